@@ -5,7 +5,7 @@ import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type AuditFact } from "./audit-facts";
-import { checkOutcomes } from "@/lib/contract/console";
+import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { roles } from "@/lib/contract/roles";
 
 /** Notes that are always the same, as the log keeps them. */

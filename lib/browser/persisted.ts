@@ -3,7 +3,7 @@
 // stored by an older version or by a person's hands goes through `read`. Must never: be read while the page hydrates.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/json";
 
 /** Asked for only when needed: a browser that forbids it throws at the mere mention. */
 export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -67,9 +67,4 @@ export function persisted<T>(key: string, read: (kept: unknown) => T, keptIn: Ke
       };
     },
   };
-}
-
-/** A note of many facts, each of which its owner reads with care. */
-export function persistedNote(key: string, keptIn: KeptIn, mostCharacters?: number): Persisted<JsonObject | undefined> {
-  return persisted(key, objectOf, keptIn, mostCharacters);
 }

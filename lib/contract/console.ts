@@ -1,6 +1,7 @@
 // The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
 // Guarantees: no type here has a place for a key. Schemas are for the server; components import the types only.
 import { isCapability } from "./capabilities";
+import { type CheckOutcome } from "./check-outcomes";
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./passwords";
 import { toPlainLine } from "./plain-line";
 
@@ -13,10 +14,6 @@ import { userdataQuerySchema } from "./schemas/userdata";
 /** The parameter of an address that says which connection is meant. */
 export const CONNECTION_PARAMETER = "connection";
 
-/** What a connection said when it was last asked who the key belongs to. `strange`: something answers, but not as this interface; `failing`: it
- * answers with a failure of its own, which says nothing of the key; `forbidden`: the key may be good, and something else is in its way; `unpaid`: the account is asked for money. */
-export const checkOutcomes = ["active", "waitlisted", "refused", "forbidden", "unpaid", "failing", "strange", "unreachable"] as const;
-export type CheckOutcome = (typeof checkOutcomes)[number];
 export type ConnectionStatus = CheckOutcome | "unknown";
 
 /** `local`: a plain local server, which has one user and no key. */

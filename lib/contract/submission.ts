@@ -1,7 +1,7 @@
 // One submission of a workflow to the console: its idempotency key never reaches a service, and makes one job at most.
 // Free of zod: browsers load it with the first page.
 
-import { objectOf } from "./json/json";
+import { object, oneOf, text } from "./json/readers";
 import { type Failure } from "./failure";
 
 export const IDEMPOTENCY_HEADER = "idempotency-key";
@@ -40,7 +40,22 @@ export type SubmissionReport =
 
 const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
 
+const accepted = object({}, { prompt_id: text, job_id: text });
+
+/** The job that the answer to a submission names, under either of its names. */
+export function submittedJob(answer: unknown): string | undefined {
+  const read = accepted(answer);
+  return read?.prompt_id ?? read?.job_id;
+}
+
+const unsent = object({ sent: oneOf([false]) });
+
+/** The request surely went nowhere. */
+export function isUnsent({ details }: Pick<Failure, "details">): boolean {
+  return unsent(details) !== undefined;
+}
+
 /** Behind this failure the service may have accepted the job all the same: it was sent, and no clear answer came. */
-export function mayHaveStarted({ code, details }: Pick<Failure, "code" | "details">): boolean {
-  return unanswered.has(code) || (code === "UPSTREAM_UNREACHABLE" && objectOf(details)?.sent !== false);
+export function mayHaveStarted(failure: Pick<Failure, "code" | "details">): boolean {
+  return unanswered.has(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
 }

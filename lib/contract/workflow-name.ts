@@ -2,14 +2,17 @@
 // Guarantees: never throws, never empty where there is any id. File names and labels given in the console are looked up by the caller first.
 // Free of zod: browsers load it with the first page.
 
-import { isObject, objectOf, textOf } from "./json/json";
+import { isObject, type JsonObject, objectOf, textOf } from "./json/json";
 
 const LONGEST_NAME = 200;
 
-/** `extra_pnginfo.workflow.name` of a prompt's extra_data. */
+/** `extra_pnginfo.workflow` of a prompt's extra_data: the editor's drawing, with its id and name. */
+export function drawingIn(extraData: unknown): JsonObject | undefined {
+  return objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow);
+}
+
 export function nameInExtraData(extraData: unknown): string | undefined {
-  const name = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.name);
-  return name?.trim().slice(0, LONGEST_NAME);
+  return textOf(drawingIn(extraData)?.name)?.trim().slice(0, LONGEST_NAME);
 }
 
 /** What has no name is called after its id, which is marked as one: eight digits alone could be taken for a name. */

@@ -8,7 +8,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { textOf } from "@/lib/contract/json/json";
+import { object, text } from "@/lib/contract/json/readers";
 import { mediaKindOf } from "@/lib/contract/views/media-kind";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { lacksOperation } from "@/lib/contract/failure";
@@ -114,7 +114,7 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
 
 async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
-  const listed = await callApi<{ assets: Record<string, unknown>[] }>(withQuery(`${job}/assets`, { limit: MOST + 2, connection }));
+  const listed = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MOST + 2, connection }));
   // One of them is the asset itself: with it there is one more than is shown.
   const most = MOST + 1;
   if (listed.ok) {
@@ -142,11 +142,13 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
   return { shown: outputs.slice(0, most), isCut: outputs.length > most };
 }
 
-function ofAsset(asset: Record<string, unknown>, connection: string | undefined): Sibling[] {
-  const id = textOf(asset.id);
-  if (id === undefined) return [];
-  const name = textOf(asset.name) ?? id;
-  const kind = mediaKindOf({ names: [name], types: [textOf(asset.mime_type)] });
-  const isSeen = kind === "image" || kind === "video" || textOf(asset.preview_url) !== undefined;
+const listedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });
+
+function ofAsset(listed: unknown, connection: string | undefined): Sibling[] {
+  const asset = listedAsset(listed);
+  if (!asset) return [];
+  const { id, name = id, mime_type, preview_url } = asset;
+  const kind = mediaKindOf({ names: [name], types: [mime_type] });
+  const isSeen = kind === "image" || kind === "video" || preview_url !== undefined;
   return [{ key: id, name, kind, assetId: id, picture: isSeen ? thumbnailUrl({ connection, asset: id, edge: 128 }) : undefined }];
 }

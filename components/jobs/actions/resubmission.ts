@@ -2,6 +2,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { isLink } from "@/lib/contract/graph";
+import { looseGraph } from "@/lib/contract/loose-graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { titleOfNode } from "@/components/graph/node-words";
@@ -47,11 +48,8 @@ function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
 }
 
 export function countSeeds(workflow: JsonObject): number {
-  const graph = isObject(workflow.prompt) ? workflow.prompt : workflow;
-  return Object.values(graph).reduce<number>((sum, node) => {
-    const inputs = isObject(node) && isObject(node.inputs) ? Object.entries(node.inputs) : [];
-    return sum + inputs.filter(([name, value]) => isSeed(name, value)).length;
-  }, 0);
+  const inputs = Object.values(looseGraph(workflow) ?? {}).flatMap((node) => Object.entries(node.inputs ?? {}));
+  return inputs.filter(([name, value]) => isSeed(name, value)).length;
 }
 
 function maskedInputs(graph: Graph): MaskedInput[] {

@@ -4,8 +4,8 @@ import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { objectOf } from "@/lib/contract/json/json";
-import { IDEMPOTENCY_HEADER, mayHaveStarted } from "@/lib/contract/submission";
+import { IDEMPOTENCY_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { type KnownJob, named } from "./end-jobs";
 import { type Outcome, type ReceiptEntry } from "./receipt-entry";
@@ -21,7 +21,7 @@ type RanAgain =
 
 type Choices = {
   newSeed?: () => number;
-  call?: (path: `/${string}`, init?: CallInit) => Promise<Result<unknown, ApiFailure>>;
+  call?: <T>(path: `/${string}`, init?: CallInit) => Promise<Result<T, ApiFailure>>;
   isStopped?: () => boolean;
 };
 
@@ -31,16 +31,16 @@ export async function runAgain(
   connection: string | undefined,
   { newSeed, call = callApi, isStopped }: Choices,
 ): Promise<RanAgain> {
-  const read = await call(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
+  const read = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
   if (!read.ok) return { kind: "unread", failure: read.failure };
-  const again = toResubmission(objectOf(read.value)?.workflow, newSeed);
+  const again = toResubmission(read.value.workflow, newSeed);
   if (again.kind !== "ready") return again;
   if (isStopped?.()) return { kind: "stopped" };
   const init = { method: "POST", json: again.submission, headers: { [IDEMPOTENCY_HEADER]: newIdempotencyKey() } };
-  const sent = await call(withQuery("/api/prompt", { connection }), init);
+  const sent = await call<unknown>(withQuery("/api/prompt", { connection }), init);
   if (!sent.ok) return { kind: isUnanswered(sent.failure) ? "unknown" : "refused", failure: sent.failure };
-  const newId = objectOf(sent.value)?.prompt_id ?? objectOf(sent.value)?.job_id;
-  return typeof newId === "string" && newId !== "" ? { kind: "submitted", id: newId } : { kind: "unknown" };
+  const newId = submittedJob(sent.value);
+  return newId === undefined ? { kind: "unknown" } : { kind: "submitted", id: newId };
 }
 
 function isUnanswered(failure: ApiFailure): boolean {

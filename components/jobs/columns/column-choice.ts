@@ -1,5 +1,7 @@
 // Which columns the list of jobs has, in which order and how wide: pure, and careful with what a browser has stored.
 
+import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
+
 export const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
 /** A value out of the job: the input of a node, as `input:<node>:<name>`. */
@@ -36,30 +38,47 @@ export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): Colum
   return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: labels[id] };
 }
 
+const stored = object(
+  {},
+  {
+    order: list(readId, 50),
+    hidden: list(readId, 50),
+    widths: map(where(number, (width) => width >= 40 && width <= 1000)),
+    labels: map(where(anyText, (label) => label.length <= 60)),
+    isCompact: isTrue,
+  },
+);
+
 /** What was stored, perhaps by an older version or by hand; anything that is not understood is as usual. */
 export function readChoice(kept: unknown): ColumnChoice {
-  const stored: Record<string, unknown> = typeof kept === "object" && kept !== null ? { ...kept } : {};
-  const order = idsIn(stored.order);
+  const { order = [], hidden = [], widths = {}, labels = {}, isCompact = false } = stored(kept) ?? {};
+  const ordered = withFewValues(order);
   return {
-    order: [...order, ...namedIds.filter((id) => !order.includes(id))],
-    hidden: idsIn(stored.hidden),
-    widths: entriesIn(stored.widths, (value): value is number => typeof value === "number" && value >= 40 && value <= 1000),
-    labels: entriesIn(stored.labels, (value): value is string => typeof value === "string" && value.length <= 60),
-    isCompact: stored.isCompact === true,
+    order: [...ordered, ...namedIds.filter((id) => !ordered.includes(id))],
+    hidden: withFewValues(hidden),
+    widths: ofColumns(widths),
+    labels: ofColumns(labels),
+    isCompact,
   };
 }
 
-function idsIn(value: unknown): ColumnId[] {
-  const list: unknown[] = Array.isArray(value) ? value.slice(0, 50) : [];
-  const values = list.filter(isId).filter(isValueId).slice(0, MOST_VALUES);
-  return [...new Set(list.filter(isId))].filter((id) => !isValueId(id) || values.includes(id));
+function withFewValues(ids: readonly ColumnId[]): ColumnId[] {
+  const values = ids.filter(isValueId).slice(0, MOST_VALUES);
+  return [...new Set(ids)].filter((id) => !isValueId(id) || values.includes(id));
+}
+
+function ofColumns<T>(entries: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(entries).filter(([id]) => readId(id) !== undefined));
 }
 
 const valuePattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
 
-function isId(value: unknown): value is ColumnId {
-  if (typeof value !== "string") return false;
-  return namedIds.some((id) => id === value) || (valuePattern.test(value) && decodes(value));
+function readId(value: unknown): ColumnId | undefined {
+  return namedIds.find((id) => id === value) ?? (typeof value === "string" && isValue(value) && decodes(value) ? value : undefined);
+}
+
+function isValue(text: string): text is ValueId {
+  return valuePattern.test(text);
 }
 
 function decodes(text: string): boolean {
@@ -68,11 +87,4 @@ function decodes(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function entriesIn<T>(value: unknown, isGood: (each: unknown) => each is T): Record<string, T> {
-  if (typeof value !== "object" || value === null) return {};
-  const good: Record<string, T> = {};
-  for (const [id, each] of Object.entries(value)) if (isId(id) && isGood(each)) good[id] = each;
-  return good;
 }

@@ -1,7 +1,7 @@
 // Values out of a job's graph: asked for one job at a time, at most a few at once, kept small.
 
 import { callApi } from "@/lib/browser/api";
-import { isObject, objectOf } from "@/lib/contract/json/json";
+import { looseGraph } from "@/lib/contract/loose-graph";
 
 const LONGEST_VALUE = 200;
 const AT_ONCE = 4;
@@ -27,8 +27,8 @@ export async function readInputs(path: `/${string}`): Promise<JobInputs> {
 
 export function toInputs(workflow: unknown): JobInputs {
   const found: Record<string, Record<string, string>> = Object.create(null);
-  for (const [id, node] of Object.entries(graphOf(workflow))) {
-    if (!isObject(node) || !isObject(node.inputs)) continue;
+  for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
+    if (!node.inputs) continue;
     const values: Record<string, string> = Object.create(null);
     for (const [name, value] of Object.entries(node.inputs)) {
       if (["string", "number", "bigint", "boolean"].includes(typeof value)) values[name] = String(value).slice(0, LONGEST_VALUE);
@@ -36,9 +36,4 @@ export function toInputs(workflow: unknown): JobInputs {
     found[id] = values;
   }
   return found;
-}
-
-/** What was submitted is { prompt, extra_data } or a bare graph. */
-function graphOf(workflow: unknown): Record<string, unknown> {
-  return objectOf(objectOf(workflow)?.prompt) ?? objectOf(workflow) ?? {};
 }

@@ -1,4 +1,5 @@
-import { isObject, textOf } from "@/lib/contract/json/json";
+import { textOf } from "@/lib/contract/json/json";
+import { looseGraph, nodeName } from "@/lib/contract/loose-graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobView } from "@/lib/contract/views/job-view";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -11,15 +12,10 @@ export type TimelineNode = {
   state: "done" | "cached" | "running" | "stopped" | "failed" | "unreached";
 };
 
-/** Titles of the submitted graph's nodes, where the service sends the graph: `{ prompt }` or the bare graph. */
+/** Titles of the submitted graph's nodes, where the service sends the graph. */
 export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, string> {
-  const graph = isObject(workflow?.prompt) ? workflow.prompt : (workflow ?? {});
-  const names = Object.entries(graph).flatMap(([id, node]) => {
-    if (!isObject(node) || typeof node.class_type !== "string") return [];
-    const title = isObject(node._meta) && typeof node._meta.title === "string" ? node._meta.title.trim() : "";
-    return [[id, title || node.class_type] as const];
-  });
-  return new Map(names);
+  const nodes = Object.entries(looseGraph(workflow) ?? {});
+  return new Map(nodes.flatMap(([id, node]) => (node.class_type === undefined ? [] : [[id, nodeName(node)] as const])));
 }
 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;

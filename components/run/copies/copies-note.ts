@@ -1,70 +1,49 @@
 // What became of the copies of a run, kept in this tab's sessionStorage, so that a reload in the middle tells of every one.
 // Guarantees: never throws; bounded by the number of copies; another member's is not read. Must never: hold what was sent.
 
-import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
-import { textOf, numberOf, isObject } from "@/lib/contract/json/json";
+import { type KeptIn, persisted } from "@/lib/browser/persisted";
+import { anyText, isTrue, list, number, object, oneOf, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
 import { isIdempotencyKey } from "@/lib/contract/submission";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";
 
-const noteIn = (storage: KeptIn) => persistedNote("lightdesk.run.copies", storage);
+const copyNote = object(
+  { key: where(anyText, isIdempotencyKey), label: anyText },
+  { isBegun: isTrue, jobId: text, isCancelled: isTrue, kind: oneOf(["invalid", "refused", "unknown", "lost"]), code: text, message: text },
+);
+const note = object(
+  { memberId: text, workflowId: text, atMs: number, name: or(text, ""), copies: list(copyNote, mostCopies) },
+  { connection: text, isOver: isTrue },
+);
+const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies", note, storage);
 
 export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
   if (!set) return noteIn(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
   // Where nothing is kept a reload tells nothing of them; the jobs carry their labels all the same.
-  noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), isOver: ending !== undefined });
+  noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
 }
 
 /** After a reload: what was in the middle counts as left. */
 export function keptCopies(storage: KeptIn, memberId: string): CopiesSet | undefined {
-  const note = noteIn(storage).get();
-  const [workflowId, atMs] = [textOf(note?.workflowId), numberOf(note?.atMs)];
-  if (note?.memberId !== memberId || workflowId === undefined || atMs === undefined || !Array.isArray(note.copies)) return undefined;
-  const copies = note.copies.slice(0, mostCopies).flatMap(fromNote);
-  const connection = textOf(note.connection);
-  if (copies.length === 0) return undefined;
-  return {
-    id: `kept-${atMs}`,
-    memberId,
-    workflowId,
-    name: textOf(note.name) ?? "",
-    atMs,
-    copies,
-    ending: { kind: note.isOver === true ? "done" : "left" },
-    canGoOn: false,
-    ...(connection !== undefined && { connection }),
-  };
+  const kept = noteIn(storage).get();
+  if (kept?.memberId !== memberId || kept.copies.length === 0) return undefined;
+  const { copies, isOver, ...set } = kept;
+  return { id: `kept-${set.atMs}`, ...set, copies: copies.map(fromNote), ending: { kind: isOver ? "done" : "left" }, canGoOn: false };
 }
 
-function toNote({ key, label, isBegun, outcome }: Copy) {
+type CopyNote = ReadBy<typeof copyNote>;
+
+function toNote({ key, label, isBegun, outcome }: Copy): CopyNote {
   if (!outcome) return { key, label, ...(isBegun && { isBegun }) };
-  if (outcome.kind === "accepted") return { key, label, jobId: outcome.jobId, isCancelled: outcome.isCancelled };
+  if (outcome.kind === "accepted") return { key, label, jobId: outcome.jobId, ...(outcome.isCancelled && { isCancelled: true }) };
   return { key, label, kind: outcome.kind, code: outcome.failure.code, message: outcome.failure.message };
 }
 
-const kinds = ["invalid", "refused", "unknown", "lost"] as const;
-
-function fromNote(note: unknown): Copy[] {
-  if (!isObject(note) || typeof note.key !== "string" || !isIdempotencyKey(note.key) || typeof note.label !== "string") return [];
-  const copy = { key: note.key, label: note.label };
-  const jobId = textOf(note.jobId);
+function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNOWN_ERROR", message = "" }: CopyNote): Copy {
   if (jobId !== undefined) {
-    return [
-      {
-        ...copy,
-        isBegun: true,
-        outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(note.isCancelled === true && { isCancelled: true }) },
-      },
-    ];
+    return { key, label, isBegun: true, outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(isCancelled && { isCancelled }) } };
   }
-  const kind = kinds.find((word) => word === note.kind);
-  if (!kind) return [{ ...copy, ...(note.isBegun === true && { isBegun: true }) }];
-  return [
-    {
-      ...copy,
-      isBegun: true,
-      outcome: { kind, failure: { code: textOf(note.code) ?? "UNKNOWN_ERROR", message: textOf(note.message) ?? "", status: 0 } },
-    },
-  ];
+  if (kind) return { key, label, isBegun: true, outcome: { kind, failure: { code, message, status: 0 } } };
+  return { key, label, ...(isBegun && { isBegun }) };
 }

@@ -2,15 +2,18 @@
 // Names are those of the API format: "resize_type.width", "images.image0". Pure; what is described in an unknown way stays one input.
 // Guarantees: bounded in depth and in number, since a service describes them.
 
-import { isObject } from "@/lib/contract/json/json";
+import { anything, anyText, list, map, number, object, type ReadBy } from "@/lib/contract/json/readers";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type ChoiceValue, readInputSpec } from "./input-spec";
+import { readInputSpec, settingsOf } from "./input-spec";
 import { own } from "./own";
 
 export type ClassInput = { name: string; raw: unknown; isRequired: boolean };
 type Values = Readonly<Record<string, unknown>>;
-type Groups = { required?: unknown; optional?: unknown };
+const groups = object({}, { required: map(anything), optional: map(anything) });
+type Groups = ReadBy<typeof groups>;
+const template = object({}, { input: groups, prefix: anything, names: list(anyText), min: number, max: number });
+const option = object({ key: anyText }, { inputs: groups });
 
 const DEEPEST = 4;
 const MOST_GROWN = 100;
@@ -49,30 +52,26 @@ export function withChoice(
   return { ...graph, [nodeId]: { ...node, inputs: Object.fromEntries(entries) } };
 }
 
-function inputsIn({ required, optional }: Groups, prefix: string, values: Values, depth: number): ClassInput[] {
+function inputsIn({ required = {}, optional = {} }: Groups, prefix: string, values: Values, depth: number): ClassInput[] {
   const listed = [
-    ...(isObject(required) ? Object.entries(required).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: true })) : []),
-    ...(isObject(optional) ? Object.entries(optional).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: false })) : []),
+    ...Object.entries(required).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: true })),
+    ...Object.entries(optional).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: false })),
   ];
   return listed.flatMap((input) => {
     if (depth < DEEPEST && isDynamicCombo(input.raw)) {
       const option = optionsOf(input.raw).find(({ key }) => key === (own(values, input.name) ?? optionsOf(input.raw)[0]?.key));
-      return [input, ...(option ? inputsIn(option.inputs, `${input.name}.`, values, depth + 1) : [])];
+      return [input, ...(option?.inputs ? inputsIn(option.inputs, `${input.name}.`, values, depth + 1) : [])];
     }
     return isGrowing(input.raw) ? grown(input, values) : [input];
   });
 }
 
 function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInput[] {
-  const template = settingsOf(raw).template;
-  const { input, prefix, names, min, max } = isObject(template) ? template : {};
-  const groups: Groups = isObject(input) ? input : {};
-  const [each] = [groups.required, groups.optional].flatMap((group) => (isObject(group) ? Object.values(group) : []));
-  const most = Math.min(MOST_GROWN, typeof max === "number" ? max : MOST_GROWN);
-  const places = Array.isArray(names)
-    ? names.filter((one) => typeof one === "string")
-    : Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
-  const least = isRequired && typeof min === "number" ? min : 0;
+  const { input, prefix, names, min = 0, max = MOST_GROWN } = template(settingsOf(raw).template) ?? {};
+  const [each] = [...Object.values(input?.required ?? {}), ...Object.values(input?.optional ?? {})];
+  const most = Math.min(MOST_GROWN, max);
+  const places = names ?? Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
+  const least = isRequired ? min : 0;
   const slots = places.map((place, at) => ({ name: `${name}.${place}`, raw: each, isRequired: at < least }));
   const held = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
   const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !held.includes(slot));
@@ -85,19 +84,8 @@ function fallbackOf(raw: unknown): unknown {
   return spec.fallback ?? { number: 0, text: "", boolean: false, choice: undefined, "hex-color": "#ffffff" }[spec.kind];
 }
 
-type Option = { key: ChoiceValue; inputs: Groups };
-
-function optionsOf(raw: unknown): Option[] {
-  const { options } = settingsOf(raw);
-  if (!Array.isArray(options)) return [];
-  return options.flatMap((option) =>
-    isObject(option) && typeof option.key === "string" ? [{ key: option.key, inputs: isObject(option.inputs) ? option.inputs : {} }] : [],
-  );
-}
-
-function settingsOf(raw: unknown): Record<string, unknown> {
-  const second: unknown = Array.isArray(raw) ? raw[1] : undefined;
-  return isObject(second) ? second : {};
+function optionsOf(raw: unknown): readonly ReadBy<typeof option>[] {
+  return settingsOf(raw).options?.flatMap((each) => option(each) ?? []) ?? [];
 }
 
 function isDynamicCombo(raw: unknown): boolean {

@@ -1,10 +1,10 @@
 // Texts that the family's editor fills in when it submits: `%date:yyyy-MM-dd%` and `%Node.widget%` in the name of a file, `{a|b}` in a prompt.
 // Guarantees: pure; with the same time and draw the same text, so that what is shown is what is sent; `%width%` and the like are the server's.
 
-import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
+import { settingsOf } from "./input-spec";
 import { own } from "./own";
 
 /** `draw`: another one chooses anew among the words in braces. */
@@ -52,7 +52,7 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
   const value = own(node.inputs, name);
   if (typeof value !== "string" || !/[{}\\/]/.test(value)) return false;
   const raw = inputsOf(own(catalogue, node.class_type), node.inputs).find((input) => input.name === name)?.raw;
-  return Array.isArray(raw) && isObject(raw[1]) && raw[1].dynamicPrompts === true;
+  return settingsOf(raw).dynamicPrompts ?? false;
 }
 
 function withReplacements(value: string, graph: Graph, at: Date): string {

@@ -1,7 +1,7 @@
 // What the service's node catalogue (GET /api/object_info) says about one input, as one small union.
 // Never throws: a description it cannot read is a connection of unknown type, so the form falls back to guessing by value.
 
-import { isObject, numberOf } from "@/lib/contract/json/json";
+import { anything, anyText, isTrue, list, number, object, type ReadBy, type Reader } from "@/lib/contract/json/readers";
 
 export type InputSpec =
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }
@@ -31,32 +31,59 @@ export const boxEdges = ["x", "y", "width", "height"] as const;
 /** The largest colour that is one whole number. */
 export const WHITE = 0xffffff;
 
+const limit: Reader<Limit> = (value) => (typeof value === "bigint" ? value : number(value));
+const choiceValue: Reader<ChoiceValue> = (value) =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;
+const settings = object(
+  {},
+  {
+    default: anything,
+    options: list(anything),
+    template: anything,
+    min: limit,
+    max: limit,
+    step: number,
+    display: anyText,
+    multiline: isTrue,
+    dynamicPrompts: isTrue,
+    image_upload: isTrue,
+    video_upload: isTrue,
+    audio_upload: isTrue,
+    remote: anything,
+    remote_combo: anything,
+  },
+);
+const keyed = object({ key: choiceValue });
+type Settings = ReadBy<typeof settings>;
+
+/** What a description says beside the type. */
+export function settingsOf(raw: unknown): Settings {
+  return (Array.isArray(raw) && settings(raw[1])) || {};
+}
+
 /** `raw` is [type, options] or [[choices], options]; newer catalogues say ["COMBO", { options: [choices] }]. */
 export function readInputSpec(name: string, raw: unknown): InputSpec {
-  const [type, second]: unknown[] = Array.isArray(raw) ? raw : [];
-  const options = isObject(second) ? second : {};
+  const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
+  const options = settingsOf(raw);
   if (Array.isArray(type)) return choice(type, options);
-  if (type === "COMBO") return choice(Array.isArray(options.options) ? options.options : [], options);
+  if (type === "COMBO") return choice(options.options ?? [], options);
   if (type === "COMFY_DYNAMICCOMBO_V3") {
-    return { ...choice(Array.isArray(options.options) ? options.options.map(keyOf) : [], options), bringsInputs: true };
+    return { ...choice(options.options?.map((option) => keyed(option)?.key) ?? [], options), bringsInputs: true };
   }
   if (type === "COLOR") return { kind: "hex-color", ...(typeof options.default === "string" && { fallback: options.default }) };
   if (type === "BOUNDING_BOX") return { kind: "box" };
-  if (type === "INT" || type === "FLOAT") return number(name, type === "INT", options);
+  if (type === "INT" || type === "FLOAT") return numeric(name, type === "INT", options);
   if (type === "STRING") {
     const fallback = typeof options.default === "string" ? options.default : undefined;
-    return { kind: "text", multiline: options.multiline === true, ...(fallback !== undefined && { fallback }) };
+    return { kind: "text", multiline: options.multiline ?? false, ...(fallback !== undefined && { fallback }) };
   }
   if (type === "BOOLEAN") return { kind: "boolean", ...(typeof options.default === "boolean" && { fallback: options.default }) };
   return { kind: "connection", type: typeof type === "string" ? type : "*" };
 }
 
-function number(name: string, integer: boolean, options: Record<string, unknown>): InputSpec {
-  const min = limitOf(options.min);
-  const max = limitOf(options.max);
-  const step = numberOf(options.step);
-  const fallback = numberOf(options.default);
-  const color = integer && (options.display === "color" || (/colou?r/i.test(name) && min === 0 && max === WHITE));
+function numeric(name: string, integer: boolean, { min, max, step, display, default: usual }: Settings): InputSpec {
+  const fallback = number(usual);
+  const color = integer && (display === "color" || (/colou?r/i.test(name) && min === 0 && max === WHITE));
   return {
     kind: "number",
     integer,
@@ -68,15 +95,11 @@ function number(name: string, integer: boolean, options: Record<string, unknown>
   };
 }
 
-function limitOf(value: unknown): Limit | undefined {
-  return typeof value === "bigint" ? value : numberOf(value);
-}
-
-function choice(choices: readonly unknown[], options: Record<string, unknown>): Extract<InputSpec, { kind: "choice" }> {
-  const values = choices.filter(isChoiceValue);
-  const fallback = isChoiceValue(options.default) ? options.default : values[0];
-  const image = options.image_upload === true;
-  const media = options.video_upload === true ? "video" : options.audio_upload === true ? "audio" : undefined;
+function choice(choices: readonly unknown[], options: Settings): Extract<InputSpec, { kind: "choice" }> {
+  const values = choices.flatMap((value) => choiceValue(value) ?? []);
+  const fallback = choiceValue(options.default) ?? values[0];
+  const image = options.image_upload ?? false;
+  const media = options.video_upload ? "video" : options.audio_upload ? "audio" : undefined;
   // Lists that are filled elsewhere, and folders that files are added to, know not all of their values.
   const isOpen = image || media !== undefined || options.remote !== undefined || options.remote_combo !== undefined;
   return {
@@ -87,12 +110,4 @@ function choice(choices: readonly unknown[], options: Record<string, unknown>): 
     ...(isOpen && { isOpen }),
     ...(fallback !== undefined && { fallback }),
   };
-}
-
-function keyOf(option: unknown): unknown {
-  return isObject(option) ? option.key : undefined;
-}
-
-function isChoiceValue(value: unknown): value is ChoiceValue {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

@@ -2,7 +2,7 @@
 // Guarantees: an unknown type still says what the service said; values are shortened, since a received value may be a whole text.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, numberOf } from "@/lib/contract/json/json";
+import { type Limit, settingsOf } from "./input-spec";
 import { type Problem } from "./node-problems";
 
 export type ProblemSentence =
@@ -32,8 +32,7 @@ const LONGEST_VALUE = 80;
 export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
   const input = shown(extra.input_name);
   const received = shown(extra.received_value ?? extra.received_type);
-  const options = Array.isArray(extra.input_config) && isObject(extra.input_config[1]) ? extra.input_config[1] : {};
-  const [min, max] = [limitOf(options.min), limitOf(options.max)];
+  const { min, max } = settingsOf(extra.input_config);
   if (type === "required_input_missing" && input) return { key: type, values: { input } };
   if (type === "masked_value" && input) return { key: type, values: { input } };
   if (type === "bad_linked_input" && input) return { key: type, values: { input } };
@@ -41,8 +40,8 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   if (type === "return_type_mismatch" && input && received) return { key: type, values: { input, received } };
   if (type === "invalid_input_type" && input && "received_value" in extra)
     return { key: type, values: { input, received: received || "“”" } };
-  if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min } };
-  if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max } };
+  if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min: shownLimit(min) } };
+  if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max: shownLimit(max) } };
   if (type === "value_not_whole" && input && received) return { key: type, values: { input, received } };
   const nearest = shown(extra.nearest);
   if (type === "value_not_in_list" && received && nearest) return { key: "value_not_in_list_near", values: { received, nearest } };
@@ -55,8 +54,8 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
 }
 
 /** To the last digit: what is refused may miss its limit by one. */
-function limitOf(value: unknown): number | string | undefined {
-  return typeof value === "bigint" ? String(value) : numberOf(value);
+function shownLimit(limit: Limit): number | string {
+  return typeof limit === "bigint" ? String(limit) : limit;
 }
 
 function shown(value: unknown): string {

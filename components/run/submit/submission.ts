@@ -3,8 +3,9 @@
 
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { mayHaveStarted } from "@/lib/contract/submission";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { drawingIn } from "@/lib/contract/workflow-name";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
@@ -33,15 +34,16 @@ export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "ex
 export function toSubmission(workflow: Submitted): Submission {
   const written = readExtra(workflow.advanced?.extra ?? "");
   const extraData = mergedExtra(workflow.extraData, written.ok ? written.value : {});
-  const info = objectOf(extraData.extra_pnginfo);
-  const drawing = objectOf(info?.workflow);
   const targets = workflow.advanced?.targets;
   return {
     prompt: workflow.graph,
     ...(targets && { partial_execution_targets: targets }),
     extra_data: {
       ...extraData,
-      extra_pnginfo: { ...info, workflow: { ...drawing, id: workflow.workflowId, name: workflow.name } },
+      extra_pnginfo: {
+        ...objectOf(extraData.extra_pnginfo),
+        workflow: { ...drawingIn(extraData), id: workflow.workflowId, name: workflow.name },
+      },
     },
   };
 }
@@ -56,9 +58,8 @@ export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcom
 }
 
 export function judgeAnswer(value: unknown): RunOutcome {
-  const answer = isObject(value) ? value : {};
-  const jobId = answer.prompt_id ?? answer.job_id;
-  if (typeof jobId === "string" && jobId !== "") return { kind: "accepted", jobId, errors: readNodeErrors(answer.node_errors) ?? {} };
+  const jobId = submittedJob(value);
+  if (jobId !== undefined) return { kind: "accepted", jobId, errors: readNodeErrors(objectOf(value)?.node_errors) ?? {} };
   return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
 }
 

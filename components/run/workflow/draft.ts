@@ -2,15 +2,20 @@
 // Guarantees: never throws; bounded; what comes back went through the same reading as a file; another member's draft is forgotten, not shown.
 // Must never: be read while the page hydrates (the server knows none of it); hold pictures, of which only the names are kept.
 
-import { type KeptIn, persistedNote } from "@/lib/browser/persisted";
+import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { anything, anyText, map, object, or, type Reader, text } from "@/lib/contract/json/readers";
 import { openWorkflow } from "./open-workflow";
 import { own } from "../form/own";
 import { type Edit, type OpenedFile, type OpenWorkflow } from "../run-state";
 
 export const draftLimit = 1_000_000;
-const noteIn = (storage: KeptIn) => persistedNote("lightdesk.run", storage, draftLimit);
+const note = object(
+  { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
+  { workflowId: text, stored: text },
+);
+const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftLimit);
 
 /** `inputs`: of each node that was changed, all that it has now: a choice may take inputs away. */
 export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };
@@ -19,7 +24,8 @@ export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownN
 export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
   const { name, workflowId, stored, original, extraData, ownNames } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  if (noteIn(storage).set({ memberId, name, workflowId, stored, workflow, inputs: changedInputs(opened), ownNames })) return true;
+  if (noteIn(storage).set({ memberId, name, workflowId, stored, workflow, inputs: changedInputs(opened), ownNames: ownNames ?? {} }))
+    return true;
   forgetDraft(storage);
   return false;
 }
@@ -30,24 +36,17 @@ export function forgetDraft(storage: KeptIn): void {
 
 export function readDraft(storage: KeptIn, memberId: string): Draft | undefined {
   const kept = noteIn(storage).get();
-  if (!kept) return undefined;
   const opened =
-    kept.memberId === memberId
-      ? openWorkflow(writeExactJson(kept.workflow), undefined, { workflowId: textOf(kept.workflowId) })
-      : undefined;
-  if (!opened?.ok) {
+    kept?.memberId === memberId ? openWorkflow(writeExactJson(kept.workflow), undefined, { workflowId: kept.workflowId }) : undefined;
+  if (!kept || !opened?.ok) {
     forgetDraft(storage);
     return undefined;
   }
-  const inputs = Object.entries(objectOf(kept.inputs) ?? {}).flatMap(([nodeId, now]) => (isObject(now) ? [[nodeId, now] as const] : []));
-  const names = Object.entries(objectOf(kept.ownNames) ?? {}).flatMap(([sent, own]) =>
-    typeof own === "string" ? [[sent, own] as const] : [],
-  );
-  const stored = textOf(kept.stored);
+  const { name, stored, inputs, ownNames } = kept;
   return {
-    file: { ...opened.value, name: textOf(kept.name) ?? "", ...(stored !== undefined && { stored }) },
-    inputs: Object.fromEntries(inputs),
-    ...(names.length > 0 && { ownNames: Object.fromEntries(names) }),
+    file: { ...opened.value, name, ...(stored !== undefined && { stored }) },
+    inputs,
+    ...(Object.keys(ownNames).length > 0 && { ownNames }),
   };
 }
 
@@ -56,7 +55,4 @@ function changedInputs({ graph, original }: OpenWorkflow): Record<string, JsonOb
   return Object.fromEntries(changed.map(([nodeId, { inputs }]) => [nodeId, inputs]));
 }
 
-export function readEdit(edit: unknown): Edit[] {
-  if (!isObject(edit) || typeof edit.nodeId !== "string" || typeof edit.name !== "string" || !("value" in edit)) return [];
-  return [{ nodeId: edit.nodeId, name: edit.name, value: edit.value }];
-}
+export const edit: Reader<Edit> = object({ nodeId: anyText, name: anyText, value: anything });

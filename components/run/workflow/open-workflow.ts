@@ -3,9 +3,9 @@
 // run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
 
 import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
-import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { drawingIn } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { nameOfFile } from "./file-name";
 import { withoutMasks } from "../form/masked";
@@ -23,7 +23,8 @@ export function openWorkflow(text: string, fileName?: string, known: Known = {})
   const { graph, title, extraData } = reading.value;
   return ok({
     name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
-    workflowId: keptId(extraData) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
+    // An id that came with the file keeps its runs beside those started elsewhere.
+    workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
     order: orderOf(graph),
     graph,
     ...(extraData && { extraData: withoutMasks(extraData) }),
@@ -55,12 +56,6 @@ function orderOf(graph: Graph): string[] {
 
 function refusal(reason: RefusalReason, fileName: string | undefined): Refusal {
   return { reason, ...(fileName !== undefined && { fileName }) };
-}
-
-/** An id that came with the file keeps its runs beside those started elsewhere. */
-function keptId(extraData: JsonObject | undefined): string | undefined {
-  const id = objectOf(objectOf(extraData?.extra_pnginfo)?.workflow)?.id;
-  return uuidOf(id);
 }
 
 function uuidOf(id: unknown): string | undefined {

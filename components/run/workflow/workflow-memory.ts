@@ -3,43 +3,38 @@
 
 import { persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject } from "@/lib/contract/json/json";
+import { anyText, list, object, or, type Reader } from "@/lib/contract/json/readers";
 
 const MOST_WORKFLOWS = 200;
 const MOST_INPUTS = 200;
 
 export type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
-type Kept = readonly (readonly [id: string, memory: Partial<Record<keyof WorkflowMemory, unknown>>])[];
-const workflows = persisted("lightdesk.run.workflows", readKept);
+type Entry = readonly [id: string, memory: WorkflowMemory];
+
+const inputs = or(list(anyText, MOST_INPUTS), []);
+const memory = object({ pinned: inputs, randomised: inputs });
+const entry: Reader<Entry> = (kept) => {
+  const [id, its]: unknown[] = Array.isArray(kept) ? kept : [];
+  const read = memory(its);
+  return typeof id === "string" && read ? [id, read] : undefined;
+};
+const workflows = persisted("lightdesk.run.workflows", or(list(entry), []));
 
 export function inputKey(nodeId: string, name: string): string {
   return writeExactJson([nodeId, name]);
 }
 
 export function readMemory(workflowId: string): WorkflowMemory {
-  const found = workflows.get().find(([id]) => id === workflowId)?.[1];
-  return { pinned: textsOf(found?.pinned), randomised: textsOf(found?.randomised) };
+  return workflows.get().find(([id]) => id === workflowId)?.[1] ?? { pinned: [], randomised: [] };
 }
 
 export function keepMemory(workflowId: string, memory: WorkflowMemory): void {
   const others = workflows.get().filter(([id]) => id !== workflowId);
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
-  const all = isEmpty ? others : [...others, [workflowId, memory] as const];
+  const all: Entry[] = isEmpty ? others : [...others, [workflowId, memory]];
   workflows.set(all.slice(-MOST_WORKFLOWS));
 }
 
 export function toggled(list: readonly string[], item: string): string[] {
   return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MOST_INPUTS);
-}
-
-function readKept(kept: unknown): Kept {
-  if (!Array.isArray(kept)) return [];
-  return kept.flatMap((entry: unknown): Kept => {
-    const [id, memory]: unknown[] = Array.isArray(entry) ? entry : [];
-    return typeof id === "string" && isObject(memory) ? [[id, memory]] : [];
-  });
-}
-
-function textsOf(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string").slice(0, MOST_INPUTS) : [];
 }

@@ -3,37 +3,42 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
-import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
 import { type Result } from "@/lib/shared/result";
+
+const MOST_SENTENCES = 5;
 
 export type SourceFacts = { name?: string; sizeBytes?: number; picture?: string; errors: string[]; warnings: string[] };
 export type SourceCheck =
   { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "untold" };
 
-export type Metadata = { content_length?: unknown; filename?: unknown; name?: unknown; preview_image?: unknown; validation?: unknown };
+const spoken = object({}, { message: text, code: text });
+const sentence: Reader<string> = (said) => text(said) ?? spoken(said)?.message ?? spoken(said)?.code;
+const metadata = object(
+  {},
+  {
+    name: text,
+    filename: text,
+    content_length: where(number, (size) => size >= 0),
+    preview_image: where(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
+    validation: object({}, { is_valid: oneOf([true, false]), errors: list(sentence), warnings: list(sentence) }),
+  },
+);
 
-export function toCheck(answer: Result<Metadata, ApiFailure>): SourceCheck {
-  if (answer.ok) return { kind: "known", facts: toFacts(answer.value ?? {}) };
+export function toCheck(answer: Result<unknown, ApiFailure>): SourceCheck {
+  if (answer.ok) return { kind: "known", facts: toFacts(answer.value) };
   return answer.failure.status === 404 || lacksOperation(answer.failure)
     ? { kind: "untold" }
     : { kind: "refused", failure: answer.failure };
 }
 
-function toFacts({ content_length, filename, name, preview_image, validation }: Metadata): SourceFacts {
-  const size = numberOf(content_length);
-  const picture = textOf(preview_image);
-  const said = isObject(validation) ? validation : {};
+function toFacts(answer: unknown): SourceFacts {
+  const { name, filename, content_length: sizeBytes, preview_image: picture, validation } = metadata(answer) ?? {};
   return {
-    name: textOf(name) ?? textOf(filename),
-    ...(size !== undefined && size >= 0 && { sizeBytes: size }),
-    ...(picture !== undefined && /^data:image\/(png|jpeg|webp|gif|avif);/i.test(picture) && { picture }),
-    errors: said.is_valid === false ? messagesOf(said.errors) : [],
-    warnings: messagesOf(said.warnings),
+    name: name ?? filename,
+    ...(sizeBytes !== undefined && { sizeBytes }),
+    ...(picture !== undefined && { picture }),
+    errors: validation?.is_valid === false ? (validation.errors?.slice(0, MOST_SENTENCES) ?? []) : [],
+    warnings: validation?.warnings?.slice(0, MOST_SENTENCES) ?? [],
   };
-}
-
-function messagesOf(list: unknown): string[] {
-  const items: unknown[] = Array.isArray(list) ? list : [];
-  const texts = items.map((item) => (isObject(item) ? (textOf(item.message) ?? textOf(item.code)) : textOf(item)));
-  return texts.filter((text) => text !== undefined).slice(0, 5);
 }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } fro
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type Address } from "./address";
-import { type Metadata, type SourceCheck, toCheck } from "./source-facts";
+import { type SourceCheck, toCheck } from "./source-facts";
 
 /** Typing may go on. */
 const PAUSE_MS = 400;
@@ -29,7 +29,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
         }
         asked.current.add(url);
         put(url, { kind: "asking" });
-        const answer = await callApi<Metadata>(withQuery("/api/assets/remote-metadata", { url, connection }), {
+        const answer = await callApi<unknown>(withQuery("/api/assets/remote-metadata", { url, connection }), {
           signal,
           cache: "no-store",
         });

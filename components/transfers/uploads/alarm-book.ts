@@ -3,21 +3,12 @@
 // Must never: hold more of a file than its name, its size and the two hashes.
 
 import { type KeptIn, ofBrowser, persisted } from "@/lib/browser/persisted";
-import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { list, number, object, type ReadBy, text } from "@/lib/contract/json/readers";
 import { isAlarm, type UploadItem } from "./upload-item";
 
-export type KeptAlarm = {
-  /** The one that was made for the file here. */
-  id: string;
-  connection?: string;
-  assetId: string;
-  name: string;
-  size: number;
-  /** Undefined where the size alone gave it away. */
-  ours?: string;
-  theirs: string;
-  atMs: number;
-};
+/** `id`: the one that was made for the file here. `ours`: absent where the size alone gave it away. */
+const alarm = object({ id: text, assetId: text, name: text, size: number, theirs: text, atMs: number }, { connection: text, ours: text });
+export type KeptAlarm = ReadBy<typeof alarm>;
 export const ALARMS_KEY = "lightdesk.uploads.alarms";
 const MOST = 100;
 
@@ -38,7 +29,7 @@ export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
 }
 
 function readAlarms(kept: unknown): readonly KeptAlarm[] {
-  return Array.isArray(kept) ? kept.flatMap(toAlarm).slice(-MOST) : noAlarms;
+  return list(alarm)(kept)?.slice(-MOST) ?? noAlarms;
 }
 
 export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefined {
@@ -46,16 +37,6 @@ export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefin
   if (!isAlarm(item) || status.kind !== "done" || status.check.kind !== "differs") return undefined;
   const { theirs } = status.check;
   return { id, connection, assetId: status.asset.id, name: about.name || file.name, size: file.size, ours: hash, theirs, atMs };
-}
-
-/** What something else wrote there, or an older version of this page, is left out. */
-function toAlarm(kept: unknown): KeptAlarm[] {
-  if (!isObject(kept)) return [];
-  const [id, assetId, name, theirs] = [textOf(kept.id), textOf(kept.assetId), textOf(kept.name), textOf(kept.theirs)];
-  const [size, atMs] = [numberOf(kept.size), numberOf(kept.atMs)];
-  if (id === undefined || assetId === undefined || name === undefined || theirs === undefined) return [];
-  if (size === undefined || atMs === undefined) return [];
-  return [{ id, connection: textOf(kept.connection), assetId, name, size, ours: textOf(kept.ours), theirs, atMs }];
 }
 
 /** Those of this browser. */

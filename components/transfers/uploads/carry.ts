@@ -7,8 +7,7 @@ import { type HashPoint } from "@/lib/browser/hash-file";
 import { type HashPool } from "@/lib/browser/hash-pool";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isWorthHashing, type Speeds } from "@/lib/browser/speeds";
-import { mayHaveStarted } from "@/lib/contract/submission";
-import { objectOf } from "@/lib/contract/json/json";
+import { isUnsent, mayHaveStarted } from "@/lib/contract/submission";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { checkStored } from "./check-hash";
@@ -170,7 +169,7 @@ function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
 }
 
 function mayHaveArrived(failure: ApiFailure): boolean {
-  return mayHaveStarted(failure) || (failure.status === 0 && objectOf(failure.details)?.sent !== false);
+  return mayHaveStarted(failure) || (failure.status === 0 && !isUnsent(failure));
 }
 
 const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };

@@ -15,7 +15,7 @@ import { uploadHabits, usualHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { numberOf } from "@/lib/contract/json/json";
+import { type Features } from "@/lib/contract/schemas/user";
 
 const SHOWN = 4;
 const folderUses = ["none", "tags", "name"] as const;
@@ -132,10 +132,10 @@ function useUploadLimit(connection: string | undefined): number | undefined {
   const [limit, setLimit] = useState<number>();
   useEffect(() => {
     const asking = new AbortController();
-    void callApi<{ max_upload_size?: unknown } | null>(withQuery("/api/console/optional/features", { connection }), {
+    void callApi<Features | null>(withQuery("/api/console/optional/features", { connection }), {
       signal: asking.signal,
     }).then((answer) => {
-      if (!asking.signal.aborted) setLimit(answer.ok ? numberOf(answer.value?.max_upload_size) : undefined);
+      if (!asking.signal.aborted) setLimit(answer.ok ? answer.value?.max_upload_size : undefined);
     });
     return () => asking.abort();
   }, [connection]);

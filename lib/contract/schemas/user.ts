@@ -13,6 +13,7 @@ export const userSchema = z.looseObject({
 });
 
 export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(toldNumber) });
+export type Features = z.infer<typeof featuresSchema>;
 
 export const systemStatsSchema = z.looseObject({
   system: z.looseObject({ os: maybe(z.string()) }),

@@ -3,7 +3,8 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { checkOutcomes, type CheckOutcome, type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
+import { checkOutcomes, type CheckOutcome } from "@/lib/contract/check-outcomes";
+import { type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
 import { type Database, prepareOne } from "./database";
 import { type ConnectionRow } from "./tables";
 

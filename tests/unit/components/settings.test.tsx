@@ -8,7 +8,7 @@ import { faultyField } from "@/components/frame/failure/faulty-field";
 import { Outcome } from "@/components/settings/outcome";
 import { readConnectionForm } from "@/components/settings/read-connection-form";
 import { SettingsScreen } from "@/components/settings/settings-screen";
-import { checkOutcomes } from "@/lib/contract/console";
+import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type Metadata, toCheck } from "@/components/transfers/downloads/source-facts";
+import { toCheck } from "@/components/transfers/downloads/source-facts";
 import { failed, ok } from "@/lib/shared/result";
 
-const factsOf = (metadata: Metadata) => {
+const factsOf = (metadata: unknown) => {
   const check = toCheck(ok(metadata));
   return check.kind === "known" ? check.facts : undefined;
 };

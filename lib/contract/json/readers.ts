@@ -1,0 +1,70 @@
+// Schemas of what a browser reads itself: what it kept, and what is free of form in answers. Each is a function, and its type follows from it.
+// Guarantees: never throws; what does not fit is undefined, of a list and of a map only the entry; fields that are not named are left out.
+// Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0032).
+
+import { isObject } from "./json";
+
+export { numberOf as number, textOf as text } from "./json";
+
+/** The value where it fits, else undefined: JSON has no undefined of its own. */
+export type Reader<T> = (value: unknown) => T | undefined;
+export type ReadBy<R> = R extends Reader<infer T> ? T : never;
+
+/** All but what is absent. */
+export const anything: Reader<unknown> = (value) => value;
+/** Blank too, unlike `text`. */
+export const anyText: Reader<string> = (value) => (typeof value === "string" ? value : undefined);
+export const isTrue: Reader<boolean> = (value) => value === true || undefined;
+
+export const or =
+  <T>(reader: Reader<T>, usual: T) =>
+  (value: unknown): T =>
+    reader(value) ?? usual;
+
+export const where =
+  <T>(reader: Reader<T>, fits: (value: T) => boolean): Reader<T> =>
+  (value) => {
+    const read = reader(value);
+    return read !== undefined && fits(read) ? read : undefined;
+  };
+
+export const oneOf =
+  <const T>(values: readonly T[]): Reader<T> =>
+  (value) =>
+    values.find((one) => one === value);
+
+/** Of the first `most` entries those that fit. */
+export const list =
+  <T>(item: Reader<T>, most = Infinity): Reader<readonly T[]> =>
+  (value) =>
+    Array.isArray(value) ? value.slice(0, most).flatMap((entry: unknown) => entryOf(item(entry))) : undefined;
+
+export const map =
+  <T>(item: Reader<T>): Reader<Record<string, T>> =>
+  (value) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => entryOf(item(entry)).map((read) => [key, read])))
+      : undefined;
+
+const entryOf = <T>(read: T | undefined): T[] => (read === undefined ? [] : [read]);
+
+type Shape = Readonly<Record<string, Reader<unknown>>>;
+type Fields<S> = { [N in keyof S]: ReadBy<S[N]> };
+
+/** Without one of `required` it does not fit; of `optional` those are there that do. */
+export function object<R extends Shape, O extends Shape = Record<never, never>>(
+  required: R,
+  optional?: O,
+): Reader<Fields<R> & Partial<Fields<O>>>;
+export function object(required: Shape, optional: Shape = {}): Reader<unknown> {
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    const read: Record<string, unknown> = {};
+    for (const [name, reader] of Object.entries({ ...optional, ...required })) {
+      const field = reader(value[name]);
+      if (field !== undefined) read[name] = field;
+      else if (name in required) return undefined;
+    }
+    return read;
+  };
+}

@@ -1,0 +1,19 @@
+// A job's graph as a service stored it, whatever is in it: to be shown, never to be sent (read-workflow.ts reads what is sent).
+// Guarantees: never throws; nodes that are none are left out. Free of zod: browsers load it with the first page.
+
+import { anything, map, object, type ReadBy, text } from "./json/readers";
+
+const node = object({}, { class_type: text, inputs: map(anything), _meta: object({}, { title: text }) });
+export type LooseNode = ReadBy<typeof node>;
+const nodes = map(node);
+const wrapper = object({ prompt: nodes });
+
+/** `workflow`: `{ prompt, extra_data }` or a bare graph. Undefined where it is neither. */
+export function looseGraph(workflow: unknown): Readonly<Record<string, LooseNode>> | undefined {
+  return wrapper(workflow)?.prompt ?? nodes(workflow);
+}
+
+/** Its title, else its class; empty where it has neither. */
+export function nodeName(node: LooseNode | undefined): string {
+  return node?._meta?.title?.trim() ?? node?.class_type ?? "";
+}
