@@ -1,5 +1,6 @@
 // Public clients of the family, from the registry and unchanged, each doing what it can: a graph submitted and followed to its end, the
-// bytes of its picture, an upload, and what can be read. What comes back is what the client made of the answers.
+// bytes of its picture, an upload, what can be read, and what takes back: interrupt, delete, clear, free. What comes back is what the
+// client made of the answers.
 import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
 import { Client } from "@stable-canvas/comfyui-client";
 import { ComfyUIClient } from "comfy-ui-client";
@@ -26,24 +27,56 @@ export type Driven = {
 type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
 type Item = { filename: string; subfolder: string; type: string };
 
+/** What a client offers to change what was submitted; the whole of it is for the key, or the member, that it has. */
+export type Controls = {
+  submit(graph: Graph): Promise<string>;
+  interrupt(id: string): Promise<void>;
+  /** Deletes from the queue; two of the three can. */
+  unqueue?(id: string): Promise<void>;
+  clearQueue?(): Promise<void>;
+  /** Of one job, from the history; undefined where there is no entry. */
+  entry(id: string): Promise<unknown>;
+  forget(id: string): Promise<void>;
+  clearHistory(): Promise<void>;
+  free?(): Promise<void>;
+};
+
 const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
-export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
-  /** Takes a `fetch` and a WebSocket of one's own; asks for /ws beside its base. It uploads nothing. */
-  async "@stable-canvas/comfyui-client"({ base, headers }, { graph, outputNode }) {
-    const { host, pathname } = new URL(base);
-    class Socket extends WebSocket {
-      constructor(address: string) {
-        super(address, { headers });
-      }
+/** Takes a `fetch` and a WebSocket of one's own; asks for /ws beside its base. It looks at no status: its `fetch` does. */
+function stableCanvas({ base, headers }: Place): Client {
+  const { host, pathname } = new URL(base);
+  class Socket extends WebSocket {
+    constructor(address: string) {
+      super(address, { headers });
     }
-    const client = new Client({
-      api_host: host,
-      api_base: pathname === "/" ? "" : pathname,
-      clientId: randomUUID(),
-      WebSocket: Socket,
-      fetch: (address: string, init?: RequestInit) => fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } }),
-    });
+  }
+  return new Client({
+    api_host: host,
+    api_base: pathname === "/" ? "" : pathname,
+    clientId: randomUUID(),
+    WebSocket: Socket,
+    async fetch(address: string, init?: RequestInit) {
+      const answer = await fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } });
+      if (!answer.ok) throw new Error(`${init?.method ?? "GET"} ${address}: ${answer.status}`);
+      return answer;
+    },
+  });
+}
+
+const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
+
+/** Sends no header of one's own: a proxy adds them. */
+async function comfyUi({ base, headers }: Place) {
+  const proxy = await startAddingProxy(new URL(base).origin, headers);
+  const { pathname } = new URL(base);
+  return { client: new ComfyUIClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
+}
+
+export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
+  /** It uploads nothing. */
+  async "@stable-canvas/comfyui-client"(place, { graph, outputNode }) {
+    const client = stableCanvas(place);
     const heard: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       client.on(type, () => void heard.push(type));
@@ -73,8 +106,8 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
   },
 
   /** Takes headers of one's own; asks for /ws below its base. */
-  async "@saintno/comfyui-sdk"({ base, headers }, { graph, outputNode, upload }) {
-    const api = new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
+  async "@saintno/comfyui-sdk"(place, { graph, outputNode, upload }) {
+    const api = saintno(place);
     const heard: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
       api.on(type, () => void heard.push(type));
@@ -103,11 +136,8 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
     }
   },
 
-  /** Sends no header of one's own: a proxy adds them. */
-  async "comfy-ui-client"({ base, headers }, { graph, outputNode, upload }) {
-    const proxy = await startAddingProxy(new URL(base).origin, headers);
-    const { pathname } = new URL(base);
-    const client = new ComfyUIClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID());
+  async "comfy-ui-client"(place, { graph, outputNode, upload }) {
+    const { client, proxy } = await comfyUi(place);
     try {
       await client.connect();
       const [image] = (await client.getImages(graph))[outputNode] ?? [];
@@ -129,3 +159,54 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
     }
   },
 };
+
+/** Each without a socket: what is asked here is answered at once. */
+export const controlsOf: Record<string, (place: Place, act: (controls: Controls) => Promise<void>) => Promise<void>> = {
+  async "@stable-canvas/comfyui-client"(place, act) {
+    const client = stableCanvas(place);
+    await act({
+      submit: async (graph) => (await client._enqueue_prompt(graph)).prompt_id,
+      interrupt: (id) => client.interrupt(id),
+      unqueue: (id) => client.deleteItem("queue", id),
+      clearQueue: () => client.clearItems("queue"),
+      entry: async (id) => (await client.getHistory()).History.find(({ prompt }) => prompt[1] === id),
+      forget: (id) => client.deleteItem("history", id),
+      clearHistory: () => client.clearItems("history"),
+      free: () => client.free({ unload_models: true, free_memory: true }),
+    });
+  },
+
+  /** Interrupts without naming a job, and so without a body. */
+  async "@saintno/comfyui-sdk"(place, act) {
+    const api = saintno(place);
+    await act({
+      submit: async (graph) => (await api.appendPrompt(graph)).prompt_id,
+      interrupt: () => api.interrupt(),
+      unqueue: (id) => api.manageQueue({ delete: [id] }),
+      clearQueue: () => api.manageQueue({ clear: true }),
+      entry: (id) => api.getHistory(id),
+      forget: (id) => api.clearHistory({ delete: [id] }),
+      clearHistory: () => api.clearHistory({ clear: true }),
+      async free() {
+        if (!(await api.freeMemory(true, true))) throw new Error("it was not freed");
+      },
+    });
+    api.destroy();
+  },
+
+  /** Interrupts as the one before, and then reads an object that no service of the family answers with. */
+  async "comfy-ui-client"(place, act) {
+    const { client, proxy } = await comfyUi(place);
+    await act({
+      submit: async (graph) => (await client.queuePrompt(graph)).prompt_id,
+      interrupt: () => client.interrupt().catch(unlessNoJson),
+      entry: async (id) => (await client.getHistory(id))[id],
+      forget: (id) => client.editHistory({ delete: [id] }),
+      clearHistory: () => client.editHistory({ clear: true }),
+    }).finally(() => proxy.stop());
+  },
+};
+
+function unlessNoJson(error: unknown): void {
+  if (!(error instanceof SyntaxError)) throw error;
+}

@@ -116,6 +116,56 @@ test("cancelling names what really left the queue: not what has begun meanwhile,
   expect((await post("/api/queue", { clear: true })).body).toMatchObject({ deleted: [other], cleared: true });
 });
 
+test("a job is cancelled by its own path: out of the queue, or stopped where it runs; what has ended stays, what is unknown is missing", async () => {
+  reset();
+  const [running = "", waiting = "", begun = "", other = ""] = [local.submit(), local.submit(), local.submit(), local.submit()];
+  local.begin();
+  const cancel = (id: string) => post(`/api/job/${id}/cancel`, {});
+  expect(await cancel(waiting)).toEqual({ status: 200, body: { cancelled: true } });
+  expect([...local.place.running, ...local.place.pending].map(([, id]) => id)).toEqual([running, begun, other]);
+  expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: true } });
+  expect((await get(`/api/jobs/${running}`)).body.status).toBe("cancelled");
+  expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: false } });
+  // What begins just before it is taken out of the queue is stopped; the one behind it is left alone.
+  local.beforeChange(() => local.begin());
+  expect(await cancel(begun)).toEqual({ status: 200, body: { cancelled: true } });
+  expect((await get(`/api/jobs/${begun}`)).body.status).toBe("cancelled");
+  expect(local.place.pending.map(([, id]) => id)).toEqual([other]);
+  expect(await cancel(waiting)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+});
+
+test("memory is freed and whatever runs is interrupted, with a body and without one", async () => {
+  reset();
+  const bare = async (path: string) => (await harness.request(at(path), { as: "owner", method: "POST" })).status;
+  const withBody = async (path: string, json: object) => (await harness.request(at(path), { as: "owner", method: "POST", json })).status;
+  expect([await bare("/api/free"), await withBody("/api/free", { unload_models: true })]).toEqual([200, 200]);
+  expect(local.seen.filter(({ url }) => url === "/api/free").map(({ body }) => body.toString())).toEqual(["{}", '{"unload_models":true}']);
+  const [first = "", second = ""] = [local.submit(), local.submit()];
+  local.begin();
+  expect(await withBody("/api/interrupt", { prompt_id: second })).toBe(200);
+  expect(local.place.running).toHaveLength(1);
+  expect(await bare("/api/interrupt")).toBe(200);
+  expect([...local.place.history.keys()]).toEqual([first]);
+});
+
+test("the history in its older shape is read as it is, one entry or all, and entries leave it", async () => {
+  reset();
+  const ids = [local.submit(), local.submit(), local.submit()];
+  for (const _ of ids) {
+    local.begin();
+    local.end();
+  }
+  const keys = async (path: string) => Object.keys((await get(path)).body);
+  expect(await keys("/api/history")).toEqual(ids);
+  expect(await keys("/api/history?max_items=2")).toEqual(ids.slice(1));
+  const { body } = await get(`/api/history/${ids[0]}`);
+  expect(body).toMatchObject({ [ids[0] ?? ""]: { prompt: [expect.any(Number), ids[0], expect.anything(), {}, ["1"]] } });
+  await post("/api/history", { delete: [ids[0]] });
+  expect(await get(`/api/history/${ids[0]}`)).toEqual({ status: 200, body: {} });
+  await post("/api/history", { clear: true });
+  expect(await keys("/api/history")).toEqual([]);
+});
+
 test("the history comes newest first, page by page, and without the editor's graph", async () => {
   reset();
   const ids = Array.from({ length: 5 }, () => local.submit());

@@ -4,9 +4,11 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openEvents } from "@/tests/support/event-socket";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { type Graph, publicClients } from "@/tests/support/public-clients";
+import { takeEverythingBack } from "@/tests/support/client-changes";
+import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
+import { createClient } from "@/tests/support/service";
 import { startProcess, type Started } from "@/tests/support/start-process";
-import { png, record, sample } from "../service/support";
+import { ended, png, record, sample, submit, waiting } from "../service/support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -47,6 +49,35 @@ it.each(Object.keys(publicClients))("%s runs a sample to its end, hears of it, f
   if (name !== "comfy-ui-client") expect(done?.heard).toContain("execution_success");
   // What it sent can be loaded by the name that it was told.
   if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
+});
+
+const memberOf = (headers: Record<string, string>) =>
+  createClient(
+    (request) => fetch(new Request(request, { headers: { ...Object.fromEntries(request.headers), ...headers } })),
+    undefined,
+    url,
+  );
+
+it.each(Object.keys(publicClients))("%s takes back what it submitted and what it made", async (name) => {
+  const place = { base: `${url}/api`, headers };
+  await controlsOf[name]?.(place, (controls) => takeEverythingBack(memberOf(headers), controls));
+});
+
+it("a job is cancelled by its own path, once, and by those who may; memory is freed with a body and without one", async () => {
+  const [member, viewer] = [memberOf(headers), memberOf({ cookie: harness.cookieOf("viewer") })];
+  const ids = [await submit(member, waiting(600, 1)), await submit(member, waiting(600, 2))];
+  for (const id of ids.toReversed()) {
+    const cancel = `/api/job/${id}/cancel`;
+    expect((await viewer.post(cancel)).status).toBe(403);
+    expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: true } });
+    expect((await ended(member, id)).status).toBe("cancelled");
+    expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: false } });
+  }
+  expect((await member.post(`/api/job/${crypto.randomUUID()}/cancel`)).status).toBe(404);
+  for (const body of [undefined, { free_memory: true }]) {
+    expect(await member.post("/api/free", body)).toMatchObject({ status: 200, text: "" });
+    expect((await viewer.post("/api/free", body)).status).toBe(403);
+  }
 });
 
 it("a stop tells whoever listens, and does not wait for them", async () => {

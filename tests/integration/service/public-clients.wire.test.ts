@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Graph, publicClients } from "@/tests/support/public-clients";
+import { takeEverythingBack } from "@/tests/support/client-changes";
+import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { png, record, sample } from "./support";
 
@@ -12,7 +13,7 @@ let dataDir: string;
 let service: ServiceProcess;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-clients-"));
-  service = await startServiceProcess(dataDir);
+  service = await startServiceProcess(dataDir, { LIGHTDESK_CONCURRENCY: "1" });
 });
 afterAll(async () => {
   await service.stop();
@@ -37,5 +38,11 @@ describe.each(Object.keys(publicClients))("the public client %s", (name) => {
     expect(done?.classes).toContain("SaveImage");
     // What it sent can be loaded by the name that it was told.
     if (done?.uploaded !== "") expect((await client.get(`/api/view?filename=${done?.uploaded}&type=input`)).status).toBe(200);
+  });
+
+  it.each(["", "/api"])("takes back what it submitted and what it made, below %j", async (below) => {
+    const key = await serviceCommand(dataDir, "keys", "create", "--user", `changer of ${name}${below}`);
+    const place = { base: `${service.url}${below}`, headers: { "X-API-Key": key } };
+    await controlsOf[name]?.(place, (controls) => takeEverythingBack(httpClient(service.url, key), controls));
   });
 });

@@ -1,4 +1,4 @@
-// The queue at a local server: its tuples hold other things, and changing it answers nothing.
+// The queue at a local server: its tuples hold other things, changing it answers nothing, and no job is cancelled by its own path.
 // Guarantees: `deleted` names what really left the queue unrun, learnt by looking before and after; what began in between is not named.
 
 import "server-only";
@@ -50,16 +50,58 @@ export const queueTranslations: readonly Translation[] = [
       const ended = away.length === 0 ? [] : await recentIds(exchange);
       const gone = away.filter((id) => !ended.includes(id));
       if (meant.length === 0) return translated({ deleted: [], gone, cleared: body.clear === true });
-      const said = await exchange.ask("/api/queue", { json: toBytes(body.clear ? { clear: true } : { delete: meant }) });
-      if (said.status >= 300) return said;
-      await said.body?.cancel();
-      const after = await readIds(exchange);
-      if (after instanceof Response) return after;
-      const left = new Set([...after.waiting, ...after.running, ...(await recentIds(exchange))]);
-      return translated({ deleted: meant.filter((id) => !left.has(id)), gone, cleared: body.clear === true });
+      const deleted = await takeOut(exchange, meant, body.clear ? { clear: true } : { delete: meant });
+      return deleted instanceof Response ? deleted : translated({ deleted, gone, cleared: body.clear === true });
     },
   },
+  {
+    // Nothing there cancels a job by its id: one that waits is taken out of the queue, one that runs is interrupted.
+    method: "POST",
+    path: /\/api\/job\/([^/]+)\/cancel$/,
+    async speak(exchange) {
+      const id = decodeURIComponent(exchange.caught[0] ?? "");
+      let now = await readIds(exchange);
+      if (!(now instanceof Response) && now.waiting.includes(id)) {
+        const deleted = await takeOut(exchange, [id], { delete: [id] });
+        if (deleted instanceof Response) return deleted;
+        if (deleted.length > 0) return translated({ cancelled: true });
+        // It began in between.
+        now = await readIds(exchange);
+      }
+      if (now instanceof Response) return now;
+      if (!now.running.includes(id)) return cancelledNot(exchange, id);
+      const said = await exchange.ask("/api/interrupt", { json: toBytes({ prompt_id: id }) });
+      if (said.status >= 300) return said;
+      await said.body?.cancel();
+      return translated({ cancelled: true });
+    },
+  },
+  {
+    // It reads a body without asking whether there is one.
+    method: "POST",
+    path: /\/api\/free$/,
+    speak: ({ request, ask, pass }) => (request.body === null ? ask("/api/free", { json: toBytes({}) }) : pass()),
+  },
 ];
+
+/** Those of `meant` that left the queue unrun. */
+async function takeOut(exchange: LocalExchange, meant: readonly string[], body: object): Promise<string[] | Response> {
+  const said = await exchange.ask("/api/queue", { json: toBytes(body) });
+  if (said.status >= 300) return said;
+  await said.body?.cancel();
+  const after = await readIds(exchange);
+  if (after instanceof Response) return after;
+  const left = new Set([...after.waiting, ...after.running, ...(await recentIds(exchange))]);
+  return meant.filter((id) => !left.has(id));
+}
+
+/** Of a job that neither waits nor runs: it has ended, or the server has no trace of it. */
+async function cancelledNot({ ask, learn }: LocalExchange, id: string): Promise<Response> {
+  const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
+  if (!read.ok) return read.answer;
+  const hasEnded = (await learn(historyIds, [read.bytes], undefined)).includes(id);
+  return hasEnded ? translated({ cancelled: false }) : translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
+}
 
 async function readIds({ ask, learn }: LocalExchange): Promise<{ running: string[]; waiting: string[] } | Response> {
   const read = await readLocal(await ask("/api/queue"));

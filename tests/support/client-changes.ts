@@ -1,0 +1,36 @@
+// What a public client takes back, and what became of the jobs by the word of the service or console that it was asked of.
+import { expect } from "vitest";
+import { canvas, detail, ended, list, record, running, waiting } from "@/tests/integration/service/support";
+import { type Controls, type Graph } from "./public-clients";
+import { type Client } from "./service";
+
+/** `client` belongs to the same user, who has no other job; one job runs at a time. */
+export async function takeEverythingBack(client: Client, controls: Controls): Promise<void> {
+  const submit = (graph: object) => controls.submit(graph as Graph);
+  const states = (ids: string[]) => Promise.all(ids.map(async (id) => (await detail(client, id)).status));
+  const first = await submit(waiting(600, 1));
+  await running(client, first);
+  if (controls.unqueue && controls.clearQueue) {
+    const behind: string[] = [];
+    for (const color of [2, 3, 4]) behind.push(await submit(waiting(600, color)));
+    await controls.unqueue(behind[1] ?? "");
+    expect(await states([first, ...behind])).toEqual(["in_progress", "pending", "cancelled", "pending"]);
+    await controls.clearQueue();
+    expect(await states([first, ...behind])).toEqual(["in_progress", "cancelled", "cancelled", "cancelled"]);
+  }
+  await controls.interrupt(first);
+  expect((await ended(client, first)).status).toBe("cancelled");
+
+  const done: string[] = [];
+  for (const color of [5, 6]) done.push(await submit(canvas(color)));
+  const [one = "", other = ""] = done;
+  for (const id of done) expect((await ended(client, id)).status).toBe("completed");
+  expect(await controls.entry(one)).toMatchObject({ status: { status_str: "success" } });
+  await controls.forget(one);
+  expect(await controls.entry(one)).toBeUndefined();
+  expect(await controls.entry(other)).toMatchObject({ status: { status_str: "success" } });
+  await controls.clearHistory();
+  expect(await controls.entry(other)).toBeUndefined();
+  expect(list(record((await client.get("/api/history_v2")).body).history)).toEqual([]);
+  await controls.free?.();
+}
