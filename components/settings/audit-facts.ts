@@ -1,5 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
-import { type AuditItem } from "@/lib/contract/audit/audit";
+import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
+import { namelessWorkflow } from "@/lib/contract/workflow-name";
 
 /** What the log calls a thing, and what people call it. */
 const words = {
@@ -26,7 +27,7 @@ export type AuditFact = { word: (typeof words)[Written] | "asset"; value: string
 /** A value may hold spaces, as names of files do: it ends where the next known name begins. */
 const beginnings = new RegExp(`(?:^| )(${Object.keys(words).join("|")})=`, "g");
 const aboutAssets = new Set(["uploadAsset", "createAssetFromHash", "editAsset", "deleteAsset", "addTags", "removeTags"]);
-const aboutJobs = new Set(["submitPrompt", "cancelJob", "cancelJobs", "stopJobs", "manageQueue", "manageHistory"]);
+const aboutJobs = new Set(["submitPrompt", "cancelJob", "cancelJobs", "cancelOneJob", "stopJobs", "manageQueue", "manageHistory"]);
 
 /** What came of an act, thing by thing; undefined where the log has words of its own. */
 export function factsOf({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {
@@ -43,6 +44,12 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
     const word = name === "id" && aboutAssets.has(action) ? "asset" : words[name];
     return [{ word, value, ...(isAnswer(value) && { answer: answers[value] }), href: pageOf(word, value, connection) }];
   });
+}
+
+/** What lists call it; `short`: the beginning of its id beside its name, where it has both. */
+export function partWords({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
+  if (name === undefined || name === id) return { text: aboutJobs.has(action) ? namelessWorkflow(id) : id };
+  return { text: name, ...((aboutJobs.has(action) || aboutAssets.has(action)) && { short: id.slice(0, 8) }) };
 }
 
 /** The page of what was acted on; a deleted one has none. */

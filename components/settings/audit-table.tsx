@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
 import { useActWords } from "@/components/frame/act-words";
-import { factsOf, targetHref } from "./audit-facts";
+import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 
 const columns = ["when", "who", "did", "where", "outcome"] as const;
@@ -36,10 +36,11 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
   const { wordOf, triedOf } = useActWords();
-  const { id, at, member, action, target, connection, status, parts = [] } = entry;
+  const { id, at, member, action, connection, status, parts = [], moreParts = 0 } = entry;
+  const isMany = parts.length + moreParts > 1;
+  const one = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
   const facts = factsOf(entry);
-  const href = targetHref(entry);
-  const isRepeated = facts?.some(({ value }) => value === target) ?? false;
+  const isRepeated = facts?.some(({ value }) => value === one?.id) ?? false;
   return (
     <tr data-entry={id} className="border-b border-line align-top last:border-b-0">
       <td className="px-3.5 py-1.5 whitespace-nowrap text-ink-2">
@@ -50,10 +51,10 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? wordOf(action) : triedOf(action)}</span>
-        {parts.length > 1 ? <Parts entry={entry} parts={parts} /> : null}
-        {parts.length <= 1 && target && !isRepeated ? (
-          <span className="block truncate text-sm text-ink-3" title={target}>
-            {href ? <TargetLink href={href} text={parts[0]?.name ?? target} /> : (parts[0]?.name ?? target)}
+        {isMany ? <Parts entry={entry} parts={parts} /> : null}
+        {!isMany && one && !isRepeated ? (
+          <span className="block truncate text-sm text-ink-3" title={one.id}>
+            <PartName entry={entry} part={one} />
           </span>
         ) : null}
       </td>
@@ -75,13 +76,13 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
     <details className="text-sm text-ink-3">
       <summary className="cursor-pointer rounded-sm">{t("parts", { count: parts.length + moreParts })}</summary>
       <ul className="max-h-60 overflow-y-auto py-1">
-        {parts.map(({ id, name, isRefused }, at) => {
-          const href = targetHref({ ...entry, target: id });
+        {parts.map((part, at) => {
+          const { short } = partWords(entry, part);
           return (
-            <li key={at} title={id} className="truncate">
-              {href ? <TargetLink href={href} text={name ?? id} /> : (name ?? id)}
-              {name === undefined ? null : <span className="ml-1.5 font-mono text-xs">{id.slice(0, 8)}</span>}
-              {isRefused && entry.refused ? <span className="ml-1.5 text-bad">{t("refused")}</span> : null}
+            <li key={at} title={part.id} className="truncate">
+              <PartName entry={entry} part={part} />
+              {short === undefined ? null : <span className="ml-1.5 font-mono text-xs">{short}</span>}
+              {part.isRefused && entry.refused ? <span className="ml-1.5 text-bad">{t("refused")}</span> : null}
             </li>
           );
         })}
@@ -89,4 +90,10 @@ function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[]
       {moreParts > 0 ? <p>{t("moreParts", { count: moreParts })}</p> : null}
     </details>
   );
+}
+
+function PartName({ entry, part }: { entry: AuditItem; part: Pick<AuditPart, "id" | "name"> }) {
+  const { text } = partWords(entry, part);
+  const href = targetHref({ ...entry, target: part.id });
+  return href ? <TargetLink href={href} text={text} /> : text;
 }

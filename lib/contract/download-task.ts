@@ -38,6 +38,17 @@ export function maskedAddress(address: string): string {
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
+/** By which people know what is behind an address that was masked. */
+export function fileOfAddress(masked: string): string {
+  const [path = ""] = masked.split("?");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(name) || masked;
+  } catch {
+    return name;
+  }
+}
+
 /** Every address in a sentence that a source wrote. */
 export function maskAddresses(text: string): string {
   return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));

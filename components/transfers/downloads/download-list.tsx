@@ -7,7 +7,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type DownloadState, type DownloadTask } from "@/lib/contract/download-task";
+import { type DownloadState, fileOfAddress, type DownloadTask } from "@/lib/contract/download-task";
 import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { OpenAsset } from "../uploads/open-asset";
@@ -114,7 +114,5 @@ function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof us
 }
 
 function nameOf({ fileName, source }: DownloadTask): string {
-  if (fileName) return fileName;
-  const [path = ""] = source.split("?");
-  return path.slice(path.lastIndexOf("/") + 1) || source;
+  return fileName || fileOfAddress(source);
 }

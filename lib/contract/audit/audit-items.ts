@@ -8,45 +8,59 @@ import { toPlainLine } from "../plain-line";
 export type AuditThing = { id: string; name?: string };
 
 /** As many as one request of the console's own pages names. */
-const MOST = 100;
+export const MOST_THINGS = 100;
 const HEAD = "items=";
 
-export function writeThings(things: readonly AuditThing[], outcome: string | undefined): string | undefined {
+/** `count`: how many there were, where not all of them are given. */
+export function writeThings(things: readonly AuditThing[], outcome: string | undefined, count = things.length): string | undefined {
   if (things.length === 0) return outcome;
+  const named = things.slice(0, MOST_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
+  const more = count - named.length;
   // Plain as the log keeps it, or the text would not be as long as it says.
-  const text = toPlainLine(writeExactJson(things.slice(0, MOST).map(({ id, name }) => (name === undefined ? [id] : [id, name]))));
+  const text = toPlainLine(writeExactJson(more > 0 ? [...named, more] : named));
   return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
-export function readThings(written: string | undefined): { things: AuditThing[]; outcome?: string } {
+/** `more`: so many of which nothing is told. */
+export function readThings(written: string | undefined): { things: AuditThing[]; more?: number; outcome?: string } {
   const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
   const end = head.length + Number(length);
   const outcome = written.slice(end + 1);
-  return { things: parsed(written.slice(head.length, end)), ...(outcome && { outcome }) };
+  const list = parsed(written.slice(head.length, end));
+  const more = list.at(-1);
+  return { things: list.flatMap(thingIn), ...(typeof more === "number" && { more }), ...(outcome && { outcome }) };
 }
 
-function parsed(text: string): AuditThing[] {
-  let list: unknown;
+function parsed(text: string): unknown[] {
   try {
-    list = JSON.parse(text);
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : [];
   } catch {
     return []; // of another version, or cut: the entry still says who did what
   }
-  return (Array.isArray(list) ? list : []).flatMap((each: unknown) => {
-    const [id, name]: unknown[] = Array.isArray(each) ? each : [];
-    return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
-  });
+}
+
+function thingIn(each: unknown): AuditThing[] {
+  const [id, name]: unknown[] = Array.isArray(each) ? each : [];
+  return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
 }
 
 type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
 
-/** What a request to the service named, in its body or in its path; else what the answer says that it made, or took away. */
-export function thingsNamed({ params, json }: Request, answer: unknown): string[] {
+/** What a request to the service named, in its body or in its path. */
+export function idsAsked({ params, json }: Request): string[] {
   const asked = objectOf(json);
+  return idsIn(asked?.delete ?? asked?.ids ?? asked?.job_ids, params?.id);
+}
+
+/** What an answer says that it made, or took away. */
+export function idsTold(answer: unknown): string[] {
   const told = objectOf(answer);
-  const listed = asked?.delete ?? asked?.ids ?? asked?.job_ids ?? told?.deleted;
-  if (Array.isArray(listed)) return listed.filter((id) => typeof id === "string");
-  const id = params?.id ?? textOf(told?.id);
+  return idsIn(told?.deleted, textOf(told?.id));
+}
+
+function idsIn(list: unknown, id: string | undefined): string[] {
+  if (Array.isArray(list)) return list.filter((one) => typeof one === "string");
   return id === undefined ? [] : [id];
 }

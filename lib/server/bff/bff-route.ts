@@ -5,17 +5,17 @@
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { type AuditThing, thingsNamed, writeThings } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
 import { objectOf, textOf } from "@/lib/contract/json/json";
-import { answersBytes, type Operation } from "@/lib/contract/operation";
+import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/submission";
-import { nameInExtraData } from "@/lib/contract/workflow-name";
+import { namelessWorkflow, nameInExtraData } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
-import { actedOn } from "./acted-on";
+import { actedOnAfter, askedOf } from "./acted-on";
 import { emptyAnswer, jsonAnswer, writtenAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
@@ -89,15 +89,18 @@ export async function runOperation(
 }
 
 async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const asking = isRead(operation) ? { things: [] } : await askedOf(operation, access, input);
+  asked.note({ outcome: writeThings(asking.things, undefined, asking.count) });
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
   const { memberId } = asked.viewer;
   const value = await passOn(operation, access, result.value.value, { sent: input.json, memberId });
   // What was submitted is named by its job: by it the log tells who submitted it.
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
-  const things = jobId === undefined ? actedOn(thingsNamed(input, value), access) : [submitted(jobId, asked, access, input.json)];
+  const { things, count } =
+    jobId === undefined ? actedOnAfter(asking, value, access) : { things: [await submitted(jobId, asked, access, input.json)] };
   asked.note({
-    outcome: writeThings(things, outcomeOf(value)),
+    outcome: writeThings(things, outcomeOf(value), count),
     ...(jobId !== undefined && { target: jobId }),
   });
   const { status } = result.value;
@@ -106,10 +109,14 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   return ok(told(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(value, status));
 }
 
-/** By what lists will call it. */
-function submitted(id: string, { request }: Asked, access: Access, json: unknown): AuditThing {
+/** By what lists will call it: what has no name of its own bears that of its workflow, as it was last. */
+async function submitted(id: string, { request, console }: Asked, access: Access, json: unknown): Promise<AuditThing> {
   const label = readLabel(request.headers.get(LABEL_HEADER));
-  const name = [nameInExtraData(objectOf(json)?.extra_data), label].filter(Boolean).join(" · ");
+  const extraData = objectOf(json)?.extra_data;
+  const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
+  const known = workflowId === undefined ? undefined : await console.store.workflowNames.list(access.connection.id, [workflowId]);
+  const workflow = nameInExtraData(extraData) || (workflowId && (known?.get(workflowId) ?? namelessWorkflow(workflowId)));
+  const name = [workflow, label].filter(Boolean).join(" · ");
   return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 

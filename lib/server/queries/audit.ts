@@ -95,7 +95,7 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
   }
 }
 
-function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId, parts = [] }: AuditItem) {
+function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId, parts = [], moreParts = 0 }: AuditItem) {
   const who = [new Date(at).toISOString(), member?.name, member?.id];
   return [
     ...who,
@@ -107,7 +107,7 @@ function cellsOf({ at, member, action, connection, target, status, code, outcome
     code,
     outcome,
     requestId,
-    parts.length,
+    parts.length + moreParts,
     parts.map(said).join("; "),
   ];
 }

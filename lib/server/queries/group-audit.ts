@@ -90,18 +90,18 @@ type Parts = Pick<AuditItem, "moreParts"> & { parts: AuditPart[] };
 function partsOf(entries: readonly AuditItem[], most: number, { parts = [], moreParts: more = 0 }: Partial<Parts> = {}): Parts {
   let moreParts = more;
   for (const entry of entries) {
-    const told = partsOfOne(entry);
+    const { told, untold } = partsOfOne(entry);
     const room = most - parts.length;
     parts.push(...told.slice(0, room));
-    moreParts += Math.max(0, told.length - room);
+    moreParts += Math.max(0, told.length - room) + untold;
   }
   return { parts, ...(moreParts > 0 && { moreParts }) };
 }
 
-function partsOfOne(entry: AuditItem): AuditPart[] {
-  const { things, outcome } = readThings(entry.outcome);
+function partsOfOne(entry: AuditItem): { told: AuditPart[]; untold: number } {
+  const { things, more: untold = 0, outcome } = readThings(entry.outcome);
   const mark = { at: entry.at, ...(!isDone(entry) && { isRefused: true as const }) };
-  const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(\S+)/.exec(outcome ?? "")?.[1];
+  const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
   const named: readonly AuditThing[] = things.length > 0 || id === undefined ? things : [{ id }];
-  return named.map((thing) => ({ ...thing, ...mark }));
+  return { told: named.map((thing) => ({ ...thing, ...mark })), untold };
 }

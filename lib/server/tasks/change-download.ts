@@ -3,11 +3,13 @@
 
 import "server-only";
 import { operations } from "@/lib/contract/operations";
+import { writeThings } from "@/lib/contract/audit/audit-items";
 import { type DownloadTask } from "@/lib/contract/download-task";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { textOf, objectOf } from "@/lib/contract/json/json";
 import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { downloaded } from "../bff/acted-on";
 import { idOf } from "../bff/console-route";
 import { type Asked, refusal } from "../bff/guard";
 import { toBrowser } from "../answers/to-browser";
@@ -77,7 +79,8 @@ async function find(asked: Asked): Promise<Result<{ row: StoredDownload; access:
   if (!row) return none;
   const access = await openConnection(asked.viewer, row.connection_id);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
-  asked.note({ connectionId: row.connection_id, target: row.source });
+  const things = toBrowser([downloaded(row.source, row.file_name)], access.value);
+  asked.note({ connectionId: row.connection_id, target: row.source, outcome: writeThings(things, undefined) });
   return ok({ row, access: access.value });
 }
 

@@ -4,8 +4,10 @@ import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
-import { LABEL_HEADER } from "@/lib/contract/submission";
+import { IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/submission";
 import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
 
 let harness: Harness;
 let now = 1_800_000_000_000;
@@ -79,13 +81,13 @@ test("copies of a run are one row, by the names that lists have for them, and so
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
   };
-  const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: "w", name: "Poster" } } } };
+  const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: crypto.randomUUID(), name: "Poster" } } } };
   for (const [act, label] of [
     ["copies-of-a-poster-1", "1/2 · width 64"],
     ["copies-of-a-poster-1", "2/2 · width 128"],
     ["copies-of-a-poster-2", "1/1 · width 8"],
   ] as const) {
-    const headers = { ...acting(act), [LABEL_HEADER]: encodeURIComponent(label) };
+    const headers = { ...acting(act), [LABEL_HEADER]: encodeURIComponent(label), [IDEMPOTENCY_HEADER]: crypto.randomUUID() };
     expect((await harness.request("/api/prompt", { as: "operator", method: "POST", json, headers })).status).toBe(200);
   }
   const submitted = await rows("&action=submitPrompt");
@@ -93,6 +95,76 @@ test("copies of a run are one row, by the names that lists have for them, and so
     ["Poster · 1/1 · width 8"],
     ["Poster · 2/2 · width 128", "Poster · 1/2 · width 64"],
   ]);
+});
+
+const jobsOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    id: `job-${String(index).padStart(4, "0")}`,
+    status: "pending",
+    workflow_id: "of-posters",
+  }));
+
+test("clearing the history names what was in it, as lists do", async () => {
+  const submitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
+  await until("the copies have ended", async () => (await submitted()).length >= 3);
+  expect((await harness.request("/api/history", { as: "operator", method: "POST", json: { clear: true } })).status).toBe(200);
+  const [row] = await rows("&action=manageHistory");
+  const names = row?.parts?.map(({ name }) => name).sort();
+  expect(names).toEqual(["Poster · 1/1 · width 8", "Poster · 1/2 · width 64", "Poster · 2/2 · width 128"]);
+});
+
+test("clearing a queue says how many waited and names the newest, at a service that names nothing and where it is refused", async () => {
+  let isRefused = false;
+  const server = await startLittleServer(({ url, method }, response) => {
+    if (method === "POST") return answerJson(response, isRefused ? { message: "not now" } : {}, isRefused ? 409 : 200);
+    const { searchParams } = new URL(url, "http://local");
+    const jobs = jobsOf(130).slice(0, Number(searchParams.get("limit")));
+    return answerJson(response, { jobs, pagination: { offset: 0, limit: jobs.length, total: 130, has_more: true } });
+  });
+  const connection = await harness.connect(server.url, "key-of-the-service");
+  await harness.console.store.workflowNames.remember(connection, "of-posters", "Poster");
+  const clear = () => harness.request(`/api/queue?connection=${connection}`, { as: "operator", method: "POST", json: { clear: true } });
+  expect((await clear()).status).toBe(200);
+  isRefused = true;
+  expect((await clear()).status).toBe(409);
+  const cleared = await rows(`&on=${connection}`);
+  expect(cleared.map(({ status, parts, moreParts }) => [status, parts?.length, parts?.[0]?.id, parts?.[0]?.name, moreParts])).toEqual([
+    [409, 100, "job-0000", "Poster", 30],
+    [200, 100, "job-0000", "Poster", 30],
+  ]);
+  const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
+  expect(file.split("\r\n")[2]).toContain(",130,Poster (job-0000); Poster (job-0001)");
+  await server.close();
+});
+
+test("what is fetched from addresses is named by its file, and nothing after the question mark is kept", async () => {
+  const server = await startLittleServer((_, response) => answerJson(response, { task_id: "task-1", status: "created" }, 202));
+  const connection = await harness.connect(server.url, "key-of-the-service");
+  for (const name of ["first.safetensors", "second%20one.png"])
+    await harness.request(`/api/assets/download?connection=${connection}`, {
+      as: "operator",
+      method: "POST",
+      json: { source_url: `https://files.example/models/${name}?token=hidden`, tags: ["input"] },
+      headers: acting("two-files-from-addresses"),
+    });
+  const [row, ...others] = await rows(`&on=${connection}`);
+  expect(others).toEqual([]);
+  expect(row?.parts?.map(({ name }) => name)).toEqual(["second one.png", "first.safetensors"]);
+  expect(JSON.stringify(row)).not.toContain("hidden");
+  await server.close();
+});
+
+test("runs of a workflow without a name are named after it, as lists do", async () => {
+  const prompt = {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+    "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
+  };
+  for (const label of ["1/2", "2/2"]) {
+    const headers = { ...acting("copies-without-a-name"), [LABEL_HEADER]: encodeURIComponent(label) };
+    const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id: "01234567-89ab-4cde-8f01-23456789abcd" } } } };
+    expect((await harness.request("/api/prompt", { as: "operator", method: "POST", json, headers })).status).toBe(200);
+  }
+  expect((await rows("&action=submitPrompt"))[0]?.parts?.map(({ name }) => name)).toEqual(["#01234567 · 2/2", "#01234567 · 1/2"]);
 });
 
 test("an act that goes on after a long pause is a second row, pages neither lose nor repeat one, and the chain holds", async () => {

@@ -76,8 +76,8 @@ test("a change of the queue that is answered with nothing is done", async () => 
 
 test("clear wins over delete, and what has no effect at a service is not sent there", async () => {
   const sent: unknown[] = [];
-  const ask = await connect(({ url, body }, response) => {
-    sent.push(JSON.parse(body.toString()));
+  const ask = await connect(({ method, url, body }, response) => {
+    if (method === "POST") sent.push(JSON.parse(body.toString()));
     answerJson(response, url.startsWith("/api/queue") ? { deleted: [], cleared: true } : { prompt_id: "p" });
   });
   await ask("/api/queue", "POST", { clear: true, delete: ["a"] });

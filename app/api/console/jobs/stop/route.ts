@@ -14,9 +14,14 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   if (!access.ok) return access;
   const body = await readJson(request, stopBodySchema);
   if (!body.ok) return body;
-  note({ connectionId: access.value.connection.id, target: `${body.value.ids.length} jobs` });
+  const things = actedOn(body.value.ids, access.value);
+  note({
+    connectionId: access.value.connection.id,
+    target: `${body.value.ids.length} jobs`,
+    outcome: writeThings(things, undefined),
+  });
   const receipt = await stopJobs(access.value, body.value.ids, request.signal);
   if (!receipt.ok) return receipt;
-  note({ outcome: writeThings(actedOn(body.value.ids, access.value), outcomeOf(receipt.value)) });
+  note({ outcome: writeThings(things, outcomeOf(receipt.value)) });
   return ok(jsonAnswer(receipt.value));
 });
