@@ -4,7 +4,7 @@ import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { type InvitationReason } from "./invitation-reason";
 
-/** Why this link lets nobody in, and who can mend it. */
+/** Why this link cannot be used, and who can make a new one. */
 export function InvitationRefusal({ reason }: { reason: InvitationReason }) {
   const t = useTranslations("auth.invitation");
   return (

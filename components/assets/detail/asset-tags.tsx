@@ -68,7 +68,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
   const [typed, setTyped] = useState<string>();
   const list = useId();
   const wanted = (typed ?? "").trim();
-  // With a comma in it, what was typed stands for itself.
+  // A text with a comma is a list of tags, not a part of one.
   const isTypedOut = wanted.includes(",");
   const { tags } = useTags(typed === undefined ? undefined : connectionId, isTypedOut ? "" : wanted);
   const known = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));

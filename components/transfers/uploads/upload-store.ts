@@ -1,5 +1,5 @@
 // The uploads of this tab, outside every page: a look at a job and back finds them where they are.
-// Guarantees: three at a time, each file carried by one at most, equal ones one after the other; what was paused, taken away or begun anew hears nothing of its former self;
+// Guarantees: three at a time, each file carried by one at most, equal ones one after the other; an answer that arrives after its upload was paused, removed or restarted is ignored;
 // a pause keeps what was hashed, and says when bytes were being sent; what would meet every file holds those that wait.
 // Must never: start on the server; only handlers call it.
 

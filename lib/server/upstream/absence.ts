@@ -24,7 +24,7 @@ function mayBeMissing(operation: Operation): boolean {
   return operation.tier === "extension" || operation.isLackedByLocal === true;
 }
 
-/** `only`: this item may be somebody else's, or damaged, which nothing tells: its refusal decides only together with another one's. */
+/** `only`: this item may belong to another user, or be damaged. One refusal proves nothing; two items' refusals do. */
 type Lookup = { operation: Operation; input: CallInput; only?: string; finds(answer: unknown): boolean };
 
 /**
