@@ -28,14 +28,15 @@ export type JobRow = {
   position?: number;
 };
 
-/** `unreadable`: rows of this page whose shape is not known. `reach`: of rows that were found in the ledger. */
-export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; unreadable?: number; reach?: JobReach };
+/** `isCut`: the service has older ones. `unreadable`: rows of this page whose shape is not known. `reach`: of rows that were found in the ledger. */
+export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; isCut?: boolean; unreadable?: number; reach?: JobReach };
 
 export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView {
   return {
     rows: answer.jobs.map(toJobRow),
     total: answer.pagination.total,
     hasMore: answer.pagination.has_more,
+    isCut: answer.is_cut,
     unreadable: answer.unreadable,
     reach: answer.reach,
   };

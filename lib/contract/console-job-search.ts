@@ -21,7 +21,7 @@ export const jobSearchQuerySchema = jobsQuerySchema.extend(searchSchema.shape);
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 
 export type JobReach = {
-  /** `reading`: older jobs are still being read. `newest`: the ledger keeps no more than the newest. */
+  /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, no more than the newest. */
   extent: "all" | "newest" | "reading";
   /** Every job since then is found; absent where nothing was read yet. */
   sinceMs?: number;

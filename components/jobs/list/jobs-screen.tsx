@@ -60,6 +60,7 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
         poll={poll}
         atMs={shown.atMs}
         reach={view?.reach}
+        isCut={view?.isCut}
         unreadable={view?.unreadable}
         search={<WordsField text={question.text} onGo={state.go} />}
         actions={canRun ? run : null}

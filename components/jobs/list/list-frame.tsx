@@ -13,6 +13,8 @@ import { type JobReach } from "@/lib/contract/console-job-search";
 // With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
 const SearchReach = dynamic(() => import("../search/search-reach").then((module) => module.SearchReach), { loading: () => null });
 
+const ListCut = dynamic(() => import("../search/search-reach").then((module) => module.ListCut), { loading: () => null });
+
 type ListFrameProps = {
   list: "jobs" | "history" | "queue";
   count: number | undefined;
@@ -20,6 +22,8 @@ type ListFrameProps = {
   /** When what is shown was so. */
   atMs?: number;
   reach?: JobReach;
+  /** The service has older jobs than are listed. */
+  isCut?: boolean;
   unreadable?: number;
   /** Beside the title: the field by which the list is searched. */
   search?: ReactNode;
@@ -32,7 +36,19 @@ type ListFrameProps = {
 };
 
 /** What every list of jobs has around its rows. */
-export function ListFrame({ list, count, poll, atMs = poll.atMs, reach, unreadable, search, actions, tools, children }: ListFrameProps) {
+export function ListFrame({
+  list,
+  count,
+  poll,
+  atMs = poll.atMs,
+  reach,
+  isCut,
+  unreadable,
+  search,
+  actions,
+  tools,
+  children,
+}: ListFrameProps) {
   const t = useTranslations(list);
   const { failure, everyMs, refresh } = poll;
   const outageMs = reach?.asOfMs;
@@ -45,6 +61,7 @@ export function ListFrame({ list, count, poll, atMs = poll.atMs, reach, unreadab
       <ToolBar label={t("tools")}>{tools}</ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="m-4 md:mx-5" /> : null}
       {reach ? <SearchReach reach={reach} /> : null}
+      {isCut ? <ListCut /> : null}
       <UnreadableRows count={unreadable} />
       <KnownUntil value={failure && poll.atMs}>{children}</KnownUntil>
     </>

@@ -10,7 +10,8 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   if (!reach) return null;
   const { extent, sinceMs, unread, asOfMs } = reach;
   const date = sinceMs === undefined ? undefined : (clock(sinceMs, "day") ?? "…");
-  const covered = extent === "all" ? t("all") : date === undefined ? t("starting") : t(extent, { date });
+  const undated = extent === "newest" ? t("undated") : t("starting");
+  const covered = extent === "all" ? t("all") : date === undefined ? undated : t(extent, { date });
   const isOut = asOfMs !== undefined;
   const outage = () => (asOfMs ? t("outage", { date: clock(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
   return (
@@ -18,4 +19,10 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
       {[...(isOut ? [outage()] : []), covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])].join(" ")}
     </p>
   );
+}
+
+/** Of a list that ends before the service's jobs do. */
+export function ListCut() {
+  const t = useTranslations("jobSearch.reach");
+  return <p className="border-b border-line px-4 py-1.5 text-sm text-ink-3 md:px-5">{t("listCut")}</p>;
 }

@@ -55,6 +55,8 @@ export const jobsAnswerSchema = z.looseObject({
   pagination: paginationSchema,
   /** Not the interface's: how many entries the console left out, since their shape is unknown. */
   unreadable: maybe(z.number()),
+  /** The console's own too: the server has older jobs than can be listed there. */
+  is_cut: maybe(z.boolean()),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 

@@ -65,8 +65,9 @@ export async function oldestReachOf(id: string): Promise<JobReach> {
   const { store, env } = composition();
   const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";
-  // Each new job takes the place of the oldest.
-  const sinceMs = isBounded ? await store.jobLedger.oldestOfFull(id, env.ledgerJobs) : cursorMs;
+  // Where the ledger is full each new job takes the place of the oldest; else it is the service that lists no older ones.
+  const full = isBounded ? await store.jobLedger.oldestOfFull(id, env.ledgerJobs) : undefined;
+  const sinceMs = full ?? cursorMs;
   return { extent, unread, ...(sinceMs !== undefined && { sinceMs }) };
 }
 

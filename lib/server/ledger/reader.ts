@@ -139,13 +139,16 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       used.headOffset = 0;
       return notTaken;
     }
-    const { oldestMs, newestMs, isLast, end } = page.value;
+    const { oldestMs, newestMs, isLast, isCut, end } = page.value;
     used.headMs = Math.max(used.headMs ?? 0, newestMs ?? 0);
     if (reach.newestMs === undefined) {
       await goOn(id, { ...reach, newestMs: used.headMs }, page.value);
       used.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isFullBefore(id, oldestMs))) {
-      await reach.keep({ ...reach, newestMs: Math.max(used.headMs, reach.newestMs) });
+      const isApart = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
+      // Of what is between them nothing will be known.
+      const from = isApart ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
+      await reach.keep({ ...reach, ...from, newestMs: Math.max(used.headMs, reach.newestMs) });
       Object.assign(used, { headOffset: undefined, headMs: undefined, gap: undefined });
     } else used.headOffset = end;
     return "done";
@@ -167,18 +170,18 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     return "done";
   }
 
-  async function goOn(id: string, reach: Kept, { oldestMs, isLast, end }: ListPage): Promise<void> {
+  async function goOn(id: string, reach: Kept, { oldestMs, isLast, isCut, end }: ListPage): Promise<void> {
     await settled();
     const isFull = !isLast && (await isFullBefore(id, oldestMs));
     const cursorMs = oldestMs === undefined ? reach.cursorMs : Math.min(oldestMs, reach.cursorMs ?? oldestMs);
     const beyond = { afterMs: -1, beforeMs: cursorMs ?? Number.MAX_SAFE_INTEGER, present: [] };
-    if (isLast) await forgetAll(id, beyond);
+    if (isLast && !isCut) await forgetAll(id, beyond);
     await reach.keep({
       ...reach,
       cursorMs,
       nextOffset: isLast || isFull ? undefined : end,
-      isComplete: isLast || reach.isComplete,
-      isBounded: isFull || (reach.isBounded && !isLast),
+      isComplete: isLast ? !isCut : reach.isComplete,
+      isBounded: isFull || (isLast ? isCut : reach.isBounded),
       sweptAt: isLast || isFull ? now() : reach.sweptAt,
     });
   }
@@ -207,7 +210,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   }
 
   /** The newest page goes on from what is known, or there is a gap before it, which is read next. */
-  async function join(id: string, used: Used, { newestMs, oldestMs, isLast }: Omit<ListPage, "end">): Promise<void> {
+  async function join(id: string, used: Used, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
     const { beginnings } = used;
     await settled();
     const known = await jobLedger.reach(id);
@@ -216,7 +219,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     if (used.beginnings !== beginnings) return;
     const isTaken = lossesOf(id) === used.headLosses;
     if (known.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;
-    else if (isTaken && (isLast || oldestMs <= known.newestMs || isFull)) {
+    else if (isTaken && ((isLast && !isCut) || oldestMs <= known.newestMs || isFull)) {
       used.gap = undefined;
       await jobLedger.advance(id, newestMs);
     } else {

@@ -51,10 +51,10 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
 }
 
 /** Undefined where it is everything. */
-async function reachedMs(id: string, { jobs, pagination }: JobsAnswer): Promise<number | undefined> {
+async function reachedMs(id: string, { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer): Promise<number | undefined> {
   const { extent, sinceMs } = await oldestReachOf(id);
   if (extent !== "reading") return extent === "all" ? undefined : sinceMs;
-  const isCut = pagination.has_more ?? (pagination.total ?? 0) > jobs.length;
+  const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
   if (!isCut) return undefined;
   // Until the list has been read backwards there is what the page has.
   const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);

@@ -266,8 +266,8 @@ test("jobs of a local server that failed at great length are listed with the beg
 test("a history that is too much to be listed at once is asked for again with fewer entries", async () => {
   const long = { workflowId: "w".repeat(10_000) };
   const get = await connectLocal({
-    "/api/history?max_items=1000": failedHistory(MANY, long),
-    "/api/history?max_items=200": failedHistory(200, long),
+    "/api/history?max_items=1001": failedHistory(MANY, long),
+    "/api/history?max_items=201": failedHistory(201, long),
     "/api/queue": noQueue,
   });
   const answer = await get("/api/jobs");

@@ -1,6 +1,7 @@
 // A local server from before /api/jobs: its queue and its history stand for the list, the details and the pages of the history.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
+import { until } from "@/tests/support/until";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
 
 let harness: Harness;
@@ -109,6 +110,40 @@ test("a job's details hold its graph while it waits, while it runs and when it h
   expect((await get(`/api/job/${id}/status`)).body).toMatchObject({ id, status: "completed" });
   local.restart();
   expect((await get(`/api/jobs/${id}`)).status).toBe(404);
+});
+
+test("a history that is longer than what is listed is told as such: no total, and no search of every job", async () => {
+  await submit();
+  local.begin();
+  local.end();
+  const [entry] = local.place.history.values();
+  if (!entry) throw new Error("nothing has ended");
+  const add = (from: number, to: number) => {
+    for (let index = from; index < to; index += 1) {
+      const [number, , graph, extra, outputs] = entry.prompt;
+      const created = { ...extra, create_time: now - 5_000_000 + index * 1000 };
+      local.place.history.set(`job-${index}`, { ...entry, prompt: [number + index, `job-${index}`, graph, created, outputs] });
+    }
+  };
+  local.place.history.clear();
+  const list = async () => (await get("/api/jobs?offset=900")).body;
+  const search = async () => (await get("/api/console/jobs/search?text=job-10")).body;
+  add(0, 1000);
+  now += 61_000;
+  expect(await list()).toMatchObject({ pagination: { total: 1000, has_more: false } });
+  await until("all of them are read", async () => (await search()).reach.extent === "all");
+  add(1000, 1300);
+  now += 61_000;
+  const cut = await list();
+  expect([cut.jobs.length, cut.is_cut, cut.pagination]).toEqual([100, true, { offset: 900, limit: 100, has_more: false }]);
+  expect((await get("/api/jobs?status=pending")).body).toMatchObject({ pagination: { total: 0 } });
+  // Tomorrow the list is read anew.
+  now += 25 * 60 * 60_000;
+  const { reach } = await until("it is said", async () => {
+    const found = await search();
+    return found.reach.extent === "newest" && found;
+  });
+  expect(reach.sinceMs).toBe(local.place.history.get("job-300")?.prompt[3].create_time);
 });
 
 test("the pages of the history come newest first there too", async () => {

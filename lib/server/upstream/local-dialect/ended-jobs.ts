@@ -8,14 +8,16 @@ import { type LocalJob } from "./local-entries";
 const KNOWN_MS = 60_000;
 const MOST_SERVERS = 20;
 
-type Known = { newestFirst: readonly LocalJob[]; at: number };
+/** `isCut`: the server has older ones. */
+export type Ended = { newestFirst: readonly LocalJob[]; isCut: boolean };
+type Known = { ended: Ended; at: number };
 export type EndedMemory = {
   now(): number;
-  of(base: string): readonly LocalJob[] | undefined;
+  of(base: string): Ended | undefined;
   /** Read in full just now. */
-  keep(base: string, newestFirst: readonly LocalJob[]): void;
+  keep(base: string, ended: Ended): void;
   /** Some were added; what was read before is as old as it was. */
-  extend(base: string, newestFirst: readonly LocalJob[]): void;
+  extend(base: string, ended: Ended): void;
   forget(base: string): void;
 };
 
@@ -25,16 +27,16 @@ export function createEndedMemory(now: () => number): EndedMemory {
     now,
     of(base) {
       const one = known.get(base);
-      return one && now() - one.at < KNOWN_MS ? one.newestFirst : undefined;
+      return one && now() - one.at < KNOWN_MS ? one.ended : undefined;
     },
-    keep(base, newestFirst) {
+    keep(base, ended) {
       known.delete(base);
-      known.set(base, { newestFirst, at: now() });
+      known.set(base, { ended, at: now() });
       for (const oldest of [...known.keys()].slice(0, -MOST_SERVERS)) known.delete(oldest);
     },
-    extend(base, newestFirst) {
+    extend(base, ended) {
       const one = known.get(base);
-      if (one) one.newestFirst = newestFirst;
+      if (one) one.ended = ended;
     },
     forget: (base) => void known.delete(base),
   };

@@ -1,15 +1,17 @@
 // Jobs of a local server from before /api/jobs (0.3.64 is one): its queue and its history, as one list with the interface's filters.
-// Guarantees: the thousand newest of those that ended are listed; of the history only what is new is read again.
+// Guarantees: the thousand newest of those that ended are listed, and where there are older ones the answer says so and tells no total; of
+// the history only what is new is read again.
 
 import "server-only";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { UnreadableAnswer } from "../failures";
 import { TOO_LARGE } from "../read-body";
+import { type Ended } from "./ended-jobs";
 import { detailsOf, historySchema, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
 import { type LocalExchange, readLocal, translated } from "./local-exchange";
 import { wording } from "./wording";
 
-/** How many entries are asked for, first to last: an answer beyond what may be held in memory is asked for again with fewer. */
+/** How many are listed, first to last: an answer beyond what may be held in memory is asked for again with fewer. */
 const READINGS = [1000, 200, 40];
 const MOST_ENDED = 1000;
 /** One entry says whether anything has ended since, a few more say what. */
@@ -22,7 +24,7 @@ const queuedJobs = wording("queued-jobs", ([queue]) => {
 /** Newest first. */
 const endedJobs = wording("ended-jobs", ([history]) =>
   Object.entries(historySchema.parse(history))
-    .slice(-MOST_ENDED)
+    .slice(-MOST_ENDED - 1)
     .map(([id, entry]) => toEndedJob(id, entry))
     .reverse(),
 );
@@ -45,18 +47,20 @@ export async function listOlderJobs(exchange: LocalExchange): Promise<Response> 
   if (!queue.ok) return queue.answer;
   const moving = await exchange.learn(queuedJobs, [queue.bytes], undefined);
   const wantsEnded = ["completed", "failed", "cancelled"].some(wants);
-  const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: [] };
+  const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: { newestFirst: [], isCut: false } };
   if (!ended.ok) return ended.answer;
+  const { newestFirst, isCut } = ended.value;
   // A job that ended between the two readings is in both.
-  const over = new Set(ended.value.map(({ id }) => id));
-  const jobs = [...moving.filter(({ id }) => !over.has(id)), ...ended.value]
+  const over = new Set(newestFirst.map(({ id }) => id));
+  const jobs = [...moving.filter(({ id }) => !over.has(id)), ...newestFirst]
     .filter(({ status, workflow_id }) => wants(status) && (query.workflow_id === undefined || workflow_id === query.workflow_id))
     .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
     .sort((one, other) => (query.sort_order === "asc" ? one.key - other.key : other.key - one.key))
     .map(({ job }) => job);
   const page = jobs.slice(query.offset, query.offset + query.limit);
   const has_more = query.offset + page.length < jobs.length;
-  return translated({ jobs: page, pagination: { offset: query.offset, limit: query.limit, total: jobs.length, has_more } });
+  const pagination = { offset: query.offset, limit: query.limit, ...(!isCut && { total: jobs.length }), has_more };
+  return translated({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
 }
 
 export async function olderJob({ ask, say }: LocalExchange, id: string): Promise<Response> {
@@ -71,24 +75,28 @@ export async function olderJob({ ask, say }: LocalExchange, id: string): Promise
 }
 
 /** Newest first. */
-async function readEnded(exchange: LocalExchange): Promise<Newest> {
+async function readEnded(exchange: LocalExchange): Promise<Read<Ended>> {
   const { base, ended } = exchange;
   const known = ended.of(base);
   for (const count of known ? PEEKS : []) {
     const read = await readNewest(exchange, count);
     if (!read.ok) return read;
+    const { newestFirst: before = [], isCut = false } = known ?? {};
     const at =
-      known?.length === 0 && read.value.length < count ? read.value.length : read.value.findIndex(({ id }) => id === known?.[0]?.id);
+      before.length === 0 && read.value.length < count ? read.value.length : read.value.findIndex(({ id }) => id === before[0]?.id);
     if (at < 0) continue;
-    const newestFirst = [...read.value.slice(0, at), ...(known ?? [])].slice(0, MOST_ENDED);
-    ended.extend(base, newestFirst);
-    return { ok: true, value: newestFirst };
+    const now = cutTo(MOST_ENDED, [...read.value.slice(0, at), ...before], isCut);
+    ended.extend(base, now);
+    return { ok: true, value: now };
   }
   for (const count of READINGS) {
-    const read = await readNewest(exchange, count).catch(unlessTooLarge);
+    // One more tells whether there are more.
+    const read = await readNewest(exchange, count + 1).catch(unlessTooLarge);
     if (!read) continue;
-    if (read.ok) ended.keep(base, read.value);
-    return read;
+    if (!read.ok) return read;
+    const now = cutTo(count, read.value);
+    ended.keep(base, now);
+    return { ok: true, value: now };
   }
   throw new UnreadableAnswer(TOO_LARGE);
 }
@@ -97,9 +105,13 @@ function unlessTooLarge(error: unknown): undefined {
   if (!(error instanceof UnreadableAnswer) || error.why !== TOO_LARGE) throw error;
 }
 
-type Newest = { ok: true; value: readonly LocalJob[] } | { ok: false; answer: Response };
+function cutTo(most: number, newestFirst: readonly LocalJob[], wasCut = false): Ended {
+  return { newestFirst: newestFirst.slice(0, most), isCut: wasCut || newestFirst.length > most };
+}
 
-async function readNewest({ ask, learn }: LocalExchange, count: number): Promise<Newest> {
+type Read<T> = { ok: true; value: T } | { ok: false; answer: Response };
+
+async function readNewest({ ask, learn }: LocalExchange, count: number): Promise<Read<readonly LocalJob[]>> {
   const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));
   return read.ok ? { ok: true, value: await learn(endedJobs, [read.bytes], undefined) } : read;
 }
