@@ -2,8 +2,8 @@
 // `npm run bench:service -- submissions upload` measures only these.
 // Only on loopback, only with processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
 import { enterProject, ensureBundles } from "./prepare.mjs";
-import { runBundled } from "./run-bundled.mjs";
 
 enterProject();
 await ensureBundles();
+const { runBundled } = await import("./bundle.mjs");
 await runBundled("tests/bench/service/main.ts", "bench-service");

@@ -2,8 +2,8 @@
 // `npm run bench -- screens` measures only these; the names are those of tests/bench/main.ts.
 // Only on loopback, only with processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
 import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
-import { runBundled } from "./run-bundled.mjs";
 
 enterProject();
 await ensureBuilt(await ensureBundles());
+const { runBundled } = await import("./bundle.mjs");
 await runBundled("tests/bench/main.ts", "bench");

@@ -1,8 +1,9 @@
 // Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines; and compiles the
-// one kernel that is written in AssemblyScript.
+// one kernel that is written in AssemblyScript; and writes down which methods the routes have. Bundles programs of tests/ too, and runs them.
 // Packages stay outside the bundles; `server-only` is a guard for Next's bundler and is left out here.
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { run } from "./run.mjs";
 
@@ -19,30 +20,53 @@ const entries = {
   "node-worker": "lib/service/nodes/worker.ts",
 };
 
+const options = {
+  absWorkingDir: root,
+  outdir: "dist",
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  packages: "external",
+  alias: { "server-only": join(root, "node_modules/server-only/empty.js") },
+  logLevel: "warning",
+};
+
 export async function bundle() {
-  const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(root + file)));
-  if (Object.keys(entryPoints).length === 0) return;
   await Promise.all([
     compileKernel("lib/service/images/lanczos.as.ts", "dist/lanczos.wasm"),
-    build({
-      absWorkingDir: root,
-      entryPoints,
-      outdir: "dist",
-      outExtension: { ".js": ".mjs" },
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      sourcemap: true,
-      packages: "external",
-      alias: { "server-only": `${root}bin/empty.mjs` },
-      logLevel: "warning",
-    }),
+    build({ ...options, entryPoints: entries, sourcemap: true }),
+    listMethods("dist/routes.json"),
   ]);
 }
 
+/** A program of tests/, in this process: the benches, and the contract suite as a command. */
+export async function runBundled(entry, name) {
+  await build({ ...options, entryPoints: { [name]: entry } });
+  await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
+}
+
+/** By path, what each route of the console exports: lib/http/route-methods.ts reads it. */
+async function listMethods(outFile) {
+  const files = readdirSync(join(root, "app/api"), { recursive: true, encoding: "utf8" }).filter((file) => /[\\/]route\.ts$/.test(file));
+  const entryPoints = files.map((file) => `app/api/${file}`);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: "dist",
+    outbase: "app",
+    format: "esm",
+    metafile: true,
+    write: false,
+  });
+  const routes = Object.entries(metafile.outputs).map(([path, { exports }]) => [path.replace(/^dist(.*)\/route\.js$/, "$1"), exports]);
+  mkdirSync(join(root, "dist"), { recursive: true });
+  writeFileSync(join(root, outFile), JSON.stringify(Object.fromEntries(routes)));
+}
+
 async function compileKernel(source, outFile) {
-  const options = ["--outFile", outFile, "--optimizeLevel", "3", "--runtime", "stub", "--enable", "simd"];
-  const { code, output } = await run(process.execPath, ["node_modules/assemblyscript/bin/asc.js", source, ...options], { cwd: root });
+  const asked = ["--outFile", outFile, "--optimizeLevel", "3", "--runtime", "stub", "--enable", "simd"];
+  const { code, output } = await run(process.execPath, ["node_modules/assemblyscript/bin/asc.js", source, ...asked], { cwd: root });
   if (code !== 0) throw new Error(`${source} does not compile:\n${output}`);
 }

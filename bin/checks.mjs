@@ -24,7 +24,9 @@ export const checks = [
     ),
   },
   { name: "dead code", command: tool("knip/bin/knip.js") },
-  { name: "types", command: [node, "bin/types.mjs"], after: ["build"] },
+  // They make PageProps<"/jobs"> known.
+  { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build"] },
+  { name: "types", command: tool("typescript/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"] },
   { name: "first load", command: [node, "bin/first-load.mjs", "--check"], after: ["build"] },
   {
     name: "unit, integration, contract, faults",

@@ -1,4 +1,4 @@
-// `npm run rotate-keys`, `members` and `audit`: bundles what is missing, then becomes the command that is named first.
+// `npm run service`, `rotate-keys`, `members` and `audit`: installs and bundles what is missing, then becomes the command that is named first.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { enterProject, ensureBundles, root } from "./prepare.mjs";

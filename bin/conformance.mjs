@@ -2,9 +2,9 @@
 // Reads only unless `--write` is given; `--help` says the rest. Needs the packages, no build.
 import { ensureInstalled } from "./installed.mjs";
 import { checkNode, enterProject, root } from "./prepare.mjs";
-import { runBundled } from "./run-bundled.mjs";
 
 enterProject();
 checkNode();
 await ensureInstalled(root);
+const { runBundled } = await import("./bundle.mjs");
 await runBundled("tests/contract/conformance.ts", "conformance");

@@ -3,17 +3,17 @@
 import { createRequire } from "node:module";
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import type nextLoadConfig from "next/dist/server/config";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
-import { judgeEncoding, sayLength, sayRefusals } from "@/lib/http/next-answers";
 import { packedFiles } from "@/lib/http/packed-files";
 import { refuse } from "@/lib/http/refusals";
-import { hostsOf } from "@/lib/http/request-line";
+import { hostsOf, judgeEncoding } from "@/lib/http/request-line";
+import { judgeMethods } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { starting, stillStarting } from "@/lib/http/still-starting";
-import { LENGTH_HEADER } from "@/lib/server/bff/answers";
 import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { type Env, localUrl, readEnv } from "@/lib/server/env";
@@ -33,16 +33,14 @@ async function main(): Promise<void> {
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
   const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress };
   const isPage = (path: string) => !/^\/api(\/|$)/.test(path);
-  let port = asked.port;
+  const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
   const sockets = createEventSockets(admit, { addressOf: (request) => addressOf(request, asked) });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) => {
-    const malformed = judgeEncoding(request);
-    if (malformed) return refuse(request, response, malformed);
+    const refused = judgeEncoding(request) ?? judgeMethod(request);
+    if (refused) return refuse(request, response, refused);
     request.url = keepDots(request.url ?? "/");
     if (isSecure(asked.publicUrl)) response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
-    sayLength(response, LENGTH_HEADER);
-    sayRefusals(request, response, (path) => methodsOf(localUrl({ host: asked.host, port }) + path));
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
@@ -54,7 +52,7 @@ async function main(): Promise<void> {
     await server.close(GRACE_MS);
     await runningComposition()?.stop();
   }, STOP_MS);
-  port = await server.listen(asked.port, asked.host);
+  const port = await server.listen(asked.port, asked.host);
   const env = { ...asked, port };
   // Next, next-auth and the composition read these; all three must see one truth.
   process.env.PORT = String(port);
@@ -98,16 +96,6 @@ function addressOf(request: IncomingMessage, env: Env): string {
     .at(-1)
     ?.trim();
   return last || request.socket.remoteAddress || "unknown";
-}
-
-/** Next knows which methods a route exports and tells it to OPTIONS alone. */
-async function methodsOf(url: string): Promise<string | undefined> {
-  try {
-    const answer = await fetch(url, { method: "OPTIONS" });
-    return answer.headers.get("allow") ?? undefined;
-  } catch {
-    return undefined; // the refusal needs no body
-  }
 }
 
 function explain(error: unknown): string {

@@ -2,28 +2,14 @@
 // The console may run meanwhile. Prints a link that works once within a day; the log says that it was made.
 import { randomBytes } from "node:crypto";
 import { composeReset } from "@/lib/server/auth/reset-link";
-import { readEnv } from "@/lib/server/env";
-import { hasStore, openStore } from "@/lib/server/store/store";
+import { fail, onStore } from "./console-store";
 
-async function main(): Promise<void> {
-  const [verb, email, ...more] = process.argv.slice(2);
-  if (verb !== "reset-link" || !email || more.length > 0) return fail("Usage: npm run members -- reset-link EMAIL");
-  const env = readEnv();
-  if (!hasStore(env.dataDir)) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
-  const store = openStore(env.dataDir);
-  try {
+const [verb, email, ...more] = process.argv.slice(2);
+if (verb !== "reset-link" || !email || more.length > 0) fail("Usage: npm run members -- reset-link EMAIL");
+else
+  onStore(async (store, env) => {
     await store.migrate();
     const url = await composeReset({ store, env, email, token: randomBytes(32).toString("base64url"), now: Date.now() });
     if (url === undefined) return fail(`No member has the address ${email}.`);
     process.stdout.write(`It works once, within a day, at the address where people open Lightdesk:\n${url}\n`);
-  } finally {
-    await store.close();
-  }
-}
-
-function fail(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 1;
-}
-
-main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));
+  });

@@ -2,35 +2,25 @@
 // asked with. The console may run meanwhile: a key that is replaced at the same moment stays as it was given.
 // Guarantees: prints how many it sealed anew and what each row is sealed by in the end; ends with code 1 unless the first key alone opens
 // them all; an id that now names another key is refused before anything is changed. Must never: print a key or an address.
-import { readEnv } from "@/lib/server/env";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { openKeyRing } from "@/lib/server/keys/key-ring";
 import { findReusedId, type Rotation, rotateRows } from "@/lib/server/keys/rotate";
-import { hasStore, openStore } from "@/lib/server/store/store";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
+import { fail, onStore } from "./console-store";
 
 type Things = readonly [one: string, many: string];
 const keys: Things = ["key", "keys"];
 const addresses: Things = ["address of a download", "addresses of downloads"];
 
-async function main(): Promise<void> {
-  const { dataDir, encryptionKeys } = readEnv();
-  if (!hasStore(dataDir)) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${dataDir} holds none.`);
+onStore(async (store, { dataDir, encryptionKeys }) => {
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const store = openStore(dataDir);
-  try {
-    const [apiKeys, requests] = [sealedKeys(store.keys), sealedRequests(store.downloadTasks)];
-    const reused = (await findReusedId(apiKeys, ring)) ?? (await findReusedId(requests, ring));
-    if (reused !== undefined)
-      return fail(
-        `The id ${reused} was another key's, which sealed what is stored. Give the new key an id of its own. Nothing was changed.`,
-      );
-    report(keys, await rotateRows(apiKeys, ring), ring.writing.id);
-    report(addresses, await rotateRows(requests, ring), ring.writing.id);
-  } finally {
-    await store.close();
-  }
-}
+  const [apiKeys, requests] = [sealedKeys(store.keys), sealedRequests(store.downloadTasks)];
+  const reused = (await findReusedId(apiKeys, ring)) ?? (await findReusedId(requests, ring));
+  if (reused !== undefined)
+    return fail(`The id ${reused} was another key's, which sealed what is stored. Give the new key an id of its own. Nothing was changed.`);
+  report(keys, await rotateRows(apiKeys, ring), ring.writing.id);
+  report(addresses, await rotateRows(requests, ring), ring.writing.id);
+});
 
 function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
   process.stdout.write(`${countOf(resealed, things)} sealed anew with ${ringKeyId}.\n`);
@@ -48,10 +38,3 @@ function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: str
 function countOf(count: number, [one, many]: Things): string {
   return `${count} ${count === 1 ? one : many}`;
 }
-
-function fail(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 1;
-}
-
-main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

@@ -49,12 +49,13 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
   /** What has come ahead of its turn on a connection with a request in work. */
   const waitingOn = new Map<Duplex, (() => void)[]>();
 
+  server.maxConnections = bounds.all;
   server.prependListener("connection", (socket) => {
     // Given back by the upgrade handler: it is counted.
     if (open.has(socket)) return;
     const network = networkOf(socket.remoteAddress ?? "");
     const count = ofNetwork.get(network) ?? 0;
-    if (open.size >= bounds.all || (bounds.ofAddress !== undefined && count >= bounds.ofAddress)) return void socket.destroy();
+    if (bounds.ofAddress !== undefined && count >= bounds.ofAddress) return void socket.destroy();
     open.add(socket);
     ofNetwork.set(network, count + 1);
     socket.once("close", () => {

@@ -1,22 +1,24 @@
 // The bytes of a request as they come off the socket, without the web stream around them, which copies each one.
 // Guarantees: bounded memory, since the socket is not read while a mebibyte waits; a connection that breaks is an error, not an end;
 // once the answer goes out, what still comes is left to whoever ends the connection. Must never end or destroy the request itself.
-import { type Readable, type Writable } from "node:stream";
+import { type ServerResponse } from "node:http";
+import { type Readable } from "node:stream";
 
 const MOST_WAITING_BYTES = 1024 * 1024;
 
 /** To be read once, by one reader; nothing is read from the socket before. */
-export function incomingBody(incoming: Readable, outgoing: Writable): AsyncIterable<Uint8Array> {
+export function incomingBody(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
 }
 
-function startReading(incoming: Readable, outgoing: Writable): AsyncIterator<Uint8Array> {
+function startReading(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterator<Uint8Array> {
   const waiting: Uint8Array[] = [];
   let bytes = 0;
   let over: { error?: Error } | undefined;
   let wake: () => void = () => undefined;
 
   const onData = (chunk: Uint8Array) => {
+    if (outgoing.headersSent) return;
     waiting.push(chunk);
     bytes += chunk.byteLength;
     if (bytes >= MOST_WAITING_BYTES) incoming.pause();
@@ -31,7 +33,6 @@ function startReading(incoming: Readable, outgoing: Writable): AsyncIterator<Uin
   incoming.once("end", () => end());
   incoming.once("error", end);
   incoming.once("close", () => end(incoming.readableEnded ? undefined : new Error("The connection ended in the middle of the body.")));
-  outgoing.once("prefinish", () => end(new Error("The request has been answered.")));
 
   return {
     async next() {

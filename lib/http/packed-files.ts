@@ -1,7 +1,6 @@
 // Files that the build packed with Brotli once (bin/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
 // answer packs them again.
-// Guarantees: whoever does not read Brotli gets what they got before; an address without a packed file is left alone, and so is any
-// answer but the file itself.
+// Guarantees: whoever does not read Brotli gets what they got before; an address without a packed file is left alone.
 // Must never: answer. Next sends the file, with its caching, its ETag and its 304.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
@@ -26,21 +25,7 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
     request.url = `${path}.br${url.slice(path.length)}`;
     response.setHeader("content-encoding", "br");
     response.setHeader("content-type", type);
-    unlessRefused(response, type);
   };
-}
-
-/** A page about a fault is not packed, and no file. */
-function unlessRefused(response: ServerResponse, type: string): void {
-  response.writeHead = new Proxy(response.writeHead, {
-    apply(writeHead, self, head: unknown[]) {
-      if (Number(head[0]) >= 400) {
-        response.removeHeader("content-encoding");
-        if (response.getHeader("content-type") === type) response.removeHeader("content-type");
-      }
-      return Reflect.apply(writeHead, self, head);
-    },
-  });
 }
 
 function readsBrotli(accepted: string): boolean {

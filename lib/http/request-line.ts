@@ -36,6 +36,16 @@ export function judgeRequest(request: IncomingMessage, { hosts, isPage }: Reques
   return undefined;
 }
 
+/** Of an address whose path cannot be read; to Next that would be a fault of its own. */
+export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefined {
+  try {
+    decodeURIComponent(url.split(/[?#]/)[0] ?? "");
+    return undefined;
+  } catch {
+    return badRequest("The address is not encoded as it should be: a part of it was cut off or changed.");
+  }
+}
+
 function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
   const given = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
   // HTTP/1.0 may leave it out, and then means the address it was sent to.

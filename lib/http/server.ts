@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { boundConnections, shareDescriptors } from "./connections";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
 import { judgeRequest, type RequestRules } from "./request-line";
-import { continueLate, lingerAfterRefusals } from "./unread-bodies";
+import { Answer, continueLate } from "./unread-bodies";
 import { handleUpgrades, type UpgradeHandler } from "./upgrades";
 
 export type HttpOptions = RequestRules & {
@@ -31,7 +31,7 @@ const CHECK_EVERY_MS = 5000;
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
   const { patienceMs, isBehindProxy, upgrades = {} } = options;
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
-  const server = createServer({ connectionsCheckingInterval, requireHostHeader: false });
+  const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: Answer });
   // Uploads may take hours: the reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
@@ -40,7 +40,6 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
   const bounds = { all, ofAddress: isBehindProxy ? undefined : (options.connectionsPerAddress ?? ofAddress), stallMs };
   const connections = boundConnections(server, bounds);
-  lingerAfterRefusals(server);
   continueLate(server);
   refuseUnparsed(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => judgeRequest(request, options));

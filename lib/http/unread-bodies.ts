@@ -2,49 +2,50 @@
 // Guarantees: a refusal reaches a client that is still sending (closing with bytes unread would reset the connection and lose it); what is
 // not read comes to its end within a bound, whatever a client does; `Expect: 100-continue` is answered when reading begins, at
 // most once, and never after an answer.
-import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { LENGTH_HEADER } from "@/lib/shared/length-header";
 
 const LINGER_MS = 5000;
 
-/** Our side ends first, what still comes is thrown away for a while, and only then the connection goes. */
-export function lingerAfterRefusals(server: Server): void {
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    // Both forget it when the request is read or ended elsewhere.
-    const { socket } = request;
-    response.once("prefinish", () => {
-      if (request.complete || socket.destroyed) return;
-      const close = socket.destroySoon.bind(socket);
-      let isLingering = false;
-      // Called by Node after the last answer of a connection, and again by the adapter when its own patience has ended.
-      socket.destroySoon = () => {
-        if (isLingering) return;
-        isLingering = true;
-        socket.end();
-        request.resume();
-      };
-      // On a connection that is to be kept as well: a body that never ends would keep it for ever.
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-      const settle = () => clearTimeout(timer);
-      socket.once("close", settle);
-      request.once("end", () => {
-        settle();
-        socket.off("close", settle);
-        socket.destroySoon = close;
-        if (isLingering) close();
-      });
-    });
-  });
+/** The `ServerResponse` of either server (an option of `createServer`). */
+export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Next drops the length of a body, and copies this header; as a list. */
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    return name === LENGTH_HEADER ? super.setHeader("content-length", String(value)) : super.setHeader(name, value);
+  }
+
+  override end(...given: unknown[]): this {
+    const { req, socket } = this;
+    const end = (...rest: unknown[]): this => Reflect.apply(super.end, this, rest);
+    if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...given);
+    // On a connection that is kept as well: a body that never ends would hold it for ever.
+    const timer = setTimeout(() => end() && socket.destroy(), LINGER_MS).unref();
+    req.once("end", () => clearTimeout(timer));
+    // Node closes at once behind the last answer of a connection. One of a known length is whole without its end, which waits.
+    if (!this.isLast() || !this.hasHeader("content-length")) return end(...given);
+    const [body] = given;
+    if (typeof body === "string" || body instanceof Uint8Array) this.write(body);
+    else this.flushHeaders();
+    socket.end();
+    req.once("end", () => end());
+    req.resume();
+    return this;
+  }
+
+  private isLast(): boolean {
+    return [this.getHeader("connection"), this.req.headers.connection].some((value) => /\bclose\b/i.test(String(value)));
+  }
 }
 
 /** So that whoever has no right to send, or sends too much, or to nowhere, is told before a byte of the body travels. */
 export function continueLate(server: Server): void {
-  server.on("checkContinue", (request, response) => {
-    const read = request._read.bind(request);
-    request._read = (size) => {
-      request._read = read;
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    const onListener = (event: string | symbol) => {
+      if (event !== "data" && event !== "readable") return;
+      request.off("newListener", onListener);
       if (!response.headersSent) response.writeContinue();
-      read(size);
     };
+    request.on("newListener", onListener);
     server.emit("request", request, response);
   });
 }

@@ -4,8 +4,9 @@ import { beginUpload } from "./support/half-upload";
 import { expect, test } from "./support/test";
 
 test("a bad setting stops the start with its name and what it should be", async () => {
-  for (const script of ["bin/start.mjs", "bin/service.mjs"]) {
-    const started = startProcess(script, { PORT: "abc" });
+  for (const command of [["bin/start.mjs"], ["bin/command.mjs", "service"]] as const) {
+    const [script, ...words] = command;
+    const started = startProcess(script, { PORT: "abc" }, words);
     expect(await started.ended, script).toBe(1);
     expect(started.output()).toContain("PORT must be a port number from 0 to 65535");
   }

@@ -142,6 +142,14 @@ describe("the console", () => {
       expect({ method, status: answer.status }).toEqual({ method, status: 405 });
       expect(answer.head).toMatch(/allow: GET, HEAD/i);
     }
+    const told = async (method: string) => {
+      const { status, head, body } = readRaw(
+        await sendRaw(url, `${method} /api/jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`),
+      );
+      return [status, /^allow: (.*)/im.exec(head)?.[1]?.trim(), JSON.parse(body).code];
+    };
+    expect(await told("PATCH")).toEqual([405, "GET, HEAD, OPTIONS", "METHOD_NOT_ALLOWED"]);
+    expect(await told("PROPFIND")).toEqual([400, undefined, "BAD_REQUEST"]);
     for (const path of [
       "/",
       "/sign-in",

@@ -5,6 +5,7 @@ import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorStatus, isErrorCode } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
+import { LENGTH_HEADER } from "@/lib/shared/length-header";
 import { oneChunk } from "../upstream/streams";
 
 const always: Readonly<Record<string, string>> = {
@@ -42,13 +43,14 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
     error: promptError ?? { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
     node_errors: nodeErrors ?? {},
   };
-  const body = { code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId };
-  const headers = new Headers();
+  const body = writeExactJson({ code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId });
+  // Its length lets it reach whoever is still sending (lib/http/unread-bodies.ts).
+  const headers = new Headers({ "content-length": String(Buffer.byteLength(body)) });
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   const status = statusOf(failure);
   // The rest of a body that is too large or too late is not read: the connection cannot be used again.
   if (status === 413 || status === 408) headers.set("connection", "close");
-  return jsonAnswer(body, status, headers);
+  return inJson(body, status, headers);
 }
 
 export function statusOf({ code, status }: Failure): number {
@@ -57,9 +59,6 @@ export function statusOf({ code, status }: Failure): number {
   // The browser falls back to the status where it does not know the code either.
   return (status >= 400 && status < 500) || [501, 503, 504, 507].includes(status) ? status : 502;
 }
-
-/** Next sends no content-length that a handler sets; our own HTTP server makes one of this. */
-export const LENGTH_HEADER = "x-lightdesk-length";
 
 export function finish(answer: Response, requestId: string): Response {
   const headers = new Headers(answer.headers);

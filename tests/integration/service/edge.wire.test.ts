@@ -1,6 +1,7 @@
 // The edge of HTTP: who is asked for a body, and which host a request is for. Byte by byte, on a real connection.
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -63,6 +64,22 @@ describe("a sender that waits to be asked for its body", () => {
     const headers = `X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
     expect(await sendRaw(service.url, head("/api/queue", headers) + body)).toMatch(/HTTP\/1\.1 200 OK/);
   });
+});
+
+it("a refusal reaches a client that ends its connection and is still sending", async () => {
+  const upload = request(`${service.url}/api/assets`, {
+    method: "POST",
+    agent: false,
+    headers: { connection: "close", "content-type": "text/plain" },
+  });
+  const heard = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (answer) => [
+    answer.statusCode,
+    (await answer.toArray()).join(""),
+  ]);
+  const sent = once(upload, "close");
+  upload.end(Buffer.alloc(30_000_000));
+  // An error on either way rejects.
+  expect((await Promise.all([heard, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
 });
 
 describe("the host of a request", () => {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { judgeEncoding } from "@/lib/http/next-answers";
 import { refuse } from "@/lib/http/refusals";
+import { judgeEncoding } from "@/lib/http/request-line";
 
 const server = createServer((request, response) => {
   const malformed = judgeEncoding(request);

@@ -1,11 +1,10 @@
 import { createServer } from "node:http";
 import { expect, test } from "vitest";
-import { sayLength } from "@/lib/http/next-answers";
-import { finish, LENGTH_HEADER } from "@/lib/server/bff/answers";
+import { Answer } from "@/lib/http/unread-bodies";
+import { finish } from "@/lib/server/bff/answers";
 
 test("the length that a handler knows reaches whoever asked, in its own header alone", async () => {
-  const server = createServer((_, response) => {
-    sayLength(response, LENGTH_HEADER);
+  const server = createServer({ ServerResponse: Answer }, (_, response) => {
     const answer = finish(new Response("12345", { headers: { "content-length": "5" } }), "id");
     // As Next copies headers: without the length, each as a list.
     answer.headers.forEach((value, name) => name === "content-length" || response.setHeader(name, [value]));

@@ -1,0 +1,23 @@
+// A command on the data of a console, which may run meanwhile. What goes wrong is said on stderr and ends with code 1.
+import { type Env, readEnv } from "@/lib/server/env";
+import { hasStore, openStore, type Store } from "@/lib/server/store/store";
+
+export function onStore(work: (store: Store, env: Env) => Promise<void>): void {
+  openAndRun(work).catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));
+}
+
+export function fail(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}
+
+async function openAndRun(work: (store: Store, env: Env) => Promise<void>): Promise<void> {
+  const env = readEnv();
+  if (!hasStore(env.dataDir)) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
+  const store = openStore(env.dataDir);
+  try {
+    await work(store, env);
+  } finally {
+    await store.close();
+  }
+}
