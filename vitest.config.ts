@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -5,19 +6,25 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 
 const project = (name: string, extra: object = {}) => ({
   extends: true as const,
-  test: { name, environment: "node", include: [`tests/${name}/**/*.test.{ts,tsx}`], ...extra },
+  test: { name, environment: "node", include: [`tests/${name}/**/*.test.ts`], ...extra },
 });
+/** What is rendered: a page of jsdom, one for all files of a worker. */
+const screens = { environment: "jsdom", include: ["tests/unit/**/*.test.tsx"], setupFiles: ["tests/support/own-page.ts"] };
 
 export default defineConfig({
   resolve: { alias: { "@": root, "server-only": `${root}tests/support/empty.ts` } },
   test: {
     globalSetup: ["tests/support/bundle-workers.ts"],
-    setupFiles: ["tests/support/fail-on-console-error.ts"],
+    // A process for each file would load every package again, which costs more than the tests: own-modules gives a file what it needs of its own.
+    isolate: false,
+    maxWorkers: availableParallelism(),
+    setupFiles: ["tests/support/own-modules.ts", "tests/support/fail-on-console-error.ts"],
     // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver.
-    server: { deps: { inline: ["next-auth", "next-intl"] } },
+    // swr keeps answers: it is loaded anew for each file, as our own modules are.
+    server: { deps: { inline: ["next-auth", "next-intl", "swr"] } },
     // A bound on what hangs, not on how fast a machine is: these start processes, and a busy machine starts them slowly.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    projects: [project("unit"), project("integration"), project("contract"), project("faults")],
+    projects: [project("unit"), project("screens", screens), project("integration"), project("contract"), project("faults")],
   },
 });
