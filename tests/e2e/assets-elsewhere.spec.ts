@@ -1,6 +1,7 @@
 // Assets of other services than the one inside: one that has only the core, a plain local server, and one that has gone away.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
+import sharp from "sharp";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { readZip } from "@/tests/support/read-zip";
@@ -169,6 +170,23 @@ test("what a local server keeps in folders is seen, downloaded and loaded by its
   await expect(film.getByText("The file stays on the server's disk.")).toBeVisible();
   await film.getByRole("button", { name: "Undo" }).click();
   expect(errors).toEqual([]);
+
+  await test.step("a mask is drawn over the file in its folder", async () => {
+    await film.getByRole("button", { name: "Close" }).click();
+    await tile(page, "leaf.png").click();
+    await page.getByRole("complementary", { name: "Asset leaf.png" }).getByText("Draw mask").click();
+    const rectangle = page.getByRole("form", { name: "Rectangle by numbers" });
+    await rectangle.getByLabel("Width").fill("100");
+    await rectangle.getByRole("button", { name: "Paint rectangle" }).click();
+    await page.getByRole("button", { name: "Save mask" }).click();
+    const masks = () => [...files.pictures].filter(([name]) => name.startsWith("input/clipspace-mask-"));
+    await expect.poll(() => masks().length).toBe(1);
+    const sent = server.seen.find(({ url }) => url === "/api/upload/mask")?.body.toString("latin1") ?? "";
+    const original = /name="original_ref"\r\n\r\n(.*)\r\n/.exec(sent)?.[1] ?? "";
+    expect(JSON.parse(original)).toEqual({ filename: "leaf.png", subfolder: "sets/blue", type: "output" });
+    const { channels } = await sharp(masks()[0]?.[1]).stats();
+    expect([channels[3]?.min, channels[3]?.max]).toEqual([0, 255]);
+  });
 
   await page.goto(`${desk.url}/run?connection=${connection}`);
   await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));

@@ -166,6 +166,14 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await expect(viewer).toBeHidden();
   await expect(tile(page, "wall_030.png")).toBeFocused();
 
+  // The key for all takes what is in view, and pressed again all that match.
+  await page.keyboard.press("ControlOrMeta+a");
+  await expect(bar(page).getByText(/^\d{1,2} selected$/)).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+a");
+  await expect(bar(page).getByText("130 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
+
   // Tags and metadata narrow it, both in the address.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with odd" }).click();

@@ -51,6 +51,8 @@ test("the list of keys opens from the commands, and names their key", async ({ s
   await page.keyboard.press("Enter");
   const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await expect(keys).toContainText("Open commands");
+  // Only these two lists have more than what they show to select.
+  await expect(keys).toContainText("Select everything shown; in Jobs and Assets, press again to select all matches");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -141,8 +143,11 @@ test("the exact time of a job is told in the reader's own zone", async ({ browse
   expect(titles[1]).not.toContain("GMT+9");
 });
 
-test("clocks are the reader's: their hours and their order of the day, in every place", async ({ browser, desk }) => {
-  const shown: string[][] = [];
+test("clocks and dates are the reader's, with their hours and their order of the day: in lists, on a job, in the log and in the chart", async ({
+  browser,
+  desk,
+}) => {
+  const shown: Record<"titles" | "days", string[]>[] = [];
   for (const locale of ["en-GB", "en-US"]) {
     const context = await browser.newContext({ timezoneId: "Asia/Tokyo", locale });
     await desk.signIn(context);
@@ -150,17 +155,33 @@ test("clocks are the reader's: their hours and their order of the day, in every 
     const complaints: string[] = [];
     page.on("console", (line) => (line.type() === "error" ? complaints.push(line.text()) : undefined));
     const id = await submit(page.request, desk, graph());
+    await untilState(page.request, desk, id, "completed");
     await page.goto(`${desk.url}/jobs/${id}`);
     const details = page.getByRole("region", { name: "Details" });
     await expect(details).toContainText(/\d:\d\d:\d\d/);
-    const [clock = ""] = /\d+:\d\d:\d\d( [AP]M)?/.exec(await details.innerText()) ?? [];
-    shown.push([clock, (await page.locator("time[title]").first().getAttribute("title")) ?? ""]);
+    const [clock = ""] = /\d+:\d\d:\d\d(\s[AP]M)?/.exec(await details.innerText()) ?? [];
+    expect(/M$/.test(clock)).toBe(locale === "en-US");
+    const titles: string[] = [];
+    for (const path of [`/jobs/${id}`, "/jobs", "/history", "/settings/audit"]) {
+      await page.goto(`${desk.url}${path}`);
+      const time = page.getByRole("main").locator("time[title]").filter({ visible: true }).first();
+      await expect(time).toHaveAttribute("title", /GMT\+9/);
+      titles.push((await time.getAttribute("title")) ?? "");
+    }
+    await page.goto(desk.url);
+    const runs = page.getByRole("region", { name: "Runs per day" });
+    await runs.scrollIntoViewIfNeeded();
+    await runs.getByText("Show as a table").click();
+    await expect(runs.locator("tr[data-day]")).toHaveCount(14);
+    shown.push({ titles, days: await runs.locator("tr[data-day] th").allInnerTexts() });
     expect(complaints).toEqual([]);
     await context.close();
   }
-  const [british = [], american = []] = shown;
-  expect(british.join(" ")).not.toMatch(/[AP]M/);
-  for (const text of american) expect(text.replace("\u202f", " ")).toMatch(/\d [AP]M/);
+  const [british, american] = shown;
+  for (const title of british?.titles ?? []) expect(title).toMatch(/^\d{1,2} \w+ \d{4}, \d\d:\d\d:\d\d GMT/);
+  for (const title of american?.titles ?? []) expect(title).toMatch(/^\w+ \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M GMT/);
+  for (const day of british?.days ?? []) expect(day).toMatch(/^\w{3},? \d{1,2} \w+$/);
+  for (const day of american?.days ?? []) expect(day).toMatch(/^\w{3}, \w{3} \d{1,2}$/);
 });
 
 test("after a session ended, signing in leads back to the same page and its filters", async ({ signedIn: page, desk }) => {

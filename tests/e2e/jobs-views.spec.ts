@@ -87,6 +87,15 @@ test("all matching are cancelled on a plain local server, also those of the next
   const { connection }: { connection: { id: string } } = await made.json();
   await page.goto(`${desk.url}/jobs?connection=${connection.id}&status=pending&limit=25`);
   await expect(rows(page)).toHaveCount(25);
+  await test.step("by keys: once those on the page, twice all that match", async () => {
+    await rows(page).first().getByRole("checkbox").check();
+    await page.keyboard.press("ControlOrMeta+a");
+    await expect(bar(page)).toContainText("25 selected");
+    await page.keyboard.press("ControlOrMeta+a");
+    await expect(bar(page)).toContainText("30 selected");
+    await page.keyboard.press("Escape");
+    await expect(bar(page)).toBeHidden();
+  });
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
   const all = bar(page).getByRole("button", { name: "Select all 30 matching jobs" });
   await expect(all).toBeInViewport();

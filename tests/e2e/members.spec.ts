@@ -1,4 +1,4 @@
-import { type Browser, type Page } from "@playwright/test";
+import { type Browser, type Locator, type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { type Desk, owner } from "./support/desk";
 import { goTo } from "./support/steps";
@@ -87,7 +87,17 @@ test("a viewer who presses Run reads that their role does not permit it, and the
   browser,
 }) => {
   const vera = await join(browser, await invite(page, desk, "vera@example.com", "viewer"), "Vera Viewer");
+  const told = vera.getByText(/You are a viewer/);
+  await test.step("at the head of the page before anything is open, wide and narrow", async () => {
+    await vera.goto(`${desk.url}/run`);
+    for (const width of [1440, 390]) {
+      await vera.setViewportSize({ width, height: 844 });
+      await expectAtHead(vera, told);
+    }
+    await vera.setViewportSize({ width: 1440, height: 900 });
+  });
   await openSample(vera);
+  await expectAtHead(vera, told);
   const run = vera.getByRole("button", { name: "Run", exact: true });
   // Whether the button refuses before or after it is pressed, the reason has to stand on the page, and nothing may be submitted.
   const submitted: string[] = [];
@@ -95,7 +105,7 @@ test("a viewer who presses Run reads that their role does not permit it, and the
     if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));
   });
   if (await run.isEnabled()) await run.click();
-  await expect(vera.getByText(/You are a viewer/).first()).toBeVisible();
+  await expect(told).toBeVisible();
   expect(submitted).not.toContain("200");
   await expect(vera.getByRole("heading", { name: /Empty|Invert/ }).first()).toBeVisible();
 });
@@ -238,4 +248,12 @@ async function openSample(page: Page): Promise<void> {
 async function expectFitting(page: Page): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await expectAccessible(page);
+}
+
+/** Above everything that the page lets one do, and seen without scrolling. */
+async function expectAtHead(page: Page, told: Locator): Promise<void> {
+  await expect(told).toBeInViewport({ ratio: 1 });
+  const below = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();
+  const [line, first] = [await told.boundingBox(), await below.boundingBox()];
+  expect(line && first && line.y + line.height <= first.y, JSON.stringify([line, first])).toBe(true);
 }

@@ -6,6 +6,7 @@ import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
 import { drop, sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
+import { samples } from "@/components/frame/samples/samples";
 import { samplePictures } from "@/components/run/workflow/sample-pictures";
 import { startStandIn } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
@@ -17,7 +18,7 @@ test("after set-up one press on a sample makes one job, which is the sample, and
   await setUpByLink(page, freshDesk);
   await expect(page).toHaveURL(`${freshDesk.url}/`);
   await test.step("the samples are pictures, and the next steps stand below them", async () => {
-    for (const picture of await page.getByRole("region", { name: "Samples" }).locator("img").all()) await expectDrawn(picture);
+    await expectAllDrawn(page.getByRole("region", { name: "Samples" }).locator("img"), samples.length);
     await expect(page.getByRole("link", { name: "Add a connection" })).toHaveAttribute("href", "/settings");
     await expect(page.getByRole("link", { name: "Invite a colleague" })).toHaveAttribute("href", "/settings/members?invite=1");
     await expectAccessible(page);
@@ -128,8 +129,9 @@ test("the overview shows what the service and the console answer: what runs, wha
   });
   await test.step("the newest pictures", async () => {
     const pictures = part(page, "Newest pictures");
-    expect(await idsIn(pictures)).toEqual(await listed(page.request, desk, { status: "completed" }));
-    for (const picture of await pictures.locator("img").all()) await expectDrawn(picture);
+    const completed = await listed(page.request, desk, { status: "completed" });
+    expect(await idsIn(pictures)).toEqual(completed);
+    await expectAllDrawn(pictures.locator("img"), completed.length);
   });
   await test.step("the team's last acts", async () => {
     const acts = part(page, "Team activity");
@@ -279,4 +281,9 @@ async function listed(request: APIRequestContext, desk: Desk, params: Record<str
 async function expectDrawn(picture: Locator): Promise<void> {
   await picture.scrollIntoViewIfNeeded();
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+}
+
+async function expectAllDrawn(pictures: Locator, count: number): Promise<void> {
+  await expect(pictures).toHaveCount(count);
+  for (const picture of await pictures.all()) await expectDrawn(picture);
 }

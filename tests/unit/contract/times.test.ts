@@ -19,7 +19,13 @@ describe("times at the edge", () => {
 
   it.each(["Asia/Shanghai", "America/New_York"])("reads what names no zone as UTC, wherever it is read, as in %s", (zone) => {
     vi.stubEnv("TZ", zone);
-    for (const text of ["2026-01-01T00:00:00", "2026-01-01T00:00:00.000000", "2026-01-01T00:00", "2026-01-01"])
+    for (const text of [
+      "2026-01-01T00:00:00",
+      "2026-01-01T00:00:00.000000",
+      "2026-01-01T00:00",
+      "2026-01-01 00:00:00.000000",
+      "2026-01-01",
+    ])
       expect(toMilliseconds(text), text).toBe(1767225600000);
     vi.unstubAllEnvs();
   });

@@ -62,7 +62,7 @@ function textsOf(path: string): string[] {
 
 const code = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".as.ts"))
+    .filter((name) => /\.(tsx?|mjs)$/.test(name) && !name.endsWith(".as.ts"))
     .flatMap((name) => textsOf(join(folder, name)));
 
 test.each([

@@ -20,3 +20,8 @@ describe.each(samples)("sample %s", (name) => {
     expect(readFileSync(path).byteLength).toBeLessThan(25_000);
   });
 });
+
+it("at least two samples have a seed, so that one more press gives another picture", () => {
+  const seeded = samples.filter((name) => Object.values(sampleGraph(name)).some(({ inputs }) => typeof inputs.seed === "number"));
+  expect(seeded.length).toBeGreaterThanOrEqual(2);
+});
