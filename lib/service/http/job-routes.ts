@@ -4,8 +4,9 @@ import { operations } from "@/lib/contract/operations";
 import { listJobAssets } from "../jobs/job-assets";
 import { cancelJobs } from "../jobs/cancel";
 import { findJob, type StoredJob } from "../jobs/job-row";
-import { toDetail, toListItem, toStatus } from "../jobs/job-view";
+import { listItems, toDetail, toStatus } from "../jobs/job-view";
 import { listJobs } from "../jobs/list-jobs";
+import { listText, objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { json, jsonText } from "./answers";
@@ -33,10 +34,11 @@ export function jobRoutes(parts: Parts): Route[] {
   return [
     route(operations.listJobs, (call) => {
       const query = call.query();
-      const { jobs, total } = listJobs(database, call.user.id, query);
+      const { seqs, total } = listJobs(database, call.user.id, query);
+      const jobs = listItems(database, seqs, engine.progressOf);
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
-      return json({ jobs: jobs.map((job) => toListItem(job, engine.progressOf(job.id))), pagination });
+      return jsonText(objectText({ pagination }, { jobs: listText(jobs) }));
     }),
 
     route(operations.getJob, (call) => {

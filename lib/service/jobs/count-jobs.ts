@@ -3,22 +3,27 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
-import { statement } from "../store/statement";
+import { type Database } from "../store/database";
+import { type JobCountRow } from "../store/schema";
+import { plainStatement, statement } from "../store/statement";
 import { isTerminal, terminalStates } from "./transitions";
 
 export type JobFilter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
 
-/** Of all rows, those of a cleared history among them. */
-export function countRows(database: Database, { userId, states, workflowId, output }: JobFilter): number {
-  let counts = query
-    .selectFrom("job_counts")
-    .select(({ fn }) => fn.sum<number | null>("n").as("n"))
-    .where("user_id", "=", userId)
-    .where("workflow_id", "=", workflowId ?? "");
-  if (states) counts = counts.where("state", "in", states);
-  if (output) counts = counts.where(`has_${output}`, "=", 1);
-  return Number(database.row(counts)?.n ?? 0);
+const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
+
+/** The counters of a user and of one workflow, read once for all that is to be counted by them: all rows, those of a cleared history among them. */
+export function readCounts(database: Database, userId: number, ofWorkflow = ""): (filter: Omit<JobFilter, "userId">) => number {
+  const counters = database.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
+  return ({ states, workflowId = "", output }) =>
+    counters
+      .filter((row) => row.workflow_id === workflowId && (states?.includes(row.state) ?? true) && (!output || row[`has_${output}`] === 1))
+      .reduce((sum, { n }) => sum + n, 0);
+}
+
+/** The same, of one filter. */
+export function countRows(database: Database, filter: JobFilter): number {
+  return readCounts(database, filter.userId, filter.workflowId)(filter);
 }
 
 const unfinishedStates: readonly KnownJobState[] = ["pending", "in_progress"];

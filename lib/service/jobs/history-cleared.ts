@@ -4,12 +4,12 @@
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query } from "../store/database";
+import { plainStatement } from "../store/statement";
 import { isTerminal } from "./transitions";
 
 /** Between a clear and the end of the removal. */
 export function isBeingCleared(database: Database, userId: number): boolean {
-  const marked = query.selectFrom("users").select("id").where("id", "=", userId).where("history_cleared_until", "is not", null);
-  return database.row(marked) !== undefined;
+  return database.row(plainStatement("SELECT 1 FROM users WHERE id = ? AND history_cleared_until IS NOT NULL", [userId])) !== undefined;
 }
 
 /** Of a row of `jobs` that has ended, while its user's history is being cleared. */

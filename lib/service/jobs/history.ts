@@ -6,7 +6,7 @@ import { type Database } from "../store/database";
 import { removeEndedByIds } from "./ended-jobs";
 import { type HistoryClears } from "./history-clears";
 import { countJobs, listJobs } from "./list-jobs";
-import { orEmpty, type StoredJob } from "./job-row";
+import { orEmpty, readJobs, type StoredJob } from "./job-row";
 import { readError, readResult } from "./job-view";
 import { extraDataText, inPieces, inputTexts, listText, objectText } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
@@ -14,7 +14,7 @@ import { isTerminal, terminalStates } from "./transitions";
 /** As JSON text in pieces: which jobs is known at once, and what each of them holds is read when its piece is. */
 export function listHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Iterable<string> {
   const status = [...terminalStates];
-  const { jobs } = listJobs(database, userId, {
+  const { seqs } = listJobs(database, userId, {
     status,
     sort_by: "create_time",
     sort_order: "desc",
@@ -23,7 +23,7 @@ export function listHistory(database: Database, userId: number, page: { max_item
   });
   return inPieces(
     `{"history":[`,
-    each(jobs, (job) => toListed(database, job)),
+    each(readJobs(database, seqs), (job) => toListed(database, job)),
     "]}",
   );
 }
@@ -32,7 +32,7 @@ export function listHistory(database: Database, userId: number, page: { max_item
 export function listOlderHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Iterable<string> {
   const status = [...terminalStates];
   const last = () => Math.max(0, countJobs(database, userId, status) - page.max_items);
-  const { jobs } = listJobs(database, userId, {
+  const { seqs } = listJobs(database, userId, {
     status,
     sort_by: "create_time",
     sort_order: "asc",
@@ -43,7 +43,7 @@ export function listOlderHistory(database: Database, userId: number, page: { max
     const entry = orEmpty(() => toOlderEntry(database, job), undefined);
     return entry && `${writeExactJson(job.id)}:${entry}`;
   };
-  return inPieces("{", each(jobs, entryOf), "}");
+  return inPieces("{", each(readJobs(database, seqs), entryOf), "}");
 }
 
 function* each(jobs: readonly StoredJob[], toText: (job: StoredJob) => string | undefined): Iterable<string> {

@@ -2,10 +2,11 @@
 
 import { type Selectable } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query } from "../store/database";
 import { type JobRow } from "../store/schema";
+import { plainStatement } from "../store/statement";
 import { isCleared } from "./history-cleared";
 
 const DAMAGED =
@@ -17,6 +18,13 @@ export type StoredJob = Selectable<JobRow>;
 export function findJob(database: Database, userId: number, id: string): StoredJob | undefined {
   const job = database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
   return job && isCleared(database, job) ? undefined : job;
+}
+
+const READ = "SELECT jobs.* FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN jobs ON seq = wanted";
+
+/** In the order of the numbers. */
+export function readJobs(database: Database, seqs: readonly number[]): StoredJob[] {
+  return database.rows(plainStatement<StoredJob>(READ, [writeExactJson(seqs)]));
 }
 
 /** The text that was checked at acceptance. */

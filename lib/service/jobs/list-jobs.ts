@@ -1,49 +1,47 @@
 // The list of jobs: every filter with every sort, an exact total, ties broken by id.
 // Guarantees: totals come from counters that triggers keep, never from counting; a page is walked along the index of the filter that
-// leaves the fewest jobs, from whichever end is nearer, and only its own rows are then read in full.
+// leaves the fewest jobs, from whichever end is nearer.
 
 import { type RawBuilder, sql } from "kysely";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
+import { type Database } from "../store/database";
 import { statement } from "../store/statement";
-import { countLeft, countRows, endedSince, type JobFilter, unfinishedOf } from "./count-jobs";
+import { countLeft, countRows, endedSince, type JobFilter, readCounts, unfinishedOf } from "./count-jobs";
 import { isBeingCleared } from "./history-cleared";
-import { type StoredJob } from "./job-row";
 import { isTerminal } from "./transitions";
 
-/** `reach`: how many rows are walked at most; `longestRan`: from the longest on, and all of them ran. */
-type Walk = { sortBy: JobsQuery["sort_by"]; direction: RawBuilder<unknown>; reach: number; longestRan: boolean };
+/** `reach`: how many rows are walked at most. */
+type Walk = { sortBy: JobsQuery["sort_by"]; direction: RawBuilder<unknown>; reach: number };
 /** Rows of `jobs`, as what follows `from`. */
 type Branch = RawBuilder<unknown>;
+type Count = ReturnType<typeof readCounts>;
 
-export function listJobs(database: Database, userId: number, wanted: JobsQuery): { jobs: StoredJob[]; total: number } {
+/** The page's rows by their numbers, in order: whoever asks reads of them what it shows. */
+export function listJobs(database: Database, userId: number, wanted: JobsQuery): { seqs: number[]; total: number } {
   const states = statesOf(wanted);
   const filter = { userId, states, workflowId: wanted.workflow_id, output: wanted.output_type };
   const isClearing = isBeingCleared(database, userId);
-  const total = states?.length === 0 ? 0 : isClearing ? countLeft(database, filter) : countRows(database, filter);
+  const count = readCounts(database, userId, filter.workflowId);
+  const total = isClearing ? countLeft(database, filter) : count(filter);
   const length = Math.min(wanted.limit, total - wanted.offset);
-  if (length <= 0) return { jobs: [], total };
-  const descends = wanted.sort_order === "desc";
+  if (length <= 0) return { seqs: [], total };
   const fromEnd = total - wanted.offset - length;
-  const nearer = fromEnd < wanted.offset;
-  const isDeep = Math.min(fromEnd, wanted.offset) > DEEP && wanted.sort_by === "execution_time" && !isClearing;
-  const longestRan = isDeep && (descends ? wanted.offset : fromEnd) + length <= total - countIdle(database, filter);
-  const backwards = longestRan ? !descends : nearer;
+  const backwards = fromEnd < wanted.offset;
   const offset = backwards ? fromEnd : wanted.offset;
-  const direction = sql.raw(descends !== backwards ? "desc" : "asc");
-  const walk = { sortBy: wanted.sort_by, direction, reach: offset + length, longestRan };
-  const branches = isClearing ? branchesOfLeft(filter, walk) : branchesOf(database, filter, walk);
+  const direction = sql.raw((wanted.sort_order === "desc") !== backwards ? "desc" : "asc");
+  const walk = { sortBy: wanted.sort_by, direction, reach: offset + length };
+  const branches = isClearing ? branchesOfLeft(filter, walk) : branchesOf(count, filter, walk);
   const column = sql.ref(wanted.sort_by);
   const merged = branches.map((rows) => sql`select seq, ${column}, id from ${rows}`);
   const page = sql<{ seq: number }>`${sql.join(merged, sql` union all `)} order by ${column} ${direction}, id ${direction}
     limit ${length} offset ${offset}`;
   const seqs = database.rows(statement(page)).map((row) => row.seq);
-  return { jobs: readInOrder(database, backwards ? seqs.reverse() : seqs), total };
+  return { seqs: backwards ? seqs.reverse() : seqs, total };
 }
 
 /** Along the index of one of its filters; the others are looked up row by row. */
-function branchesOf(database: Database, filter: JobFilter, walk: Walk): Branch[] {
+function branchesOf(count: Count, filter: JobFilter, walk: Walk): Branch[] {
   const { userId, states, workflowId, output } = filter;
   const byDuration = walk.sortBy === "execution_time";
   const ofWorkflow = inWorkflow(filter);
@@ -53,14 +51,14 @@ function branchesOf(database: Database, filter: JobFilter, walk: Walk): Branch[]
   if (workflowId !== undefined) {
     const index = byDuration ? "jobs_by_workflow_duration" : "jobs_by_workflow";
     const branches = () => [along(index, userId, ofWorkflow, states && inStates(states), withOutput)];
-    ways.push({ rows: countRows(database, { userId, workflowId }), branches });
+    ways.push({ rows: count({ workflowId }), branches });
   }
   if (output) {
     const index = byDuration ? `jobs_with_${output}_by_duration` : `jobs_with_${output}`;
     const branches = () => [along(index, userId, inState("completed"), withOutput, ofWorkflow)];
-    ways.push({ rows: countRows(database, { userId, states, output }), branches });
+    ways.push({ rows: count({ states, output }), branches });
   } else if (states) {
-    ways.push({ rows: countRows(database, { userId, states }), branches: () => branchesInStates(filter, states, walk) });
+    ways.push({ rows: count({ states }), branches: () => branchesInStates(filter, states, walk) });
   }
   return ways.reduce((best, way) => (way.rows < best.rows ? way : best)).branches();
 }
@@ -71,35 +69,19 @@ function branchesOfLeft(filter: JobFilter, walk: Walk): Branch[] {
   return [...branchesInStates(filter, unfinished, walk), endedSince(filter)];
 }
 
-function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], walk: Walk): Branch[] {
-  const { sortBy, direction, reach, longestRan } = walk;
+function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], { sortBy, direction, reach }: Walk): Branch[] {
   const { userId } = filter;
   const ofWorkflow = inWorkflow(filter);
   if (sortBy === "create_time") return states.map((state) => along("jobs_by_state", userId, inState(state), ofWorkflow));
   const ran = states.filter(isTerminal).map((state) => along("jobs_that_ran", userId, inState(state), thatRan, ofWorkflow));
-  const idle = idleAmong(states);
-  if (idle.length === 0 || longestRan) return ran;
+  const idle = states.filter((state) => state !== "completed" && state !== "failed");
+  if (idle.length === 0) return ran;
   // What has not run is in no index by state and id, or each change of its state would move an entry among many: it is sorted here,
-  // and of a page near the end no more of it than the page reaches.
-  const rows = along("jobs_by_state", userId, inStates(idle), noDuration, ofWorkflow);
-  return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach})`];
+  // no more of it than the page reaches.
+  const rows = along("jobs_by_state", userId, inStates(idle), sql`execution_time = 0`, ofWorkflow);
+  return [...ran, sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach})`];
 }
 
-/** So many rows are no longer cheaper to pick and sort again than to sort with all others, or not to sort at all. */
-const DEEP = 1000;
-
-/** Those without a duration, which sort below all others; Infinity where there is nothing to be won by knowing. */
-function countIdle(database: Database, { userId, states = [], workflowId, output }: JobFilter): number {
-  const [idle, ran] = [idleAmong(states), states.filter(isTerminal)];
-  if (idle.length === 0 || ran.length === 0 || workflowId !== undefined || output !== undefined) return Infinity;
-  const idleRows = along("jobs_by_state", userId, inStates(idle), noDuration);
-  const ranRows = along("jobs_that_ran", userId, inStates(ran), noDuration, thatRan);
-  const counts = sql<{ n: number }>`select (select count(*) from ${idleRows}) + (select count(*) from ${ranRows}) as n`;
-  return database.row(statement(counts))?.n ?? 0;
-}
-
-const idleAmong = (states: readonly KnownJobState[]) => states.filter((state) => state !== "completed" && state !== "failed");
-const noDuration = sql`execution_time = 0`;
 /** As the index says it. */
 const thatRan = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 /** Literals, so that the planner recognises the partial indexes. */
@@ -117,12 +99,6 @@ function statesOf(wanted: JobsQuery): KnownJobState[] | undefined {
   const asked = wanted.status && wanted.status.length > 0 ? [...new Set(wanted.status)] : undefined;
   if (!wanted.output_type) return asked;
   return asked === undefined || asked.includes("completed") ? ["completed"] : [];
-}
-
-function readInOrder(database: Database, seqs: readonly number[]): StoredJob[] {
-  if (seqs.length === 0) return [];
-  const rows = new Map(database.rows(query.selectFrom("jobs").selectAll().where("seq", "in", seqs)).map((row) => [row.seq, row]));
-  return seqs.flatMap((seq) => rows.get(seq) ?? []);
 }
 
 /** By state, over everything of the user that is shown. */

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { removeEndedByIds } from "@/lib/service/jobs/ended-jobs";
 import { createHistoryClears } from "@/lib/service/jobs/history-clears";
-import { findJob } from "@/lib/service/jobs/job-row";
+import { findJob, readJobs } from "@/lib/service/jobs/job-row";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, openDatabase, query } from "@/lib/service/store/database";
@@ -97,7 +97,7 @@ describe("clearing a long history", () => {
         const { states, workflow, output, ...page } = asked;
         const all = expected(every, since, asked);
         const found = listJobs(database, 1, { ...page, status: [...states], workflow_id: workflow, output_type: output });
-        expect({ total: found.total, ids: found.jobs.map((job) => job.id) }).toEqual({
+        expect({ total: found.total, ids: readJobs(database, found.seqs).map((job) => job.id) }).toEqual({
           total: all.length,
           ids: all.slice(page.offset, page.offset + page.limit),
         });
