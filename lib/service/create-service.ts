@@ -87,13 +87,13 @@ export async function startService(options: ServiceOptions) {
     engine.start();
     const downloads = createDownloads({ database, blobs, folders, settings, now, log });
     await downloads.start();
-    const sweeping = sweepBlobs(database, blobs, thumbnails).catch((error: unknown) =>
+    let isStopping = false;
+    const sweeping = sweepBlobs({ database, blobs, thumbnails }, () => !isStopping).catch((error: unknown) =>
       log.error({ err: error }, "the sweep of blobs failed"),
     );
 
     const clears = createHistoryClears(database, log);
     clears.start();
-    assetMemory.start();
 
     if (!reserve.hold())
       log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
@@ -115,7 +115,6 @@ export async function startService(options: ServiceOptions) {
     });
     const housekeeping = startHousekeeping(serviceChores({ database, settings, folders, now }), log);
     const inFlight = new Set<Promise<Response>>();
-    let isStopping = false;
 
     return {
       keys: createKeys(database, now),

@@ -34,3 +34,13 @@ export function startHousekeeping(chores: readonly Chore[], log: ServiceLog): Ho
     },
   };
 }
+
+/** One piece after the other until one answers false: others get as much time as each took. For what no request waits for. */
+export async function unhurried(goOn: () => boolean, piece: () => Promise<boolean>): Promise<void> {
+  while (goOn()) {
+    const begun = performance.now();
+    if (!(await piece())) return;
+    const took = performance.now() - begun;
+    await new Promise((resolve) => setTimeout(resolve, took));
+  }
+}

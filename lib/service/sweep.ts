@@ -6,36 +6,45 @@ import { join } from "node:path";
 import { hasBlobRow } from "./assets/change-asset";
 import { type BlobStore } from "./assets/blob-store";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
+import { unhurried } from "./housekeeping";
 import { type Database, query } from "./store/database";
 
 export async function emptyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-/**
- * Rows without an asset or a waiting job first, then files without a row, then thumbnails without their original. Returns how many files went.
- * In pieces, a 256th of the hashes in each: requests are answered while this runs.
- */
-export async function sweepBlobs(database: Database, blobs: BlobStore, thumbnails: Pick<Thumbnails, "sweep">): Promise<number> {
-  for (let shard = 0; shard < 256; shard += 1) await forgetUnnamed(database, hex(shard), shard === 255 ? "g" : hex(shard + 1));
+type Parts = { database: Database; blobs: Pick<BlobStore, "sweep">; thumbnails: Pick<Thumbnails, "sweep"> };
+
+/** Rows without an asset or a waiting job first, then files without a row, then thumbnails without their original. Returns how many files went. */
+export async function sweepBlobs({ database, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
+  let after: string | undefined = "";
+  await unhurried(goOn, async () => {
+    after = await database.commit(() => forgetUnnamed(database, after ?? ""));
+    return after !== undefined;
+  });
+  if (!goOn()) return 0;
   const isNamed = (hash: string) => hasBlobRow(database, hash);
   return (await blobs.sweep(isNamed)) + (await thumbnails.sweep(isNamed));
 }
 
-function forgetUnnamed(database: Database, from: string, to: string): Promise<number> {
+/** About two milliseconds of a commit. */
+const AT_ONCE = 250;
+
+/** Inside a commit. Returns the last hash that was looked at; undefined where there is no further one. */
+function forgetUnnamed(database: Database, after: string): string | undefined {
+  const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(AT_ONCE);
+  const last = database.rows(next).at(-1)?.hash;
+  if (last === undefined) return undefined;
   const unnamed = query
     .deleteFrom("blobs")
-    .where("hash", ">=", from)
-    .where("hash", "<", to)
+    .where("hash", ">", after)
+    .where("hash", "<=", last)
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("assets").select("assets.seq").whereRef("assets.hash", "=", "blobs.hash"))),
     )
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("job_images").select("job_seq").whereRef("job_images.hash", "=", "blobs.hash"))),
     );
-  return database.commit(() => database.run(unnamed));
-}
-
-function hex(shard: number): string {
-  return shard.toString(16).padStart(2, "0");
+  database.run(unnamed);
+  return last;
 }

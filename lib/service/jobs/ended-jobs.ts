@@ -2,6 +2,7 @@
 // With a job go its inputs and results; its assets stay. What waits or runs is never touched.
 
 import { type RawBuilder, sql } from "kysely";
+import { unhurried } from "../housekeeping";
 import { type Database, query } from "../store/database";
 import { isBeingCleared, wasCleared } from "./history-cleared";
 import { terminalStates } from "./transitions";
@@ -34,7 +35,7 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
   return removed;
 }
 
-/** What a cleared history still has of rows; the mark goes with the last of them. No request waits for it, so requests get as much of the time. */
+/** What a cleared history still has of rows; the mark goes with the last of them. */
 export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
   const removeSome = () => {
     const seqs = database.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared)).map((job) => job.seq);
@@ -43,12 +44,7 @@ export async function removeCleared(database: Database, userId: number, goOn: ()
     database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
     return 0;
   };
-  while (goOn()) {
-    const begun = performance.now();
-    if ((await database.commitFreeing(removeSome)) === 0) return;
-    const took = performance.now() - begun;
-    await new Promise((resolve) => setTimeout(resolve, took));
-  }
+  await unhurried(goOn, async () => (await database.commitFreeing(removeSome)) > 0);
 }
 
 /** Those of `ids` that are the user's and have ended. Returns how many went. */

@@ -69,7 +69,6 @@ describe("lists of assets from memory", () => {
     database = openDatabase(file, Date.now);
     keepSearchIndex(database);
     memory = createAssetMemory(database, silentLog);
-    memory.start();
   });
   afterAll(async () => {
     await memory.stop();

@@ -1,11 +1,10 @@
 // Lists of assets from memory, for users who have many: a filter is an intersection of sets of bits, a page a walk along an order.
 // Guarantees: the same answers as the database gives. Where it does not know enough yet it answers nothing at all (undefined), and the
-// database is asked. It is filled in the background, in turns of a few milliseconds; nothing of it is ever stored.
+// database is asked. It is filled in the background once it was asked, in turns of a few milliseconds; nothing of it is ever stored.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database, query } from "@/lib/service/store/database";
-import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { type Database } from "@/lib/service/store/database";
 import { countOwned } from "../count-assets";
 import { type ReadFilter } from "../asset-filter";
 import { countBits } from "./bits";
@@ -23,7 +22,6 @@ const MOST_ORDER_BYTES = 128 * 1024 * 1024;
 /** A turn of filling takes as long as others had before it, within these: requests without a pause must not keep it from its end. */
 const SHORTEST_TURN_MS = 2;
 const LONGEST_TURN_MS = 5;
-const SORTS: readonly AssetSort[] = ["created_at", "name", "updated_at", "size", "last_access_time"];
 
 export type Page = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
 export type AssetMemory = ReturnType<typeof createAssetMemory>;
@@ -119,10 +117,7 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
     });
   }
 
-  /** Undefined where the database has to be asked. */
-  function tableFor(userId: number): Table | undefined {
-    return isGivenUp || countOwned(database, userId) < FEWEST ? undefined : currentTable();
-  }
+  const isWorthIt = (userId: number) => !isGivenUp && countOwned(database, userId) >= FEWEST;
 
   /** What has parted from the database is thrown away, and the database answers. */
   function orAskDatabase<T>(answer: () => T | undefined): T | undefined {
@@ -136,20 +131,13 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
   }
 
   return {
-    /** For those with the largest libraries; others are read when they ask. */
-    start(): void {
-      const largest = query.selectFrom("asset_counts").select("owner_id").where("n", ">=", FEWEST).where("owner_id", "<>", PUBLIC_OWNER);
-      const owners = database.rows(largest.orderBy("n", "desc").limit(4)).map((row) => row.owner_id);
-      if (owners.length > 0) readTableAgain();
-      for (const owner of owners) for (const sort of SORTS) currentOrder(owner, sort);
-    },
-
     list(userId: number, filter: ReadFilter, includePublic: boolean, page: Page): { seqs: number[]; total: number } | undefined {
       return orAskDatabase(() => {
-        const current = tableFor(userId);
+        if (!isWorthIt(userId)) return undefined;
+        const current = currentTable();
         // Before anything is looked for: where the order is still being read, that would be for nothing.
-        const order = current && currentOrder(userId, page.sort);
-        const bits = order && matching({ database, sets, table: current }, userId, filter, includePublic);
+        const order = currentOrder(userId, page.sort);
+        const bits = current && order && matching({ database, sets, table: current }, userId, filter, includePublic);
         if (!bits) return undefined;
         const total = countBits(bits);
         const length = Math.max(0, Math.min(page.limit, total - page.offset));
@@ -161,7 +149,7 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
     /** How many of what the filter leaves carry each tag, by the tags' numbers. */
     tally(userId: number, filter: ReadFilter, includePublic: boolean): Map<number, number> | undefined {
       return orAskDatabase(() => {
-        const current = tableFor(userId);
+        const current = isWorthIt(userId) ? currentTable() : undefined;
         const bits = current && matching({ database, sets, table: current }, userId, filter, includePublic);
         return bits && current.codes.tally(bits);
       });

@@ -1,0 +1,48 @@
+// What a start removes of blobs that nothing names, in many small commits.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { insertAsset } from "@/lib/service/assets/insert-asset";
+import { type Database, openDatabase, query } from "@/lib/service/store/database";
+import { sweepBlobs } from "@/lib/service/sweep";
+import { createKeys } from "@/lib/service/users/keys";
+
+const BLOBS = 1100;
+const nothing = { sweep: () => Promise.resolve(0) };
+
+let folder: string;
+let database: Database;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-sweep-"));
+  database = openDatabase(join(folder, "service.sqlite"), Date.now);
+  createKeys(database, Date.now).createKey("ada");
+  database.transaction(() => {
+    for (let at = 0; at < BLOBS; at += 1) {
+      const hash = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(64, "0");
+      database.run(query.insertInto("blobs").values({ hash, sha256: hash, size: 1, media_type: "image/png", created_at: 1 }));
+      const named = { origin: "upload", name: "x", tags: [], metadata: {} } as const;
+      if (at % 3 === 0) insertAsset(database, { ...named, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
+    }
+  });
+});
+afterEach(async () => {
+  database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const hashes = () => database.rows(query.selectFrom("blobs").select("hash").orderBy("hash")).map(({ hash }) => hash);
+const named = () => database.rows(query.selectFrom("assets").select("hash").orderBy("hash")).map(({ hash }) => hash);
+
+it("leaves every blob that an asset names, and no other", async () => {
+  await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => true);
+  expect(hashes()).toEqual(named());
+  expect(hashes()).toHaveLength(Math.ceil(BLOBS / 3));
+});
+
+it("ends early when the service stops", async () => {
+  let asked = 0;
+  await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => (asked += 1) <= 2);
+  expect(hashes().length).toBeLessThan(BLOBS);
+  expect(hashes().length).toBeGreaterThan(Math.ceil(BLOBS / 3));
+});
