@@ -5,14 +5,15 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { newFolder, type PortService, post, startService } from "../processes";
 import { percentile } from "../figures";
+import { type Ask, createAsk } from "./asking";
 import { createChance } from "./chance";
+import { measureFirstAssetLists } from "./first-asset-lists";
 import { waiting } from "./graphs";
 import { type BenchRow } from "./row";
 import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";
 import { seedJobs, workflowId, workflowsOf } from "./seed-jobs";
 
 export type ListsOptions = { jobs?: number; assets?: number; requests?: number; folder?: string; log?: (line: string) => void };
-type Ask = (path: string) => Promise<Record<string, unknown>>;
 type Group = { name: string; target: string; p95BelowMs: number; paths: string[] };
 
 const states = ["pending", "completed", "failed", "cancelled"];
@@ -36,16 +37,13 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   }
   takeTheSlot(file);
   const service = await startService(folder);
-  const ask: Ask = async (path) => {
-    const answer = await fetch(service.url + path, { headers: service.headers });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>; // every answer asked for here is an object
-  };
+  const ask = createAsk(service);
   try {
     const rows: BenchRow[] = [];
     for (const group of [...jobGroups(await totalOf(ask, "/api/jobs?limit=1"), requests), ...(await detailGroup(ask, requests))]) {
       rows.push(await measure(ask, group, log));
     }
+    rows.push(await measureFirstAssetLists(ask, assetSorts));
     for (const group of assetGroups(requests)) rows.push(await measure(ask, group, log));
     if (seeded === undefined) rows.push(await measureQueueClear(service, ask), await measureClear(service, ask));
     return rows;
