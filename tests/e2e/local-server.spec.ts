@@ -177,7 +177,10 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
   await page.getByLabel("resize_type", { exact: true }).selectOption("longer");
   await expect(page.getByLabel("resize_type.width", { exact: true })).toBeHidden();
   await page.getByLabel("resize_type.longer_size", { exact: true }).fill("700");
+  const unlisted = page.getByText("Not among the files this service lists.");
+  await expect(unlisted).toBeVisible();
   await page.getByLabel("Files on the server").selectOption("there.png");
+  await expect(unlisted).toBeHidden();
   // What is chosen stays chosen, and what it took away stays away.
   await page.reload();
   await expect(page.getByLabel("resize_type.longer_size", { exact: true })).toHaveValue("700");

@@ -124,7 +124,7 @@ describe("a value that the list does not have", () => {
     ]);
   });
 
-  it("is no fault of a file, which may have been added since", () => {
+  it("is marked and no fault of a file, which may have been added since", () => {
     expect(valueChecker(graph, ["4"], catalogue)(graph)).toEqual({});
     expect(fieldsOf(graph, "4")[0]?.control).toEqual({ kind: "media", media: "video", options: ["a.mp4"] });
     expect(fieldsOf(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });

@@ -10,6 +10,36 @@ afterEach(cleanup);
 
 const nobody = failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
 
+const unlisted = "Not among the files this service lists.";
+
+it.each([
+  ["a name that is not in it", "gone.mp4", ["there.mp4"], true],
+  ["a name that is in it", "there.mp4", ["there.mp4"], false],
+  ["the same, with its folder's word", "there.mp4 [input]", ["there.mp4"], false],
+  ["a file of another folder than the one that is listed", "made.mp4 [output]", ["there.mp4"], false],
+  ["a file below the folder, where the list tells of none", "clips/made.mp4", ["there.mp4"], false],
+  ["a file below the folder, where the list tells of some", "clips/made.mp4", ["clips/other.mp4"], true],
+  ["content by its hash", `${"ab".repeat(32)}.mp4`, ["there.mp4"], false],
+  ["anything, where the service lists nothing", "gone.mp4", [], false],
+  ["no file at all", "", ["there.mp4"], false],
+  ["a name that every object inherits", "constructor", ["there.mp4"], true],
+])("beside the service's list of films, %s", (_, value, options, isMarked) => {
+  const picture: PictureContext = {
+    listAssets: async () => nobody,
+    storedName: async () => undefined,
+    onNamed: () => undefined,
+    canSend: true,
+    sendPicture: async () => nobody,
+    ownNames: {},
+  };
+  const control = { id: "film", media: "video" as const, onChange: () => undefined, onRunning: () => undefined };
+  renderPage(<MediaControl {...control} options={options} picture={picture} value={value} />);
+  expect(screen.queryByText(unlisted) !== null).toBe(isMarked);
+  cleanup();
+  renderPage(<MediaControl {...control} options={options} picture={{ ...picture, ownNames: { [value]: "mine.mp4" } }} value={value} />);
+  expect(screen.queryByText(unlisted)).toBeNull();
+});
+
 it("a film on its way can be stopped: nothing is changed, and Run is free again", async () => {
   let end: (() => void) | undefined;
   let isAborted = false;

@@ -5,8 +5,10 @@ import { Button } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { type ControlProps } from "./control-props";
 import { type ChoiceValue, type Media } from "../input-spec";
+import { own } from "../own";
 import { type PictureContext } from "./picture-context";
 import { SendingNote } from "./sending-note";
+import { UnlistedNote } from "./unlisted-note";
 import { usePictureUpload } from "./use-picture-upload";
 
 type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
@@ -53,10 +55,11 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
   const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
   const chooser = useRef<HTMLInputElement>(null);
   const name = typeof value === "string" ? value : "";
+  const isRenamed = (own(picture.ownNames, name) ?? name) !== name;
   return (
     <span className="flex flex-wrap items-center gap-2">
-      <output {...rest} id={id} className="min-w-0 font-mono text-sm break-all">
-        {picture.ownNames?.[name] ?? (name || t("none"))}
+      <output {...rest} id={id} title={isRenamed ? name : undefined} className="min-w-0 font-mono text-sm break-all">
+        {own(picture.ownNames, name) ?? (name || t("none"))}
       </output>
       <ServerFiles
         options={options}
@@ -85,6 +88,9 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
         }}
       />
       {state.kind === "sending" ? <SendingNote name={state.file.name} share={state.share} onStop={stop} /> : null}
+      <span aria-live="polite" className="w-full empty:hidden">
+        {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
+      </span>
       {state.kind === "failed" ? (
         <FailureMessage failure={state.failure} actions={<Button onClick={() => void start(state.file)}>{words("again")}</Button>} />
       ) : null}

@@ -17,6 +17,7 @@ import { own } from "../own";
 import { type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
 import { SendingNote } from "./sending-note";
+import { UnlistedNote } from "./unlisted-note";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
 import { useStoredName } from "./use-stored-name";
 
@@ -142,6 +143,7 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
           ) : (
             <PictureNote state={state} value={name} onStop={stop} onAgain={start} />
           )}
+          {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
         </div>
       </div>
     </div>

@@ -1,0 +1,29 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ChoiceValue } from "../input-spec";
+import { own } from "../own";
+import { contentOf } from "./asset-value";
+import { toFileRef } from "./image-ref";
+import { type PictureContext } from "./picture-context";
+
+type UnlistedNoteProps = { value: string; options: readonly ChoiceValue[]; picture: Pick<PictureContext, "ownNames"> };
+
+/** A file that the service does not list. It may have been added since the list was read: this forbids nothing. */
+export function UnlistedNote({ value, options, picture: { ownNames } }: UnlistedNoteProps) {
+  const t = useTranslations("run.media");
+  // What was uploaded or chosen here has a name of its own.
+  return own(ownNames, value) === undefined && isUnlisted(value, options) ? (
+    <span className="block text-sm text-wait">{t("unlisted")}</span>
+  ) : null;
+}
+
+/** Lists hold what lies in the folder of inputs; what is named by its content is in none of them. */
+function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
+  const { filename, subfolder, type } = toFileRef(value);
+  const path = subfolder === "" ? filename : `${subfolder}/${filename}`;
+  const names = options.filter((option) => typeof option === "string");
+  if (value === "" || names.length === 0 || type !== "input" || contentOf(value) !== undefined) return false;
+  const isListable = subfolder === "" || names.some((name) => name.includes("/"));
+  return isListable && !names.includes(path) && !names.includes(value);
+}
