@@ -187,7 +187,7 @@ function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: 
 
 type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
 
-/** Small, as it covers the form: a press opens the picture in full, another puts the result away. */
+/** Large enough to judge a picture, with room for the first fields above it: a press opens the picture in full, another puts the result away. */
 function Result({ outputs, sent, connection }: ResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
@@ -215,7 +215,7 @@ function Result({ outputs, sent, connection }: ResultProps) {
         aria-label={t("result")}
         tabIndex={isShown ? 0 : undefined}
         hidden={!isShown}
-        className="max-h-[min(29dvh,280px)] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
+        className="max-h-[min(440px,calc(38dvh+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
       >
         {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
       </div>
