@@ -69,8 +69,9 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     shipsPictures,
     sendSamplePicture: async (name) => {
       const picture = await loadSamplePicture(name);
-      const sent = picture && (await sendPicture(picture, { onProgress: () => undefined, signal: new AbortController().signal }));
-      return sent?.ok ? toImageValue(sent.value) : undefined;
+      if (!picture) return failed("missing");
+      const sent = await sendPicture(picture, { onProgress: () => undefined, signal: new AbortController().signal });
+      return sent.ok ? ok(toImageValue(sent.value)) : failed({ file: picture, failure: sent.failure });
     },
     sendPrompt: (submission, attempt, copy) => {
       const ofCopy = copy && { [LABEL_HEADER]: encodeURIComponent(copy.label), [ACT_HEADER]: copy.act };

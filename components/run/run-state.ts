@@ -17,6 +17,7 @@ import { withInput } from "./form/form-model";
 import { own } from "./form/own";
 import { type Attempt } from "./submit/attempt";
 import { type Refusal } from "./workflow/refusal";
+import { type UnsentPicture } from "./workflow/sample-pictures";
 import { type RunOutcome } from "./submit/run-outcome";
 
 export type OpenWorkflow = {
@@ -35,6 +36,8 @@ export type OpenWorkflow = {
   isEdited: boolean;
   /** What the owner of an uploaded picture calls it, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
+  /** Pictures of a sample that the service did not take, by the name that the workflow has for them. */
+  unsent?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
   /** What the newest job was started with. */
   sent?: Graph;

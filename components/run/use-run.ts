@@ -156,7 +156,8 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
         () => openArrival({ sample }, ports),
         async (result) => {
           settle(result);
-          if (result.ok) await run(sample);
+          // Without its picture it would fail there.
+          if (result.ok && !result.value.unsent) await run(sample);
         },
       );
     },

@@ -1,18 +1,13 @@
 // Plain local servers by click: one from before /api/jobs and without assets, what its queue tells, and what it has lost.
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
+import { newerNodes } from "@/tests/support/local-nodes";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
-import { type Desk } from "./support/desk";
+import { keepConnection } from "./support/connections";
 import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 
-async function connectionTo(page: Page, desk: Desk, baseUrl: string): Promise<string> {
-  const data = { name: "Workshop", baseUrl, shared: false };
-  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  expect(made.ok(), await made.text()).toBe(true);
-  return ((await made.json()) as { connection: { id: string } }).connection.id;
-}
 const rows = (page: Page) => page.locator("tbody tr[data-row]");
 
 test("a server from before /api/jobs lists its jobs and tells of each; assets, which it has none of, stand nowhere", async ({
@@ -20,7 +15,7 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   desk,
 }) => {
   const server = await startLocalServer(undefined, { isOld: true });
-  const connection = await connectionTo(page, desk, server.url);
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const ids = [server.submit(), server.submit(), server.submit()];
   server.begin();
   server.end({ "1": { images: [{ filename: "first_00001_.png", subfolder: "", type: "output" }] } });
@@ -59,7 +54,7 @@ test("a job that left the queue without a word is gone on its open page and is n
   desk,
 }) => {
   const server = await startLocalServer();
-  const connection = await connectionTo(page, desk, server.url);
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const [running = "", waiting = ""] = [server.submit(), server.submit()];
   server.begin();
   await page.goto(`${desk.url}/jobs/${running}?connection=${connection}`);
@@ -95,8 +90,8 @@ test("a job that left the queue without a word is gone on its open page and is n
 });
 
 test("what the server lost is gone on the Run page too, for one job and for copies", async ({ signedIn: page, desk }) => {
-  const server = await startLocalServer(createLocalFiles(), { objectInfo });
-  const connection = await connectionTo(page, desk, server.url);
+  const server = await startLocalServer(createLocalFiles(), { objectInfo: newerNodes });
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   await page.goto(`${desk.url}/run?connection=${connection}`);
   const graph = {
     "1": { class_type: "LoadImage", inputs: { image: "there.png" } },
@@ -125,41 +120,12 @@ test("what the server lost is gone on the Run page too, for one job and for copi
   await server.close();
 });
 
-const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
-const objectInfo = {
-  LoadImage: { input: { required: { image: [["there.png"], { image_upload: true }] } }, output: ["IMAGE"] },
-  ImageInvert: { input: { required: { image: ["IMAGE", {}] } }, output: ["IMAGE"] },
-  Resize: {
-    input: {
-      required: {
-        image: ["IMAGE", {}],
-        resize_type: [
-          "COMFY_DYNAMICCOMBO_V3",
-          {
-            options: [
-              { key: "width", inputs: { required: size("width") } },
-              { key: "longer", inputs: { required: size("longer_size") } },
-            ],
-          },
-        ],
-        method: ["COMBO", { options: ["area", "bilinear"] }],
-        words: ["STRING", { dynamicPrompts: true }],
-      },
-    },
-    output: ["IMAGE"],
-  },
-  SaveImage: {
-    output_node: true,
-    input: { required: { images: ["IMAGE", {}], filename_prefix: ["STRING", {}] } },
-  },
-};
-
 test("a form of newer inputs sends what it shows: chosen inputs, the server's files, filled texts; a value of no list is told with the nearest", async ({
   signedIn: page,
   desk,
 }) => {
-  const server = await startLocalServer(createLocalFiles(), { objectInfo });
-  const connection = await connectionTo(page, desk, server.url);
+  const server = await startLocalServer(createLocalFiles(), { objectInfo: newerNodes });
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const graph = {
     "1": { class_type: "LoadImage", inputs: { image: "gone.png" } },
     "2": {
@@ -219,10 +185,43 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
   await server.close();
 });
 
+test("a sample that is run from the first page brings its picture to a server that lacks it; one that cannot be sent is told, and nothing runs without it", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
+  const upload = "**/api/upload/image*";
+  await page.route(upload, (route) => route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "disk full" } }));
+  const runFromFirstPage = async () => {
+    await page.goto(`${desk.url}/?connection=${connection}`);
+    await page.getByRole("button", { name: "Run Poster from a photo" }).click();
+  };
+  await runFromFirstPage();
+  const told = page.getByText("photo.png could not be uploaded.");
+  await expect(told).toBeVisible();
+  await expect(page.getByText("disk full")).toBeVisible();
+  await expectAccessible(page);
+  await page.screenshot({ path: test.info().outputPath("unsent.png") });
+  expect([server.place.pending.length, files.pictures.size]).toEqual([0, 0]);
+  await page.unroute(upload);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("photo.png uploaded")).toBeVisible();
+  await expect(told).toBeHidden();
+  expect([...files.pictures.keys()]).toEqual(["input/photo.png"]);
+
+  files.pictures.clear();
+  await runFromFirstPage();
+  await expect.poll(() => JSON.stringify(server.place.pending[0]?.[2])).toContain('"image":"photo.png"');
+  expect([...files.pictures.keys()]).toEqual(["input/photo.png"]);
+  await server.close();
+});
+
 test("a sample brings its picture to a server that lacks it, once", async ({ signedIn: page, desk }) => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
-  const connection = await connectionTo(page, desk, server.url);
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   for (let time = 0; time < 2; time++) {
     await page.goto(`${desk.url}/run?connection=${connection}&sample=02-poster-from-photo`);
     const picture = page.getByRole("img", { name: "Picture of Photo" });

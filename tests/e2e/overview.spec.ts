@@ -4,6 +4,7 @@ import { type RunsByDay } from "@/lib/contract/console";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
+import { keepConnection } from "./support/connections";
 import { drop, sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
 import { samples } from "@/components/frame/samples/samples";
@@ -251,14 +252,6 @@ test("where the service is down the page says so once, what the console knows st
 });
 
 /** Saved whatever its check says. */
-async function keepConnection(page: Page, desk: Desk, connection: { name: string; baseUrl: string; key: string }): Promise<string> {
-  const saved = await page.request.post(`${desk.url}/api/console/connections`, {
-    data: { ...connection, keep: true },
-    headers: { origin: desk.url },
-  });
-  const { connection: kept }: { connection: { id: string } } = await saved.json();
-  return kept.id;
-}
 
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 

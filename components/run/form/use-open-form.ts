@@ -22,7 +22,7 @@ export type RunPlace = { id?: string; isLocal?: boolean; canRun: boolean };
 /** The opened workflow as its form: fields, what is wrong with them, and what each of them needs to be edited. */
 export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal, canRun }: RunPlace) {
   const { state, dispatch } = run;
-  const { serial, original, order, graph, ownNames } = opened;
+  const { serial, original, order, graph, ownNames, unsent } = opened;
   const { info, isMissing, readAgain } = useCatalogue(id, true);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
@@ -49,9 +49,10 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
       storedName: ports.storedName,
       decode: ports.decode,
       ownNames,
+      unsent,
       onNamed,
     }),
-    [id, isLocal, canRun, ports, ownNames, onNamed],
+    [id, isLocal, canRun, ports, ownNames, unsent, onNamed],
   );
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value, catalogue: info }),

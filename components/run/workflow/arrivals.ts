@@ -14,7 +14,7 @@ import { type PendingImages, type PendingImage } from "./pending-images";
 import { openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "../run-state";
-import { shippedName, withSamplePictures } from "./sample-pictures";
+import { type SentSamplePicture, shippedName, withSamplePictures } from "./sample-pictures";
 
 const SHORT_ID = 8;
 
@@ -30,8 +30,8 @@ export type ArrivalPorts = {
   sampleTitle?: (name: SampleName) => string;
   /** The service came with the pictures of the samples. */
   shipsPictures?: boolean;
-  /** Sends a sample's picture to a service that lacks it, and says what it is called there; undefined where it did not arrive. */
-  sendSamplePicture?: (name: string) => Promise<string | undefined>;
+  /** Sends a sample's picture to a service that lacks it, and says what it is called there. */
+  sendSamplePicture?: (name: string) => Promise<SentSamplePicture>;
 };
 
 export async function openArrival(
@@ -81,13 +81,15 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
 
 async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
   const fileName = `${name}.json`;
+  const missing = failed<Refusal>({ fileName, reason: { code: "sample_missing" } });
   const text = await ports.loadSample(name);
-  if (!text.ok) return failed({ fileName, reason: { code: "sample_missing" } });
+  if (!text.ok) return missing;
   const title = ports.sampleTitle?.(name);
   const opened = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
   if (!opened.ok) return opened;
   const valueOf = ports.shipsPictures ? shippedName : (picture: string) => ports.sendSamplePicture?.(picture);
-  return ok(await withSamplePictures(opened.value, valueOf));
+  const whole = await withSamplePictures(opened.value, valueOf);
+  return whole.ok ? whole : missing;
 }
 
 async function openStored(path: string, { readStored }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

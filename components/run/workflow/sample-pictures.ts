@@ -1,7 +1,9 @@
 // The pictures of the samples, for any service: one that ships them is told their content, another is sent what it lacks. A person's own
 // photo.png never takes the place of one. Guarantees: only what loads a picture is changed, and what its owner calls the picture stays.
 
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { contentName } from "../form/controls/asset-value";
 import { own } from "../form/own";
 import { type OpenedFile } from "../run-state";
@@ -13,29 +15,38 @@ export const samplePictures: Readonly<Record<string, string>> = {
 };
 
 /** What a service that ships the pictures calls one. */
-export function shippedName(name: string): string | undefined {
+export function shippedName(name: string): SentSamplePicture | undefined {
   const hash = own(samplePictures, name);
-  return hash === undefined ? undefined : contentName(hash, name);
+  return hash === undefined ? undefined : ok(contentName(hash, name));
 }
 
-/** `valueOf`: what the service calls a sample's picture, once it has it; a picture that did not arrive keeps its name. */
+/** A picture of a sample that the service did not take. */
+export type UnsentPicture = { file: File; failure: ApiFailure };
+/** `missing`: the console itself did not hand it over. */
+export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
+
+/** `valueOf`: what the service calls a sample's picture, once it has it. One that did not arrive keeps its name, and its failure is kept with it. */
 export async function withSamplePictures(
   file: OpenedFile,
-  valueOf: (name: string) => Promise<string | undefined> | string | undefined,
-): Promise<OpenedFile> {
+  valueOf: (name: string) => Promise<SentSamplePicture | undefined> | SentSamplePicture | undefined,
+): Promise<Result<OpenedFile, "missing">> {
   const values = new Map<string, string>();
+  const unsent = new Map<string, UnsentPicture>();
   for (const { inputs } of Object.values(file.graph)) {
     const name = inputs.image;
-    if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name)) continue;
-    const value = await valueOf(name);
-    if (value !== undefined) values.set(name, value);
+    if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name) || unsent.has(name)) continue;
+    const sent = await valueOf(name);
+    if (sent?.ok) values.set(name, sent.value);
+    else if (sent?.failure === "missing") return failed("missing");
+    else if (sent) unsent.set(name, sent.failure);
   }
-  if (values.size === 0) return file;
+  const left = unsent.size > 0 && { unsent: Object.fromEntries(unsent) };
+  if (values.size === 0) return ok({ ...file, ...left });
   const graph: Graph = Object.fromEntries(
     Object.entries(file.graph).map(([id, node]) => {
       const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
       return [id, image === undefined ? node : { ...node, inputs: { ...node.inputs, image } }];
     }),
   );
-  return { ...file, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) };
+  return ok({ ...file, ...left, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) });
 }

@@ -31,13 +31,20 @@ export function HexColorControl({ name, value, onChange, ...control }: ControlPr
       <input
         type="color"
         aria-label={t("colorPicker", { name })}
-        value={/^#[0-9a-f]{6}$/i.test(text) ? text : "#000000"}
+        value={toSwatch(text) ?? "#000000"}
         onChange={({ target }) => onChange(target.value)}
         className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
       />
       <Input {...control} value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" className="w-28 font-mono" />
     </span>
   );
+}
+
+/** What a picker shows of "#dba446", "#fff" or "DBA446FF": it knows six digits only. */
+function toSwatch(text: string): string | undefined {
+  const digits = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(text)?.[1]?.toLowerCase();
+  if (digits === undefined) return undefined;
+  return `#${(digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6)}`;
 }
 
 // Colours as the nodes of the family write them: one whole number, red in the high byte.

@@ -31,7 +31,11 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
       return <span className="block py-1 text-ink-3">{t("notConnected")}</span>;
     case "fixed":
       return (
-        <code title={t("fixed")} className="block overflow-hidden py-1 font-mono text-sm text-ellipsis whitespace-nowrap text-ink-2">
+        <code
+          id={props.id}
+          title={t("fixed")}
+          className="block overflow-hidden py-1 font-mono text-sm text-ellipsis whitespace-nowrap text-ink-2"
+        >
           {writeExactJson(value)}
         </code>
       );

@@ -1,5 +1,6 @@
 import { type Decode } from "./check-picture";
 import { type RunPorts } from "@/components/run/run-ports";
+import { type UnsentPicture } from "@/components/run/workflow/sample-pictures";
 import { type SendPicture } from "./use-picture-upload";
 
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
@@ -14,5 +15,6 @@ export type PictureContext = {
   decode?: Decode;
   /** What its owner calls a picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
+  unsent?: Readonly<Record<string, UnsentPicture>>;
   onNamed: (sentAs: string, ownName: string) => void;
 };

@@ -38,12 +38,13 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
     onNamed(sentAs, file.name);
     onChange(sentAs);
   };
-  const { state, start, stop } = usePictureUpload({ send: sendPicture, decode, onSent, onRunning });
   const [several, setSeveral] = useState(0);
   const chooser = useRef<HTMLInputElement>(null);
   const noteId = useId();
   const name = typeof value === "string" ? value : "";
   const ownName = own(ownNames, name);
+  const unsent = ownName === undefined ? own(picture.unsent, name) : undefined;
+  const { state, start, stop } = usePictureUpload({ unsent, send: sendPicture, decode, onSent, onRunning });
   useStoredName(name, picture, ownName);
 
   function take(files: readonly File[]) {
@@ -143,7 +144,7 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
           ) : (
             <PictureNote state={state} value={name} onStop={stop} onAgain={start} />
           )}
-          {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
+          {state.kind === "sending" || state.kind === "failed" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
         </div>
       </div>
     </div>
@@ -164,7 +165,7 @@ function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
   if (state.kind !== "failed") return null;
   return (
     <>
-      <p className="mb-1 text-bad">{t("failed", { name: state.file.name })}</p>
+      <p className="mb-1 text-bad">{t(state.file.name === value ? "unsent" : "failed", { name: state.file.name })}</p>
       <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
     </>
   );

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react"
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { checkPicture, type Decode } from "./check-picture";
+import { type UnsentPicture } from "@/components/run/workflow/sample-pictures";
 import { toImageValue } from "./image-ref";
 
 export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
@@ -17,11 +18,13 @@ export type PictureState =
   | { kind: "sending"; file: File; url: string; share: number }
   | { kind: "sent"; file: File; url: string; value: string; isKnown: boolean }
   | { kind: "refused"; file: File; reason: "not-image" | "broken" }
-  | { kind: "failed"; file: File; failure: ApiFailure };
+  | ({ kind: "failed" } & UnsentPicture);
 
 type PictureUploadOptions = {
   /** A film or a sound is not looked at before it is sent. */
   isMedia?: boolean;
+  /** What failed before the control was there. */
+  unsent?: UnsentPicture;
   send: SendPicture;
   decode?: Decode;
   onSent: (value: string, file: File) => void;
@@ -29,8 +32,8 @@ type PictureUploadOptions = {
 };
 
 /** One picture, film or sound on its way into one input. The newest file wins; a file that fails leaves the input as it was. */
-export function usePictureUpload({ isMedia = false, send, decode, onSent, onRunning }: PictureUploadOptions) {
-  const [state, setState] = useState<PictureState>({ kind: "idle" });
+export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
+  const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
   const turn = useRef<AbortController>(undefined);
   const url = useRef<string>(undefined);
 
