@@ -1,80 +1,22 @@
 // What stands in the form is what leaves: every control of a form compared with the body of the request, after every way that a form comes to be.
-import { readdirSync, readFileSync } from "node:fs";
-import { type Page, type Request } from "@playwright/test";
+import { readdirSync } from "node:fs";
+import { type Page } from "@playwright/test";
+import { createLocalFiles } from "@/tests/support/local-files";
+import { newerNodes } from "@/tests/support/local-nodes";
+import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
+import { keepConnection } from "./support/connections";
 import { drop, sample, workflow } from "./support/files";
 import { submit } from "./support/jobs";
+import { expectShownIsSent, shownIn, type Graph } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
-type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
-type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
-
-const messages: Record<"answer" | "faults", { anyway: string }> = JSON.parse(readFileSync("lib/messages/en/run.json", "utf8"));
 const samples = readdirSync("public/samples")
   .filter((name) => name.endsWith(".json"))
   .map((name) => name.replace(".json", ""));
 
 const formReady = (page: Page) => page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true });
 const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
-
-/** Each control of the form, by the id that it has there. */
-function shownIn(page: Page): Promise<Record<string, Shown>> {
-  return page.evaluate(() => {
-    const read = (element: Element): Shown | undefined => {
-      if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
-      if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
-      if (!(element instanceof HTMLInputElement)) return undefined;
-      return element.type === "checkbox"
-        ? { kind: "switch", value: String(element.checked) }
-        : { kind: "text", value: element.title || element.value };
-    };
-    const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element) => {
-      const shown = read(element);
-      return shown ? [[element.id, shown] as const] : [];
-    });
-    const ids = controls.map(([id]) => id);
-    if (new Set(ids).size !== ids.length) throw new Error("one input has two fields");
-    return Object.fromEntries(controls);
-  });
-}
-
-/** Presses Run, keeps what leaves from the service, and says of every control what it shows and what was sent. */
-async function compare(page: Page): Promise<{ shown: Record<string, string>; sent: Record<string, string> }> {
-  await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
-  const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
-  const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
-  const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
-  // What is missing may be found in this moment, and then Run only points there: the answer below tells.
-  await run.dispatchEvent("click");
-  const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
-  if (isRefused) await anyway.click();
-  const request = await leaving;
-  const controls = await shownIn(page);
-  const values = sentIn(request);
-  const sent = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
-  expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
-  // A choice that the service does not offer says so behind its value.
-  const valueOf = (id: string, { kind, value }: Shown) => (kind === "choice" && value.startsWith(`${sent[id]} (`) ? sent[id] : value);
-  return { shown: Object.fromEntries(Object.entries(controls).map(([id, shown]) => [id, valueOf(id, shown) ?? ""])), sent };
-}
-
-/** A line break is one sign in a text area, whatever the file had. */
-function sentIn(request: Request): Map<string, string> {
-  const { prompt }: { prompt: Graph } = request.postDataJSON();
-  return new Map(
-    Object.entries(prompt).flatMap(([id, { inputs }]) =>
-      Object.entries(inputs).flatMap(([name, value]) =>
-        typeof value === "object" && value !== null ? [] : [[`field-${id}-${name}`, String(value).replaceAll(/\r\n?/g, "\n")] as const],
-      ),
-    ),
-  );
-}
-
-async function expectShownIsSent(page: Page): Promise<Record<string, string>> {
-  const { shown, sent } = await compare(page);
-  expect(shown).toEqual(sent);
-  return sent;
-}
 
 const POEM = 'a lighthouse at dusk\nwaves, "salt" \\ spray\n\n  third line';
 
@@ -208,6 +150,99 @@ test("a pinned text is shown once, and is what is sent", async ({ signedIn: page
   await page.reload();
   await expect(page.locator("select#field-3-mode")).toBeVisible();
   expect(await expectShownIsSent(page)).toMatchObject({ "field-3-clip_l": "one\ntwo" });
+});
+
+test("newer inputs, films, sounds, boxes and colours, the outputs to run and extra_data are sent as they are shown, also after typing", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const server = await startLocalServer(createLocalFiles(), { objectInfo: newerNodes });
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
+  const crop = { x: 1, y: 2, width: 300, height: 40 };
+  const graph: Graph = {
+    "1": { class_type: "LoadImage", inputs: { image: "there.png" } },
+    "2": { class_type: "LoadVideo", inputs: { file: "there.mp4" } },
+    "3": { class_type: "LoadAudio", inputs: { audio: "gone.flac" } },
+    "4": { class_type: "Crop", inputs: { image: ["1", 0], crop, fill: "#1a2b3c", color: 14394438, sizes: [[64, 64], { scale: 0.5 }] } },
+    "5": {
+      class_type: "Batch",
+      inputs: { "images.image0": ["4", 0], "images.image1": ["1", 0], "words.a": POEM, "words.b": "", "weights.weight0": 0.25 },
+    },
+    "6": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "batch" } },
+    "7": { class_type: "SaveVideo", inputs: { video: ["2", 0], codec: "h264" } },
+    "8": { class_type: "PreviewAudio", inputs: { audio: ["3", 0] } },
+  };
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  await drop(dropZone(page), workflow("newer.json", graph));
+  const field = (id: string) => page.locator(`[id="field-${id}"]`);
+  await expect(field("5-words.c")).toBeVisible();
+  expect(await expectShownIsSent(page)).toMatchObject({
+    "field-2-file": "there.mp4",
+    "field-3-audio": "gone.flac",
+    "field-4-crop": "1",
+    "field-4-crop-height": "40",
+    "field-4-fill": "#1a2b3c",
+    "field-4-sizes": '[[64,64],{"scale":0.5}]',
+    "field-5-words.b": "",
+  });
+
+  await field("5-words.c").fill("third\nline");
+  await expect(field("5-words.d")).toBeVisible();
+  await field("5-weights.weight1").fill("0.5");
+  await field("4-crop").fill("16");
+  await field("4-crop-width").fill("320");
+  await field("4-color").fill("255");
+  // The swatch beside a colour is that colour, however it is written.
+  const swatches = [page.getByLabel("fill as a colour"), page.getByLabel("color as a colour")];
+  for (const [written, seen] of [
+    ["#F80", "#ff8800"],
+    ["1a2b3cff", "#1a2b3c"],
+    ["#ff8800", "#ff8800"],
+  ] as const) {
+    await field("4-fill").fill(written);
+    for (const [at, colour] of [seen, "#0000ff"].entries()) await expect(swatches[at] ?? page.locator("none")).toHaveValue(colour);
+  }
+  await page.getByLabel("Files on the server").nth(1).selectOption("other.mp4");
+  const sound = { name: "my own sound.flac", mimeType: "audio/flac", buffer: Buffer.from("sound") };
+  await page.getByTestId("media-file").nth(1).setInputFiles(sound);
+  await expect(field("3-audio")).toHaveText("my own sound.flac");
+  await page.getByText("Advanced", { exact: true }).click();
+  await page.getByRole("checkbox", { name: /#7$/ }).uncheck();
+  await page.locator("#run-extra-data").fill('{"note": {"of": "a run"}, "number": 7}');
+  const typed = await expectShownIsSent(page);
+  expect(typed).toMatchObject({
+    "field-2-file": "other.mp4",
+    "field-3-audio": "my own sound.flac",
+    "field-4-crop": "16",
+    "field-4-crop-width": "320",
+    "field-4-fill": "#ff8800",
+    "field-4-color": "255",
+    "field-5-words.c": "third\nline",
+    "field-5-weights.weight1": "0.5",
+  });
+  await expectAccessible(page);
+  await page.screenshot({ path: test.info().outputPath("newer.png"), fullPage: true });
+
+  // What is written as extra_data is nowhere after a reload, on the screen and in what is sent.
+  await page.reload();
+  await expect(field("5-words.d")).toBeVisible();
+  await expect(page.locator("#run-extra-data")).toHaveValue("");
+  expect(await expectShownIsSent(page)).toEqual(typed);
+  await server.close();
+});
+
+test("a film that the service calls by its content is shown by its own name, and sent by that", async ({ signedIn: page, desk }) => {
+  await page.route("**/api/object_info*", (route) => route.fulfill({ json: newerNodes }));
+  await page.goto(`${desk.url}/run`);
+  const graph: Graph = {
+    "1": { class_type: "LoadVideo", inputs: { file: "there.mp4" } },
+    "2": { class_type: "SaveVideo", inputs: { video: ["1", 0], codec: "auto" } },
+  };
+  await page.route("**/api/upload/image*", (route) => route.fulfill({ json: { name: `${"ab".repeat(32)}.mp4`, type: "input" } }));
+  await drop(dropZone(page), workflow("film.json", graph));
+  await page.getByTestId("media-file").setInputFiles({ name: "holiday.mp4", mimeType: "video/mp4", buffer: Buffer.from("film") });
+  await expect(page.locator("#field-1-file")).toHaveText("holiday.mp4");
+  expect((await expectShownIsSent(page))["field-1-file"]).toBe(`${"ab".repeat(32)}.mp4`);
 });
 
 test("Edit & run of a past job shows the texts that ran, and sends what they become", async ({ signedIn: page, desk }) => {

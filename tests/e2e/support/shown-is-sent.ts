@@ -1,0 +1,99 @@
+// Every control of a form compared with the body of the request that Run sends.
+import { readFileSync } from "node:fs";
+import { type Page, type Request } from "@playwright/test";
+import { expect } from "./test";
+
+export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
+type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
+
+const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { targets: string } } = JSON.parse(
+  readFileSync("lib/messages/en/run.json", "utf8"),
+);
+/** Each control of the form, by the id that it has there. */
+export function shownIn(page: Page): Promise<Record<string, Shown>> {
+  return page.evaluate(() => {
+    const read = (element: Element): Shown | undefined => {
+      if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
+      if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
+      // Where its owner calls a file otherwise, the name that is sent is its title.
+      if (element instanceof HTMLOutputElement) return { kind: "text", value: element.title || element.innerText };
+      if (element.tagName === "CODE") return { kind: "fixed", value: element.textContent };
+      if (!(element instanceof HTMLInputElement)) return undefined;
+      return element.type === "checkbox"
+        ? { kind: "switch", value: String(element.checked) }
+        : { kind: "text", value: element.title || element.value };
+    };
+    const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element) => {
+      const shown = read(element);
+      return shown ? [[element.id, shown] as const] : [];
+    });
+    const ids = controls.map(([id]) => id);
+    if (new Set(ids).size !== ids.length) throw new Error("one input has two fields");
+    return Object.fromEntries(controls);
+  });
+}
+
+/** Presses Run, keeps what leaves from the service, and says of every control what it shows and what was sent. */
+async function compare(page: Page): Promise<{ shown: Record<string, string>; sent: Record<string, string> }> {
+  await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
+  const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
+  const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
+  const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
+  // What is missing may be found in this moment, and then Run only points there: the answer below tells.
+  await run.dispatchEvent("click");
+  const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
+  if (isRefused) await anyway.click();
+  const request = await leaving;
+  await expectAdvancedIsSent(page, request);
+  const controls = await shownIn(page);
+  const values = sentIn(request, controls);
+  // The next free place of a list that grows.
+  for (const [id, { value }] of Object.entries(controls)) if (value === "" && !values.has(id)) delete controls[id];
+  const sent = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
+  expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
+  // A choice that the service does not offer says so behind its value.
+  const valueOf = (id: string, { kind, value }: Shown) => (kind === "choice" && value.startsWith(`${sent[id]} (`) ? sent[id] : value);
+  return { shown: Object.fromEntries(Object.entries(controls).map(([id, shown]) => [id, valueOf(id, shown) ?? ""])), sent };
+}
+
+const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
+
+/** A line break is one sign in a text area, whatever the file had. What has a field for each of its parts is sent as one value. */
+function sentIn(request: Request, controls: Record<string, Shown>): Map<string, string> {
+  const { prompt }: { prompt: Graph } = request.postDataJSON();
+  return new Map(
+    Object.entries(prompt).flatMap(([node, { inputs }]) =>
+      Object.entries(inputs).flatMap(([name, value]): [string, string][] => {
+        const id = `field-${node}-${name}`;
+        if (isLink(value)) return [];
+        if (typeof value !== "object" || value === null) return [[id, String(value).replaceAll(/\r\n?/g, "\n")]];
+        if (controls[id]?.kind === "fixed") return [[id, JSON.stringify(value)]];
+        return Object.entries(value).map(([part, each]) => [part === "x" ? id : `${id}-${part}`, String(each)]);
+      }),
+    ),
+  );
+}
+
+/** The outputs that are ticked, where a part of them is, and what is written as extra_data. */
+async function expectAdvancedIsSent(page: Page, request: Request): Promise<void> {
+  const body: { partial_execution_targets?: string[]; extra_data: object } = request.postDataJSON();
+  const outputs = await page
+    .getByRole("group", { name: messages.advanced.targets, includeHidden: true })
+    .getByRole("checkbox", { includeHidden: true })
+    .evaluateAll((boxes) =>
+      boxes.map((box) => ({
+        id: /#(\S+)$/.exec(box.closest("label")?.innerText ?? box.closest("label")?.textContent ?? "")?.[1],
+        isOn: box instanceof HTMLInputElement && box.checked,
+      })),
+    );
+  const ticked = outputs.filter(({ isOn }) => isOn).map(({ id }) => id);
+  expect(body.partial_execution_targets ?? outputs.map(({ id }) => id)).toEqual(ticked);
+  const written = await page.locator("#run-extra-data").inputValue();
+  expect(body.extra_data).toMatchObject(JSON.parse(written || "{}"));
+}
+
+export async function expectShownIsSent(page: Page): Promise<Record<string, string>> {
+  const { shown, sent } = await compare(page);
+  expect(shown).toEqual(sent);
+  return sent;
+}
