@@ -112,6 +112,12 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await page.getByRole("link", { name: /^Open / }).click();
   await expect(page).not.toHaveURL(new RegExp(pending));
   await expect(page.getByText("Completed").filter({ visible: true }).first()).toBeVisible();
+  // Of the runs of this workflow those that were cancelled are told as that, and not as runs of which none failed.
+  await page.reload();
+  const runs = page.getByRole("region", { name: /Same workflow/ });
+  await expect(runs.getByText("1 completed, 2 cancelled", { exact: true })).toBeVisible();
+  await expect(runs.getByRole("link", { name: /Cancelled/ })).toHaveCount(2);
+  await expect(page.getByText(/none failed|All \d+ runs completed/)).toHaveCount(0);
 });
 
 test("a job that is not here says so", async ({ signedIn: page, desk }) => {

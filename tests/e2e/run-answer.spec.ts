@@ -97,6 +97,24 @@ test("a running job is there again after a reload, is stopped on the Run page, a
   await expect(job.getByText("The job was cancelled")).toBeVisible();
 });
 
+test("copies that are started while the form is scrolled down are told before the eyes", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-copies-far-down")));
+  await page.locator("#field-t11-string_b").scrollIntoViewIfNeeded();
+  await page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true }).click();
+  const copies = page.getByRole("dialog", { name: "Run copies with a varied input" });
+  await copies.getByLabel("Input", { exact: true }).selectOption({ label: "width · #1 Empty Image" });
+  // Whole pixels: the step that is offered first.
+  await expect(copies.getByLabel("in steps of")).toHaveValue("1");
+  await copies.getByLabel("From").fill("64");
+  await copies.getByLabel("to", { exact: true }).fill("65");
+  await copies.getByRole("button", { name: "Run 2 copies" }).click();
+  const lines = page.getByRole("list", { name: "Result of each copy" });
+  await expect(lines.getByRole("listitem").filter({ hasText: "Completed" })).toHaveCount(2);
+  await expect(lines).toBeInViewport({ ratio: 0.9 });
+  await expect(page.getByText("2 of 2 ended")).toBeInViewport({ ratio: 1 });
+});
+
 test("a run that is refused while the form is scrolled down says so before the eyes", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-refused")));
