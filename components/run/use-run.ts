@@ -63,7 +63,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     const name = opened.name || fallbackName;
     const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
     noteAttempt(ofTab, attempt);
-    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) });
+    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph);
     const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph });
     answered(opened.serial, attempt, outcome);
   }

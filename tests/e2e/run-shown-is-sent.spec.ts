@@ -194,11 +194,7 @@ test("newer inputs, films, sounds, boxes and colours, the outputs to run and ext
   await field("4-color").fill("255");
   // The swatch beside a colour is that colour, however it is written.
   const swatches = [page.getByLabel("fill as a colour"), page.getByLabel("color as a colour")];
-  for (const [written, seen] of [
-    ["#F80", "#ff8800"],
-    ["1a2b3cff", "#1a2b3c"],
-    ["#ff8800", "#ff8800"],
-  ] as const) {
+  for (const [written, seen] of Object.entries({ "#F80": "#ff8800", "1a2b3cff": "#1a2b3c", "#ff8800": "#ff8800" })) {
     await field("4-fill").fill(written);
     for (const [at, colour] of [seen, "#0000ff"].entries()) await expect(swatches[at] ?? page.locator("none")).toHaveValue(colour);
   }
@@ -261,6 +257,27 @@ test("Edit & run of a past job shows the texts that ran, and sends what they bec
   expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": "and more", "field-2-delimiter": ", " });
   await page.locator("#field-2-string_b").fill(POEM);
   expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": POEM });
+});
+
+test("Edit & run of a job whose file was named by the day shows the name as it was written, and sends that of today", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const graph: Graph = {
+    "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 255 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "%date:yyyy%-day" } },
+  };
+  await page.goto(`${desk.url}/run`);
+  await drop(dropZone(page), workflow("dated.json", graph));
+  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
+  const job = page.getByRole("region", { name: "The job that was started" });
+  await expect(job.getByText("The job completed")).toBeVisible();
+  const year = String(new Date().getFullYear());
+  await expect(job.getByText(new RegExp(`^${year}-day_`))).toBeVisible();
+  await job.getByRole("link", { name: /^Open job/ }).click();
+  await page.getByRole("link", { name: "Edit & run" }).first().click();
+  await expect(page.locator("#field-2-filename_prefix")).toHaveValue("%date:yyyy%-day");
+  await expect(page.getByText(`Next run sends: ${year}-day`, { exact: true })).toBeVisible();
 });
 
 test("what a run draws anew, its seed, the time and the words in braces, stands there before the press that sends it", async ({

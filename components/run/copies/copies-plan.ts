@@ -3,7 +3,7 @@
 
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type FilledText } from "../form/fill-texts";
+import { type FilledText, isFileName } from "../form/fill-texts";
 import { withInputs } from "../form/form-model";
 import { own } from "../form/own";
 import { type Edit, type OpenWorkflow } from "../run-state";
@@ -35,8 +35,14 @@ export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, valu
 /** What a copy has otherwise than the form, and of that the texts that are filled in: for the eye before it is sent, and for sending it. */
 export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
   const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
-  const texts = fill(withInputs(graph, [...seeds, varied]), copy);
-  const edits: Edit[] = [...seeds, varied, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  const shown = withInputs(graph, [...seeds, varied]);
+  const texts = fill(shown, copy);
+  // The name of a file is there twice: as it was written, and as it is sent.
+  const written = texts.flatMap(({ nodeId, name }) => {
+    const node = own(shown, nodeId);
+    return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
+  });
+  const edits: Edit[] = [...seeds, varied, ...written, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
   return { edits, texts };
 }
 
@@ -46,7 +52,8 @@ export function plannedOf({ workflow, copies }: CopiesPlan): Planned[] {
     label,
     make: () => {
       const graph = withInputs(workflow.graph, edits);
-      return { graph, submission: toSubmission({ ...workflow, graph }) };
+      // The first that is said of an input is what was written.
+      return { graph, submission: toSubmission({ ...workflow, graph }, withInputs(workflow.graph, edits.toReversed())) };
     },
   }));
 }

@@ -11,18 +11,22 @@ import { own } from "./own";
 export type Filling = { at: Date; draw: number };
 export type FilledText = { nodeId: string; name: string; text: string };
 
+export const FILE_NAME = "filename_prefix";
 const writers = new Set([
   ...["SaveImage", "SaveVideo", "SaveAnimatedWEBP", "SaveWEBM", "SaveAudio", "SaveGLB", "SaveAnimatedPNG"],
   ...["CLIPSave", "VAESave", "ModelSave", "LoraSave", "SaveLatent"],
 ]);
+
+export function isFileName({ class_type }: GraphNode, name: string): boolean {
+  return name === FILE_NAME && writers.has(class_type);
+}
 
 /** Only the texts that become others. */
 export function filledTexts(graph: Graph, catalogue: ObjectInfo | undefined, { at, draw }: Filling): FilledText[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
-      const isFileName = name === "filename_prefix" && writers.has(node.class_type);
-      const text = isFileName
+      const text = isFileName(node, name)
         ? withReplacements(value, graph, at)
         : isDynamicPrompt(node, name, catalogue)
           ? chosen(value, randomOf(`${draw} ${nodeId} ${name}`))
@@ -43,9 +47,7 @@ export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
 
 /** What is filled in may be another text a moment later. */
 export function tellsTime(graph: Graph): boolean {
-  return Object.values(graph).some(
-    ({ class_type, inputs }) => writers.has(class_type) && String(inputs.filename_prefix).includes("%date:"),
-  );
+  return Object.values(graph).some((node) => isFileName(node, FILE_NAME) && String(node.inputs[FILE_NAME]).includes("%date:"));
 }
 
 function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | undefined): boolean {

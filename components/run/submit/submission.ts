@@ -11,6 +11,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
 import { mergedExtra, readExtra } from "../form/extra-data";
 import { missingClassErrors } from "../form/node-problems";
+import { withWrittenNames } from "../workflow/written-names";
 import { type RunOutcome } from "./run-outcome";
 import { type OpenWorkflow } from "../run-state";
 
@@ -30,10 +31,14 @@ export type SendPrompt = (
 
 export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 
-/** What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. */
-export function toSubmission(workflow: Submitted): Submission {
-  const written = readExtra(workflow.advanced?.extra ?? "");
-  const extraData = mergedExtra(workflow.extraData, written.ok ? written.value : {});
+/**
+ * What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. `written`: the graph
+ * before its texts were filled in.
+ */
+export function toSubmission(workflow: Submitted, written = workflow.graph): Submission {
+  const extra = readExtra(workflow.advanced?.extra ?? "");
+  const extraData = mergedExtra(workflow.extraData, extra.ok ? extra.value : {});
+  const drawing = withWrittenNames(drawingIn(extraData), written, workflow.graph);
   const targets = workflow.advanced?.targets;
   return {
     prompt: workflow.graph,
@@ -42,7 +47,7 @@ export function toSubmission(workflow: Submitted): Submission {
       ...extraData,
       extra_pnginfo: {
         ...objectOf(extraData.extra_pnginfo),
-        workflow: { ...drawingIn(extraData), id: workflow.workflowId, name: workflow.name },
+        workflow: { ...drawing, id: workflow.workflowId, name: workflow.name },
       },
     },
   };

@@ -12,6 +12,7 @@ import { withoutMasks } from "../form/masked";
 import { pictureTexts, textOfPicture } from "./picture-graph";
 import { type Refusal, type RefusalReason } from "./refusal";
 import { type OpenedFile } from "../run-state";
+import { readWrittenNames } from "./written-names";
 import { workflowIdOf } from "./workflow-id";
 
 /** What is known of it from elsewhere: the job that it was submitted as, say. */
@@ -20,7 +21,7 @@ type Known = { name?: string; workflowId?: string };
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
   const reading = readWorkflow(text);
   if (!reading.ok) return failed(refusal(reading.failure, fileName));
-  const { graph, title, extraData } = reading.value;
+  const { graph, title, extraData } = readWrittenNames(reading.value);
   return ok({
     name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
     // An id that came with the file keeps its runs beside those started elsewhere.

@@ -1,4 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { planOf, plannedOf } from "@/components/run/copies/copies-plan";
+import { filledTexts } from "@/components/run/form/fill-texts";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { judge, toSubmission } from "@/components/run/submit/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph } from "./files";
@@ -13,6 +17,55 @@ describe("what is sent", () => {
       prompt: graph,
       extra_data: { client: "x", extra_pnginfo: { prompt_style: "y", workflow: { nodes: [1], id: "new", name: "Invert" } } },
     });
+  });
+});
+
+describe("the name of a file that is filled in on sending", () => {
+  const save = (filename_prefix: string) => ({ "1": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix } } });
+  const [written, sent] = [save("%date:yyyy%-a"), save("2026-a")];
+  const extraData = { extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } } } } };
+  const workflow = { workflowId: "3b241101-e2bb-4255-8caf-4136c566a962", name: "Dated" };
+
+  it("travels as it was written, beside what the editor keeps, and is there again where the job or its picture is opened", () => {
+    const submission = toSubmission({ ...workflow, graph: sent, extraData }, written);
+    expect(submission.prompt).toEqual(sent);
+    const opened = openWorkflow(JSON.stringify(submission));
+    expect(opened).toMatchObject({ ok: true, value: { graph: written, name: "Dated" } });
+    // What is typed now is never overwritten by it later.
+    const typed = opened.ok ? toSubmission({ ...opened.value, graph: save("other") }) : undefined;
+    expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
+  });
+
+  it("is left out where nothing was filled in", () => {
+    expect(toSubmission({ ...workflow, graph: sent, extraData }).extra_data).toEqual({
+      extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } }, id: workflow.workflowId, name: "Dated" } },
+    });
+  });
+
+  it.each([{ "1": { text: "x" } }, { "1": "x".repeat(1_001) }, { "9": "x" }, { __proto__: "x" }, "x", null, 7])(
+    "is not taken from what is none: %j",
+    (fileNames) => {
+      const extra_data = { extra_pnginfo: { workflow: { extra: { lightdesk: { fileNames } } } } };
+      expect(openWorkflow(JSON.stringify({ prompt: sent, extra_data }))).toMatchObject({ ok: true, value: { graph: sent } });
+    },
+  );
+
+  it("is that of each copy, also where it is what is varied", () => {
+    const file = openWorkflow(JSON.stringify({ prompt: { ...written, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
+    if (!file.ok) throw new Error("not opened");
+    const opened = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
+    const fill = (now: Graph) => filledTexts(now, undefined, { at: new Date(2026, 4, 1), draw: 1 });
+    const sentBy = (order: { nodeId: string; input: string; values: (string | number)[] }) =>
+      plannedOf(planOf(opened, "Dated", { ...order, seedsOf: () => [], fill })).map(({ make }) => {
+        const { submission } = make();
+        const again = openWorkflow(JSON.stringify(submission));
+        return [submission.prompt["1"]?.inputs.filename_prefix, again.ok && again.value.graph["1"]?.inputs.filename_prefix];
+      });
+    expect(sentBy({ nodeId: "2", input: "width", values: [8, 16] })).toEqual(Array(2).fill(["2026-a", "%date:yyyy%-a"]));
+    expect(sentBy({ nodeId: "1", input: "filename_prefix", values: ["%date:MM%-b", "plain"] })).toEqual([
+      ["05-b", "%date:MM%-b"],
+      ["plain", "plain"],
+    ]);
   });
 });
 
