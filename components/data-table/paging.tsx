@@ -27,7 +27,8 @@ export function Paging({ offset, limit, count, total, hasMore, hrefOf, children,
   const words = { from: number(from), to: number(to), total: number(total ?? 0) };
   const range = () => {
     if (count > 0) return total === undefined ? t("rangeOpen", words) : t("range", words);
-    return total ? t("noneOf", words) : t("none");
+    if (total === undefined) return t("noneOpen");
+    return total > 0 ? t("noneOf", words) : t("none");
   };
   return (
     <nav

@@ -20,7 +20,9 @@ async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, na
   return id;
 }
 
-test("words and a range of time find a job, its page opens, and Back keeps the filters", async ({ page, ownDesk }) => {
+const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
+
+test("words, a range of time and a person find a job, its page opens, and Back keeps the filters", async ({ page, ownDesk, browser }) => {
   const wanted = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
   const other = await ended(page.request, ownDesk, withText("a meadow at noon"));
   await page.goto(`${ownDesk.url}/jobs`);
@@ -47,10 +49,23 @@ test("words and a range of time find a job, its page opens, and Back keeps the f
   await page.getByLabel("Time", { exact: true }).selectOption("Any time");
   await expect(rows(page)).toHaveCount(1);
 
-  await page.getByRole("button", { name: "Person" }).click();
-  await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name: "Ada Owner" }).click();
-  await expect(page.getByRole("button", { name: "Person: Ada Owner" })).toBeVisible();
-  await expect(rows(page)).toHaveCount(1);
+  await ownDesk.addOperator(page.request, grace);
+  const hers = await browser.newContext();
+  await ownDesk.signIn(hers, grace);
+  const another = await ended(hers.request, ownDesk, withText("a lighthouse at night"));
+  await hers.close();
+  await page.reload();
+  await expect(rows(page)).toHaveCount(2);
+  for (const [name, job] of [
+    [grace.name, another],
+    ["Ada Owner", wanted],
+  ] as const) {
+    await page.getByRole("button", { name: "Person" }).click();
+    await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name }).click();
+    await expect(page.getByRole("button", { name: `Person: ${name}` })).toBeVisible();
+    await expect(rows(page)).toHaveCount(1);
+    await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
+  }
   await expectAccessible(page);
 
   await page.goto(`${ownDesk.url}/jobs/${wanted}`);

@@ -8,6 +8,12 @@ import { keepConnection } from "./support/connections";
 import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 
+/** Counts from now on how often a page asks for this. What was asked before tells of before. */
+function pollsOf(page: Page, path: string): () => number {
+  let polls = 0;
+  page.on("request", (request) => (polls += new URL(request.url()).href.includes(path) ? 1 : 0));
+  return () => polls;
+}
 const rows = (page: Page) => page.locator("tbody tr[data-row]");
 
 test("a server from before /api/jobs lists its jobs and tells of each; assets, which it has none of, stand nowhere", async ({
@@ -49,6 +55,31 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   await server.close();
 });
 
+test("a history that is longer than its list is told as such, by the list and by a search", async ({ signedIn: page, desk }) => {
+  const server = await startLocalServer(undefined, { isOld: true });
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
+  server.submit();
+  server.begin();
+  server.end();
+  const [entry] = server.place.history.values();
+  if (!entry) throw new Error("nothing has ended");
+  for (let index = 0; index < 1001; index += 1) server.place.history.set(`job-${index}`, { ...entry, prompt: [...entry.prompt] });
+  await page.goto(`${desk.url}/jobs?connection=${connection}&offset=900`);
+  await expect(rows(page).first()).toBeVisible();
+  await expect(page.getByText("This server lists its newest jobs only. Older ones are in History.")).toBeVisible();
+  await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("901–1,000");
+  await expect(page.getByRole("navigation", { name: "Pages" })).not.toContainText("of");
+  await page.goto(`${desk.url}/jobs?connection=${connection}&offset=1000`);
+  await expect(page.getByText("No jobs on this page")).toBeVisible();
+  await expect(page.getByRole("navigation", { name: "Pages" })).toContainText("0 on this page");
+  await page.goto(`${desk.url}/history?connection=${connection}&offset=1000`);
+  await expect(rows(page)).toHaveCount(2);
+  await page.goto(`${desk.url}/jobs?connection=${connection}&text=job-1`);
+  await expect(page.getByText(/Older ones are (still being read|not searched)\./)).toBeVisible();
+  await expectAccessible(page);
+  await server.close();
+});
+
 test("a job that left the queue without a word is gone on its open page and is not said to have started; a stopped one shows in which node", async ({
   signedIn: page,
   desk,
@@ -63,10 +94,12 @@ test("a job that left the queue without a word is gone on its open page and is n
   const other = await page.context().newPage();
   await other.goto(`${desk.url}/jobs/${waiting}?connection=${connection}`);
   await expect(other.getByRole("button", { name: "Cancel job" })).toBeVisible();
+  const polls = [pollsOf(page, `/api/jobs/${running}`), pollsOf(other, `/api/jobs/${waiting}`)];
   server.restart();
   for (const seen of [page, other]) {
     await seen.bringToFront();
     await expect(seen.getByText("Gone", { exact: true })).toBeVisible();
+    expect(polls[seen === page ? 0 : 1]?.()).toBeLessThanOrEqual(1);
     await expect(seen.getByText("it was taken out of the queue, or the server was restarted")).toBeVisible();
     await expect(seen.locator("[data-freshness]")).toHaveCount(0);
     for (const word of ["Running", "Pending"]) await expect(seen.getByRole("main").getByText(word, { exact: true })).toHaveCount(0);
@@ -86,6 +119,44 @@ test("a job that left the queue without a word is gone on its open page and is n
   await page.goto(`${desk.url}/jobs/${stopped}?connection=${connection}`);
   await expect(page.getByText("stopped", { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("main").getByText("done", { exact: true })).toHaveCount(0);
+  await server.close();
+});
+
+test("within one poll what the server lost is gone from the overview, from the panel beside the list, and from the queue", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const server = await startLocalServer();
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
+  server.submit();
+  server.begin();
+  server.end();
+  const [running = "", waiting = ""] = [server.submit(), server.submit()];
+  server.begin();
+  const pages = { overview: page, panel: await page.context().newPage(), queue: await page.context().newPage() };
+  const { overview, panel, queue } = pages;
+  const runs = overview.getByRole("region", { name: "Running now" });
+  await overview.goto(`${desk.url}/?connection=${connection}`);
+  await expect(runs.getByRole("listitem")).toHaveCount(1);
+  await panel.goto(`${desk.url}/jobs?connection=${connection}&job=${waiting}`);
+  const beside = panel.getByRole("complementary", { name: `Job ${waiting.slice(0, 8)}` });
+  await expect(beside.getByRole("button", { name: "Cancel job" })).toBeVisible();
+  await queue.goto(`${desk.url}/queue?connection=${connection}`);
+  await expect(queue.locator(`[data-row="${running}"]`)).toBeVisible();
+  const polls = [
+    pollsOf(overview, "/api/jobs?status=in_progress&limit=4"),
+    pollsOf(panel, `/api/jobs/${waiting}`),
+    pollsOf(queue, "/api/console/queue"),
+  ];
+  Object.assign(server.place, { running: [], pending: [] });
+  await overview.bringToFront();
+  await expect(runs.getByText("Nothing is running.")).toBeVisible();
+  await panel.bringToFront();
+  await expect(beside.getByText("Gone", { exact: true })).toBeVisible();
+  await expect(beside.getByRole("button", { name: "Cancel job" })).toHaveCount(0);
+  await queue.bringToFront();
+  await expect(queue.locator("[data-row]")).toHaveCount(0);
+  for (const count of polls) expect(count()).toBeLessThanOrEqual(1);
   await server.close();
 });
 

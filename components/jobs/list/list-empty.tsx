@@ -22,10 +22,12 @@ export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRu
     </Link>
   );
   if (query.offset > 0 && total !== 0) {
+    const last = total === undefined ? undefined : lastOffset(total, query.limit);
+    // The last page is this one where the rest of it has just left.
     const way =
-      total === undefined
-        ? reset(hrefOf({}), pages("firstPage"))
-        : reset(hrefOf({ offset: lastOffset(total, query.limit) }), pages("lastPage"));
+      last === undefined || last >= query.offset
+        ? reset(hrefOf({ offset: 0 }), pages("firstPage"))
+        : reset(hrefOf({ offset: last }), pages("lastPage"));
     return <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={way} />;
   }
   if ((list === "jobs" && query.status) || query.workflow_id || query.output_type || isSearch(query)) {

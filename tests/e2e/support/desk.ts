@@ -7,6 +7,8 @@ import { type Started, startProcess } from "@/tests/support/start-process";
 
 export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 
+export type Person = { name: string; email: string; password: string };
+
 export type Desk = {
   url: string;
   setUpUrl: string;
@@ -14,8 +16,10 @@ export type Desk = {
   output(): string;
   /** Makes the owner without a browser. */
   setUp(request: APIRequestContext): Promise<void>;
-  /** Gives the context a session of the owner. */
-  signIn(context: BrowserContext): Promise<void>;
+  /** Gives the context a session of the owner, or of whoever else. */
+  signIn(context: BrowserContext, who?: Person): Promise<void>;
+  /** Makes an operator without a browser; `request` is the owner's. */
+  addOperator(request: APIRequestContext, who: Person): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
@@ -46,9 +50,17 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
       const answer = await request.post(`${url}/api/console/set-up`, { data: { token, ...owner }, headers: fromHere });
       expect(answer.status(), await answer.text()).toBe(201);
     },
-    async signIn(context) {
+    async addOperator(request, { email, ...rest }) {
+      const headers = fromHere;
+      const invited = await request.post(`${url}/api/console/members/invitations`, { data: { email, role: "operator" }, headers });
+      const { url: link }: { url: string } = await invited.json();
+      const token = new URL(link).searchParams.get("token") ?? "";
+      const joined = await request.post(`${url}/api/console/members/invitations/accept`, { data: { token, ...rest }, headers });
+      expect(joined.status(), await joined.text()).toBe(201);
+    },
+    async signIn(context, who = owner) {
       const { csrfToken }: { csrfToken: string } = await (await context.request.get(`${url}/api/auth/csrf`)).json();
-      const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
+      const form = { csrfToken, email: who.email, password: who.password, json: "true" };
       const answer = await context.request.post(`${url}/api/auth/callback/credentials`, { form, headers: fromHere });
       expect(answer.ok(), await answer.text()).toBe(true);
     },

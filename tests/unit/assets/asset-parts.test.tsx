@@ -176,7 +176,7 @@ describe("an empty view", () => {
   it.each([
     [{}, "No assets yet", "/run"],
     [{ name_contains: "x", sort: "name" }, "No assets match", "/assets?sort=name"],
-    [{ offset: "600" }, "There is nothing on this page", "/assets"],
+    [{ offset: "600" }, "No assets on this page", "/assets"],
   ])("for %o says why and leads on", (params, title, href) => {
     const { query } = parseAssetsQuery(params);
     show(<AssetsEmpty place={{ query, hrefOf: (change) => assetsHref({ ...query, ...change }) }} canChange />);
