@@ -1,7 +1,8 @@
 import { withQuery } from "@/lib/browser/urls";
 import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
+import { addressValues } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type AssetsLook, lookValues, usualLook } from "./assets-look";
+import { type AssetsLook, lookParams, usualLook } from "./assets-look";
 
 /** Pictures, so fewer rows of the screen than a list of words; fills five columns by twelve. */
 export const PAGE_SIZE = 60;
@@ -52,7 +53,7 @@ export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${str
     order: query.order === "desc" ? undefined : query.order,
     limit: query.limit === PAGE_SIZE ? undefined : query.limit,
     offset: query.offset === 0 ? undefined : query.offset,
-    ...lookValues(place.look ?? usualLook),
+    ...addressValues(lookParams, place.look ?? usualLook),
   };
   const isBare = Object.values(search).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
   return withQuery("/assets", { ...search, view: isBare ? place.view : undefined, connection: place.connection, asset: place.asset });

@@ -1,17 +1,18 @@
 import { useSearchParams } from "next/navigation";
 import { useCallback, useMemo } from "react";
-import { type AssetsLook, lookValues, readLook } from "./assets-look";
+import { addressValues, readAddress } from "@/lib/contract/params";
+import { type AssetsLook, lookParams } from "./assets-look";
 
 /** The look that the address names. Another look is another address, and asks nothing of the server. */
 export function useLook(): [AssetsLook, (change: Partial<AssetsLook>) => void] {
   const search = useSearchParams();
-  const look = useMemo(() => readLook((name) => search?.get(name) ?? undefined).look, [search]);
+  const look = useMemo(() => readAddress(lookParams, new URLSearchParams(search ?? "")).query, [search]);
   const change = useCallback(
     (part: Partial<AssetsLook>) => {
       const address = new URL(window.location.href);
-      for (const [name, value] of Object.entries(lookValues({ ...look, ...part }))) {
+      for (const [name, value] of Object.entries(addressValues(lookParams, { ...look, ...part }))) {
         if (value === undefined) address.searchParams.delete(name);
-        else address.searchParams.set(name, value);
+        else address.searchParams.set(name, String(value));
       }
       window.history.replaceState(null, "", address.pathname + address.search);
     },

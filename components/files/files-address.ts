@@ -1,37 +1,37 @@
 import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
 import { TOP } from "@/lib/contract/userdata-paths";
 
 export const fileSorts = ["name", "size", "modified"] as const;
 export type FileSort = (typeof fileSorts)[number];
-export type FilesQuery = {
-  /** Ends with a slash; "/" is the top. */
-  dir: string;
-  /** Every file below the folder, instead of its folders and its own files. */
-  all: boolean;
-  name: string;
-  sort: FileSort;
-  order: "asc" | "desc";
-  offset: number;
-};
+
+const LONGEST = 1000;
+
+/** `dir` ends with a slash; "/" is the top. `all`: every file below the folder, instead of its folders and its own files. */
+export const filesParams = {
+  dir: { kind: "text", most: LONGEST, usual: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
+  all: { kind: "boolean", usual: false },
+  name: { kind: "text", most: LONGEST, usual: "" },
+  sort: { kind: "word", values: fileSorts, usual: "name" },
+  order: { kind: "word", values: ["asc", "desc"], usual: "asc" },
+  offset: { kind: "integer", min: 0, max: 9_999_999, usual: 0 },
+} as const satisfies Params;
+export type FilesQuery = ValuesOf<typeof filesParams>;
+
+function isFolder(dir: string): boolean {
+  if (dir === TOP) return true;
+  const parts = dir.split("/");
+  return parts.pop() === "" && parts.every((part) => part !== "" && part !== "." && part !== "..") && !/[\\\u0000-\u001f\u007f]/.test(dir);
+}
 
 /** A listing has no pages of its own: so many rows are on the screen at a time. */
 export const ROWS = 500;
 
-export const usualQuery: FilesQuery = { dir: TOP, all: false, name: "", sort: "name", order: "asc", offset: 0 };
+export const usualQuery: FilesQuery = readAddress(filesParams, new URLSearchParams()).query;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
-  const unless = <T>(value: T, usual: T) => (value === usual ? undefined : value);
-  return withQuery("/files", {
-    dir: unless(query.dir, usualQuery.dir),
-    all: query.all ? true : undefined,
-    name: query.name,
-    sort: unless(query.sort, usualQuery.sort),
-    order: unless(query.order, usualQuery.order),
-    offset: unless(query.offset, 0),
-    file,
-    connection,
-  });
+  return withQuery("/files", { ...addressValues(filesParams, query), file, connection });
 }
 
 /** Always with the folders inside: folders have no entries of their own, they are read off the paths. */

@@ -1,23 +1,12 @@
 // Finding jobs in the console's ledger: what may be asked, in an address of Jobs or History and of the route behind them, and what comes back.
 // Components import the types only; what a browser needs of it is in job-search.ts.
 
-import { z } from "zod";
-import { integerText, maybe } from "./schemas/lenient";
-import { jobsQuerySchema, type JobsAnswer } from "./schemas/job";
+import { type z } from "zod";
+import { jobParams, searchParams } from "./job-search";
+import { querySchema } from "./schemas/lenient";
+import { type JobsAnswer } from "./schemas/job";
 
-const ms = integerText({ min: 0 });
-
-/** `text` is words; `from` (included) and `to` (excluded) are milliseconds since 1970; `within` is hours back from now; `member` is an id. */
-const searchSchema = z.object({
-  text: maybe(z.string().trim().min(1).max(200)),
-  member: maybe(z.string().trim().min(1).max(200)),
-  from: maybe(ms),
-  to: maybe(ms),
-  within: maybe(integerText({ min: 1, max: 24 * 366 })),
-});
-export type JobSearch = z.infer<typeof searchSchema>;
-
-export const jobSearchQuerySchema = jobsQuerySchema.extend(searchSchema.shape);
+export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams });
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 
 export type JobReach = {

@@ -1,22 +1,20 @@
 import { PAGE_SIZE, withoutLayers } from "@/components/assets/assets-address";
-import { type AssetsLook, readLook } from "@/components/assets/assets-look";
+import { type AssetsLook, lookParams } from "@/components/assets/assets-look";
+import { readAddress } from "@/lib/contract/params";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
+import { type SearchParams, toSearchParams } from "../params";
 
-type SearchParams = Record<string, string | string[] | undefined>;
+const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], usual: "hidden" } } as const;
 
 /** Each value is judged by itself: a bad one falls back to its default and is named, the good ones stay. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
-  const text = (name: string) => {
-    const value = params[name];
-    return Array.isArray(value) ? value.join(",") : value;
-  };
-  const { look, ignored } = readLook(text);
-  const layers = text("layers") === "shown" ? "shown" : "hidden";
-  if (layers === "hidden" && text("layers")) ignored.push(`layers=${text("layers")}`);
+  const search = toSearchParams(params);
+  const { query: own, ignored } = readAddress(pageParams, search);
+  const { layers, ...look } = own;
   const given = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {
-      const value = text(name);
-      return value === undefined || value === "" ? [] : [[name, value]];
+      const value = search.get(name);
+      return value ? [[name, value]] : [];
     }),
   );
   const whole = assetsQuerySchema.safeParse({ limit: PAGE_SIZE, ...given });

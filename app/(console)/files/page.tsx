@@ -1,15 +1,17 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
+import { filesParams } from "@/components/files/files-address";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
+import { readAddress } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listFiles } from "@/lib/server/files/list-files";
+import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
-import { parseFilesQuery } from "./files-query";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("files"))("title") };
@@ -18,8 +20,8 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function FilesPage({ searchParams }: PageProps<"/files">) {
   const viewer = await requireViewer();
   const params = await searchParams;
-  const { query, ignored } = parseFilesQuery(params);
-  const linked = typeof params.connection === "string" ? params.connection : undefined;
+  const { query, ignored } = readAddress(filesParams, toSearchParams(params));
+  const linked = textParam(params, "connection");
   const files = stamp(
     listFiles(viewer, new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(linked && { connection: linked }) })),
     (listed) => toFilesView(listed, query),
@@ -31,7 +33,7 @@ export default async function FilesPage({ searchParams }: PageProps<"/files">) {
         key={query.dir}
         query={query}
         linked={linked}
-        opened={typeof params.file === "string" ? params.file : undefined}
+        opened={textParam(params, "file")}
         canChange={hasRole(viewer.role, "operator")}
         files={files}
       />

@@ -9,11 +9,10 @@ import { Select } from "@/components/ui/controls/select";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
-import { isSearch } from "@/lib/contract/job-search";
+import { isSearch, outputTypes } from "@/lib/contract/job-search";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type JobRow } from "../job-row";
 import { JobSearchFilters } from "../search/job-search-filters";
-import { outputTypes } from "./list-address";
 import { type ListChange, type ListState } from "./list-state";
 import { useAskedQuery, useMoving } from "./use-list-state";
 

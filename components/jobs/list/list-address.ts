@@ -1,72 +1,32 @@
-// The address of a list of jobs: what it may ask for, how each part is read, by the page on the server and by the browser, and how it is written.
-// Guarantees: each value is judged by itself, a bad one falls back to its default and is named; two ways to the same list have one address.
-// Free of zod: browsers load it with the first page. A test holds it to the contract's schema of the same question.
+// The address of a list of jobs: how it is read, by the page on the server and by the browser, and how it is written.
+// Guarantees: two ways to the same list have one address.
 
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
-import { isSearch } from "@/lib/contract/job-search";
-import { jobStates, type KnownJobState } from "@/lib/contract/states";
+import { isSearch, jobParams, searchParams } from "@/lib/contract/job-search";
+import { addressValues, readAddress } from "@/lib/contract/params";
+import { type KnownJobState } from "@/lib/contract/states";
 
 export type ListName = "jobs" | "history";
-export const outputTypes = ["image", "video", "audio"] as const;
 /** The history is the list of the jobs that have ended. */
 const ended: KnownJobState[] = ["completed", "failed", "cancelled"];
-const usual = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
+const usual = readAddress(jobParams, new URLSearchParams()).query;
 
 /** Takes every filter away that only the ledger knows. */
-export const noSearch = {
-  text: undefined,
-  member: undefined,
-  from: undefined,
-  to: undefined,
-  within: undefined,
-} satisfies Partial<JobSearchQuery>;
+export const noSearch = readAddress(searchParams, new URLSearchParams()).query;
+
+const paramsOfJobs = { ...jobParams, ...searchParams };
+const paramsOfHistory = { ...searchParams, offset: jobParams.offset, max_items: jobParams.limit };
 
 /** `ignored`: what it could not read. */
 export function readList(list: ListName, search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
-  const ignored: string[] = [];
-  const read = <T>(name: string, judge: (text: string) => T | undefined): T | undefined => {
-    const text = search.getAll(name).join(",");
-    const value = text === "" ? undefined : judge(text);
-    if (text !== "" && value === undefined) ignored.push(`${name}=${text}`);
-    return value;
-  };
-  const ofJobs = <T>(name: string, judge: (text: string) => T | undefined) => (list === "jobs" ? read(name, judge) : undefined);
-  const status = ofJobs("status", states) ?? [];
-  const query = {
-    status: list === "history" ? ended : status.length > 0 ? status : undefined,
-    workflow_id: ofJobs("workflow_id", (text) => (text.length <= 200 ? text : undefined)),
-    output_type: ofJobs("output_type", oneOf(outputTypes)),
-    text: read("text", words),
-    member: read("member", words),
-    from: read("from", integer(0)),
-    to: read("to", integer(0)),
-    within: read("within", integer(1, 24 * 366)),
-    sort_by: ofJobs("sort_by", oneOf(["create_time", "execution_time"] as const)) ?? usual.sort_by,
-    sort_order: ofJobs("sort_order", oneOf(["asc", "desc"] as const)) ?? usual.sort_order,
-    offset: read("offset", integer(0)) ?? usual.offset,
-    limit: read(list === "history" ? "max_items" : "limit", integer(1, 1000)) ?? usual.limit,
-  };
-  return { query, ignored };
-}
-
-const oneOf =
-  <T extends string>(values: readonly T[]) =>
-  (text: string) =>
-    values.find((value) => value === text);
-const words = (text: string) => (text.trim() !== "" && text.trim().length <= 200 ? text.trim() : undefined);
-const integer =
-  (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  (text: string) => {
-    const value = Number(text) + 0;
-    return /^-?\d{1,16}$/.test(text) && value >= least && value <= most ? value : undefined;
-  };
-
-/** Several states, however they are written: each of them once, in one order. */
-function states(text: string): KnownJobState[] | undefined {
-  const named = text.split(",").flatMap((word) => word.trim().toLowerCase() || []);
-  const known = jobStates.filter((state) => named.includes(state));
-  return named.length <= 100 && named.every((word) => known.some((state) => state === word)) ? known : undefined;
+  if (list === "jobs") {
+    const { query, ignored } = readAddress(paramsOfJobs, search);
+    return { query: { ...query, status: query.status?.length ? query.status : undefined }, ignored };
+  }
+  const { query, ignored } = readAddress(paramsOfHistory, search);
+  const { max_items, ...asked } = query;
+  return { query: { ...usual, ...asked, status: ended, limit: max_items }, ignored };
 }
 
 /** What a page's links keep besides the question: the connection of the address, and that the bare list is meant. */
@@ -78,21 +38,10 @@ export type ListLinks = {
 
 /** The page's own address for a question; defaults are left out. */
 export function listHref(list: ListName, query: JobSearchQuery, { connection, view }: ListLinks = {}): `/${string}` {
-  const { status, text, member, from, to, within, offset, limit } = query;
-  const search = { text, member, from, to, within };
-  const first = offset === usual.offset ? undefined : offset;
-  const most = limit === usual.limit ? undefined : limit;
-  if (list === "history") return withQuery("/history", { ...search, offset: first, max_items: most, connection });
-  const values = {
-    status: status && jobStates.filter((state) => status.includes(state)),
-    workflow_id: query.workflow_id,
-    output_type: query.output_type,
-    ...search,
-    sort_by: query.sort_by === usual.sort_by ? undefined : query.sort_by,
-    sort_order: query.sort_order === usual.sort_order ? undefined : query.sort_order,
-    limit: most,
-    offset: first,
-  };
+  if (list === "history") {
+    return withQuery("/history", { ...addressValues(paramsOfHistory, { ...query, max_items: query.limit }), connection });
+  }
+  const values = addressValues(paramsOfJobs, query);
   const isBare = Object.values(values).every((value) => value === undefined);
   return withQuery("/jobs", { ...values, view: isBare ? view : undefined, connection });
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Select } from "@/components/ui/controls/select";
 import { useClock } from "@/components/ui/time/use-clock";
-import { type JobSearch } from "@/lib/contract/console-job-search";
+import { type JobSearch } from "@/lib/contract/job-search";
 
 const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });
 const PersonName = dynamic(() => import("./person-dialog").then((module) => module.PersonName), { loading: () => "…" });

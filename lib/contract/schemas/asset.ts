@@ -4,7 +4,6 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, toldNumber } from "./lenient";
-import { sortOrders } from "./job";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
@@ -71,7 +70,7 @@ export const assetsQuerySchema = z.object({
   limit: integerText({ min: 1, max: 500 }).default(20),
   offset: integerText({ min: 0 }).default(0),
   sort: z.enum(assetSortFields).default("created_at"),
-  order: z.enum(sortOrders).default("desc"),
+  order: z.enum(["asc", "desc"]).default("desc"),
   include_public: booleanText.default(true),
 });
 export type AssetsQuery = z.infer<typeof assetsQuerySchema>;

@@ -1,24 +1,12 @@
 // Jobs in their three views: list item, details, status. Status words are kept as sent; `toJobState` reads them.
 
 import { z } from "zod";
-import { jobStates } from "../states";
+import { jobParams } from "../job-search";
 import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";
-import { commaList, freeForm, integerText, loosely, maybe, moment } from "./lenient";
+import { freeForm, loosely, maybe, moment, querySchema } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
 
-const outputTypes = ["image", "video", "audio"] as const;
-const jobSortFields = ["create_time", "execution_time"] as const;
-export const sortOrders = ["asc", "desc"] as const;
-
-export const jobsQuerySchema = z.object({
-  status: commaList(z.string().toLowerCase().pipe(z.enum(jobStates))).optional(),
-  workflow_id: z.string().min(1).max(200).optional(),
-  output_type: z.enum(outputTypes).optional(),
-  sort_by: z.enum(jobSortFields).default("create_time"),
-  sort_order: z.enum(sortOrders).default("desc"),
-  offset: integerText({ min: 0 }).default(0),
-  limit: integerText({ min: 1, max: 1000 }).default(100),
-});
+export const jobsQuerySchema = querySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
 export const jobListItemSchema = z.looseObject({

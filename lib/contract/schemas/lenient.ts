@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { isObject, parseJson } from "../json/json";
+import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 
 /** How a value is written in a query, where its schema says how that text is read: for documents made from the contract. */
 export type WireForm =
@@ -56,16 +57,14 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
   const digits = z
     .string()
     .regex(/^-?\d{1,16}$/)
-    .transform((text) => Number(text) + 0);
+    .transform(integerOf);
   return onWire(z.union([z.number(), digits], { error: "must be a whole number" }).pipe(number), { kind: "integer", ...bounds });
 }
 
-const truth: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 const words = z
   .string()
-  .toLowerCase()
-  .refine((word) => Object.hasOwn(truth, word))
-  .transform((word) => truth[word] === true);
+  .refine((word) => truthOf(word) !== undefined)
+  .transform((word) => truthOf(word) === true);
 
 export const booleanText = onWire(z.union([z.boolean(), words], { error: "must be true or false" }), { kind: "boolean" });
 
@@ -81,8 +80,31 @@ export const objectText = onWire(
 /** A comma list; blanks are dropped, so an empty value means "no filter". */
 export function commaList<T extends z.ZodType<string, string>>(item: T, most = 100) {
   const schema = z
-    .union([z.array(z.string()), z.string().transform((value) => value.split(","))])
-    .transform((values) => values.map((value) => value.trim()).filter((value) => value !== ""))
+    .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(partsOf)])
     .pipe(z.array(item).max(most));
   return onWire(schema, { kind: "list", item, most });
+}
+
+type QueryShape<P extends Params> = {
+  [N in keyof P]: P[N] extends { usual: string | number | boolean }
+    ? z.ZodDefault<z.ZodType<ValueOf<P[N]>>>
+    : z.ZodOptional<z.ZodType<ValueOf<P[N]>>>;
+};
+
+/** What a service is asked, from the rows that a page's address is read by as well. */
+export function querySchema<const P extends Params>(params: P): z.ZodObject<QueryShape<P>>;
+export function querySchema(params: Params): z.ZodObject {
+  const fields = Object.entries(params).map(([name, param]) => {
+    const schema = schemaOf(param);
+    return [name, param.usual === undefined ? schema.optional() : schema.default(param.usual)] as const;
+  });
+  return z.object(Object.fromEntries(fields));
+}
+
+function schemaOf(param: Param): z.ZodType {
+  if (param.kind === "integer") return integerText({ min: param.min, max: param.max });
+  if (param.kind === "boolean") return booleanText;
+  if (param.kind === "word") return z.enum(param.values);
+  if (param.kind === "words") return commaList(z.string().toLowerCase().pipe(z.enum(param.values)));
+  return (param.isTrimmed ? z.string().trim() : z.string()).min(1).max(param.most);
 }

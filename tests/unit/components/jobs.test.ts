@@ -22,6 +22,20 @@ describe("the address of the jobs page", () => {
     expect(readAddress({ status: "," }).query.status).toBeUndefined();
   });
 
+  it.each([
+    ["offset=-0&limit=1000", { offset: 0, limit: 1000 }, []],
+    ["offset=1e3&limit=0x10", {}, ["limit=0x10", "offset=1e3"]],
+    ["offset=99999999999999999&limit= 5", {}, ["limit= 5", "offset=99999999999999999"]],
+    ["limit=5&limit=6", {}, ["limit=5,6"]],
+    ["text= sea &member=%20&within=0", { text: "sea" }, ["member= ", "within=0"]],
+    [`workflow_id=${"w".repeat(201)}&output_type=hologram`, {}, ["output_type=hologram", `workflow_id=${"w".repeat(100)}`]],
+    ["sort_by=name&sort_order=asc&job=j1&view=all&connection=c1", { sort_order: "asc" }, ["sort_by=name"]],
+  ])("of ?%s is read part by part", (search, said, leftOut) => {
+    const { query, ignored } = readList("jobs", new URLSearchParams(search));
+    expect(query).toEqual({ ...defaults, ...said });
+    expect(ignored.sort()).toEqual(leftOut);
+  });
+
   it("is the same for the same list: defaults are left out", () => {
     expect(listHref("jobs", defaults)).toBe("/jobs");
     expect(listHref("jobs", { ...defaults, status: ["failed"], offset: 100 })).toBe("/jobs?status=failed&offset=100");

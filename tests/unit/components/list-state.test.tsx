@@ -10,8 +10,6 @@ import { listApiPath, listHref, readList } from "@/components/jobs/list/list-add
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
-import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
-import { jobStates } from "@/lib/contract/states";
 import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
@@ -34,39 +32,6 @@ afterEach(() => {
 const address = () => window.location.pathname + window.location.search;
 
 describe("an address", () => {
-  it.each([
-    "",
-    "status=failed",
-    "status=failed,PENDING,failed, ",
-    "status=failed&status=completed",
-    "status=failed,bogus",
-    "status=,",
-    "workflow_id=w1&output_type=video",
-    `workflow_id=${"w".repeat(201)}&output_type=hologram`,
-    "text= sea &member=m1",
-    "from=1700000000000&to=-1&within=0",
-    "sort_by=execution_time&sort_order=asc",
-    "sort_by=name&sort_order=sideways",
-    "offset=200&limit=25",
-    "offset=-1&limit=0",
-    "offset=-0&limit=1001",
-    "offset=1e3&limit=0x10",
-    "offset=99999999999999999&limit= 5",
-    "limit=5&limit=6",
-    "job=j1&view=all&connection=c1",
-  ])("of ?%s asks for what the contract's schema reads in each of its parts", (search) => {
-    const params = new URLSearchParams(search);
-    const { shape } = jobSearchQuerySchema;
-    const expected = Object.entries(shape).map(([name, part]) => {
-      const text = params.getAll(name).join(",");
-      const read = part.safeParse(text === "" ? undefined : text);
-      const value: unknown = read.success ? read.data : part.parse(undefined);
-      return [name, name === "status" ? jobStates.filter((state) => [value].flat().includes(state)) : value] as const;
-    });
-    const { status, ...query } = readList("jobs", params).query;
-    expect({ ...query, status: status ?? [] }).toEqual(Object.fromEntries(expected));
-  });
-
   it("of the history asks for the jobs that have ended, by words, people, times and pages alone", () => {
     const { query, ignored } = readList("history", new URLSearchParams("status=pending&text= sea &within=24&max_items=20&offset=x"));
     expect(query).toMatchObject({ status: ["completed", "failed", "cancelled"], text: "sea", within: 24, limit: 20, offset: 0 });

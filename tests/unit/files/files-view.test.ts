@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { crumbsOf, toFolderName, within } from "@/components/files/crumbs";
-import { fileApiPath, filesHref, moveApiPath, ROWS, usualQuery } from "@/components/files/files-address";
+import { fileApiPath, filesHref, filesParams, moveApiPath, ROWS, usualQuery } from "@/components/files/files-address";
 import { toFilesView } from "@/components/files/files-view";
 import { toText } from "@/components/files/read-text";
-import { parseFilesQuery } from "@/app/(console)/files/files-query";
+import { toSearchParams } from "@/app/(console)/params";
+import { readAddress } from "@/lib/contract/params";
 
 const listed = [
   { path: "b 10%.json", size: 10, modified: 1_767_225_600_000 },
@@ -56,14 +57,16 @@ test("every letter of a path survives the address: blanks, percent signs, slashe
   expect(moveApiPath("a/b", "c/d", { overwrite: false })).toBe("/api/userdata/a%2Fb/move/c%2Fd?overwrite=false&full_info=true");
 });
 
+const readFiles = (params: Record<string, string>) => readAddress(filesParams, toSearchParams(params));
+
 test("the address says what differs from the usual, and is read back; bad values are left out and named", () => {
   const query = { dir: "a b/", all: true, name: "x&y", sort: "size", order: "desc", offset: ROWS } as const;
   const params = Object.fromEntries(new URL(filesHref(query), "http://x").searchParams);
-  expect(parseFilesQuery(params)).toEqual({ query, ignored: [] });
+  expect(readFiles(params)).toEqual({ query, ignored: [] });
   expect(filesHref(usualQuery)).toBe("/files");
-  const bad = parseFilesQuery({ dir: "../up/", sort: "colour", offset: "-1", name: "kept" });
+  const bad = readFiles({ dir: "../up/", sort: "colour", offset: "-1", name: "kept" });
   expect(bad).toEqual({ query: { ...usualQuery, name: "kept" }, ignored: ["dir=../up/", "sort=colour", "offset=-1"] });
-  expect(parseFilesQuery({ dir: "a" }).query.dir).toBe("a/");
+  expect(readFiles({ dir: "a" }).query.dir).toBe("a/");
 });
 
 test("folders on the way are told from a path, and odd names are refused before anything is sent", () => {

@@ -1,0 +1,86 @@
+// Parameters of an address, each as a row of data: the schema that judges what a service is asked (querySchema in schemas/lenient.ts), what a page
+// reads of its own address, on the server and in the browser, and the types of both follow from it.
+// Guarantees: each value is judged by itself, a bad one falls back to its usual value and is named; never throws. Free of zod: browsers load it.
+
+export type Param =
+  | { kind: "integer"; min: number; max?: number; usual?: number }
+  | { kind: "boolean"; usual?: boolean }
+  | { kind: "word"; values: readonly string[]; usual?: string }
+  /** Several of them, parted by commas. */
+  | { kind: "words"; values: readonly string[]; usual?: undefined }
+  /** `read`: what a page makes of it; undefined where it makes no sense. */
+  | { kind: "text"; most: number; isTrimmed?: true; usual?: string; read?: (text: string) => string | undefined };
+export type Params = Readonly<Record<string, Param>>;
+
+type Word<P> = P extends { values: readonly (infer W)[] } ? W : never;
+export type ValueOf<P extends Param> = {
+  integer: number;
+  boolean: boolean;
+  word: Word<P>;
+  words: Word<P>[];
+  text: string;
+}[P["kind"]];
+type Settled<P extends Params> = { [N in keyof P as P[N] extends { usual: string | number | boolean } ? N : never]: ValueOf<P[N]> };
+export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, keyof Settled<P>>]?: ValueOf<P[N]> };
+
+const LONGEST_IGNORED = 100;
+
+/** `ignored`: what it could not read. A name that comes several times is a list. */
+export function readAddress<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
+export function readAddress(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
+  const ignored: string[] = [];
+  const query: Record<string, unknown> = {};
+  for (const [name, param] of Object.entries(params)) {
+    const text = search.getAll(name).join(",");
+    const value = text === "" ? undefined : read(param, text);
+    if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, LONGEST_IGNORED)}`);
+    query[name] = value ?? param.usual;
+  }
+  return { query, ignored };
+}
+
+function read(param: Param, text: string): unknown {
+  if (param.kind === "word") return param.values.find((value) => value === text);
+  if (param.kind === "boolean") return truthOf(text);
+  if (param.kind === "integer") {
+    const value = integerOf(text);
+    return value !== undefined && value >= param.min && value <= (param.max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
+  }
+  if (param.kind === "words") {
+    const named = partsOf(text.toLowerCase());
+    // Each of them once, in one order.
+    return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
+  }
+  const said = param.isTrimmed ? text.trim() : text;
+  if (said === "" || said.length > param.most) return undefined;
+  return param.read ? param.read(said) : said;
+}
+
+/** For an address: what is usual is left out, so that two ways to the same place have one address. */
+export function addressValues<const P extends Params>(
+  params: P,
+  values: ValuesOf<P>,
+): Record<keyof P, string | number | boolean | readonly string[] | undefined>;
+export function addressValues(params: Params, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, param]) => {
+      const value = values[name];
+      if (param.kind === "words" && Array.isArray(value)) return [name, param.values.filter((word) => value.includes(word))];
+      return [name, value === param.usual ? undefined : value];
+    }),
+  );
+}
+
+export function integerOf(text: string): number | undefined {
+  return /^-?\d{1,16}$/.test(text) ? Number(text) + 0 : undefined;
+}
+
+export function truthOf(text: string): boolean | undefined {
+  const word = text.toLowerCase();
+  return word === "true" || word === "1" || (word === "false" || word === "0" ? false : undefined);
+}
+
+/** Blanks are dropped, so an empty value means "no filter". */
+export function partsOf(text: string): string[] {
+  return text.split(",").flatMap((part) => part.trim() || []);
+}
