@@ -2,6 +2,7 @@
 
 import { type z } from "zod";
 import { type Capability } from "./capabilities";
+import { type ErrorCode } from "./errors";
 import { type Role } from "./roles";
 
 export type OperationBody =
@@ -16,6 +17,8 @@ export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "byt
 export type Operation = {
   /** The resource and the verb, in the interface's words. */
   name: string;
+  /** One sentence for the embedded service's document; without it an operation of others' services. */
+  summary?: string;
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   /** From /api on; parameters in braces, in the interface's spelling. */
   path: `/api/${string}`;
@@ -35,6 +38,10 @@ export type Operation = {
    */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
+  /** What the embedded service refuses besides what follows from the operation's shape. */
+  refusals?: readonly ErrorCode[];
+  /** What is wrong with the body is answered as this, in place of the usual envelope. */
+  bodyRefusal?: z.ZodType;
   answers: Readonly<Record<number, OperationAnswer>>;
   tells?: Subject;
 };
@@ -50,6 +57,11 @@ export function coreListIn({ tells }: Operation): (typeof coreLists)[number] | u
 
 export function isRead({ method }: Operation): boolean {
   return method === "GET" || method === "HEAD";
+}
+
+/** The bytes come in ranges and are asked for by their ETag. */
+export function hasRanges({ answers }: Operation): boolean {
+  return 206 in answers;
 }
 
 /** Its answer is the content itself. */

@@ -51,24 +51,19 @@ const stored = object(
 
 /** What was stored, perhaps by an older version or by hand; anything that is not understood is as usual. */
 export function readChoice(kept: unknown): ColumnChoice {
-  const { order = [], hidden = [], widths = {}, labels = {}, isCompact = false } = stored(kept) ?? {};
+  const { order = [], hidden = [], ...choice } = stored(kept) ?? {};
   const ordered = withFewValues(order);
   return {
+    ...usualChoice,
+    ...choice,
     order: [...ordered, ...namedIds.filter((id) => !ordered.includes(id))],
     hidden: withFewValues(hidden),
-    widths: ofColumns(widths),
-    labels: ofColumns(labels),
-    isCompact,
   };
 }
 
 function withFewValues(ids: readonly ColumnId[]): ColumnId[] {
   const values = ids.filter(isValueId).slice(0, MOST_VALUES);
   return [...new Set(ids)].filter((id) => !isValueId(id) || values.includes(id));
-}
-
-function ofColumns<T>(entries: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(Object.entries(entries).filter(([id]) => readId(id) !== undefined));
 }
 
 const valuePattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;

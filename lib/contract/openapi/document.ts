@@ -1,14 +1,10 @@
-// The OpenAPI 3.1 document of the embedded service, made from the contract's table: paths, parameters, bodies and refusals are derived,
-// only the exact shapes of answers are written beside it (the contract's own read everybody's services leniently).
+// The OpenAPI 3.1 document of the embedded service, made from the contract's table: paths, parameters, bodies, answers and refusals.
 // Guarantees: it describes what this service answers, and no operation of others' services that this one lacks.
 
 import { type z } from "zod";
-import { type Operation, type OperationAnswer } from "../operation";
+import { hasRanges, type Operation, type OperationAnswer } from "../operation";
 import { allOperations } from "../operations";
-import { assetAnswers } from "./asset-answers";
-import { described, type Described } from "./described";
-import { fileAnswers } from "./file-answers";
-import { jobAnswers } from "./job-answers";
+import { exactComponents, nameOf } from "../schemas/exact";
 import { refusalsOf } from "./refusals";
 import { bodyOf, parametersOf } from "./requests";
 import { type JsonSchema, toComponents } from "./wire-schema";
@@ -25,17 +21,14 @@ export function openApiDocument(baseUrl: string): JsonSchema {
 }
 
 function makeDocument(): JsonSchema {
-  const offered = allOperations.flatMap((operation) => {
-    const description = Object.entries(described).find(([name]) => name === operation.name)?.[1];
-    return description ? [{ operation, description }] : [];
-  });
-  const bodies = offered.flatMap(({ operation }) =>
+  const offered = allOperations.filter(({ summary }) => summary !== undefined);
+  const bodies = offered.flatMap((operation) =>
     operation.body?.kind === "json" ? [[bodyName(operation), operation.body.schema] as const] : [],
   );
-  const schemas: Record<string, z.ZodType> = { ...assetAnswers, ...jobAnswers, ...fileAnswers, ...Object.fromEntries(bodies) };
+  const schemas: Record<string, z.core.$ZodType> = { ...exactComponents(), ...Object.fromEntries(bodies) };
   const paths: Record<string, Record<string, JsonSchema>> = { ...openPaths };
-  for (const { operation, description } of offered)
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation, description) };
+  for (const operation of offered)
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) };
   return {
     openapi: "3.1.0",
     info: {
@@ -76,33 +69,33 @@ const openPaths = {
   },
 };
 
-function describe(operation: Operation, description: Described): JsonSchema {
+function describe(operation: Operation): JsonSchema {
   const parameters = parametersOf(operation);
   return {
     operationId: operation.name,
-    summary: description.summary,
+    summary: operation.summary,
     tags: [operation.tier],
     ...(operation.capability && { "x-capability": operation.capability }),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: bodyOf(operation.body, refOf(bodyName(operation))) }),
-    responses: { ...answersOf(operation, description), ...refusalsOf(operation, description) },
+    responses: { ...answersOf(operation), ...refusalsOf(operation) },
   };
 }
 
-function answersOf(operation: Operation, description: Described): Record<string, JsonSchema> {
+function answersOf(operation: Operation): Record<string, JsonSchema> {
   const answers = Object.entries(operation.answers)
     .filter(([, answer]) => answer.kind !== "redirect")
-    .map(([status, answer]) => [status, answerOf(answer, description, Number(status))] as const);
-  const ranges = description.ranges && { "304": { description: "What the ETag names is still true." } };
+    .map(([status, answer]) => [status, answerOf(answer, Number(status))] as const);
+  const ranges = hasRanges(operation) && { "304": { description: "What the ETag names is still true." } };
   return { ...Object.fromEntries(answers), ...ranges };
 }
 
-function answerOf(answer: OperationAnswer, { answer: component }: Described, status: number): JsonSchema {
+function answerOf(answer: OperationAnswer, status: number): JsonSchema {
   if (answer.kind === "empty") return { description: "Done; no body." };
   if (answer.kind !== "json")
     return { description: status === 206 ? "A range of the bytes." : "The bytes.", content: { "*/*": { schema: {} } } };
-  const name = typeof component === "object" ? component[status] : component;
-  if (name === undefined) throw new Error(`no component describes answer ${status}`);
+  const name = nameOf(answer.schema);
+  if (name === undefined) throw new Error(`an answer ${status} is no component`);
   return jsonAnswer(status === 201 ? "Created." : status === 202 ? "Begun." : "Done.", { $ref: refOf(name) });
 }
 

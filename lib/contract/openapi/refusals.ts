@@ -1,8 +1,9 @@
 // The refusals of an operation, by status: those that follow from its shape, and those that are its own.
 
+import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../errors";
-import { type Operation } from "../operation";
-import { type ComponentName, type Described } from "./described";
+import { hasRanges, type Operation } from "../operation";
+import { component, nameOf, rare } from "../schemas/exact";
 import { type JsonSchema } from "./wire-schema";
 
 const isOfBody = (status: number) => [400, 408, 413].includes(status);
@@ -16,11 +17,15 @@ const ofFile: readonly ErrorCode[] = [
   "INSUFFICIENT_STORAGE",
 ];
 
-export function refusalsOf(operation: Operation, { refusals = [], ranges, bodyRefusal }: Described): Record<string, JsonSchema> {
+const envelope = component("Refusal", { code: z.string(), message: z.string(), details: rare(z.unknown()) });
+const refOf = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` });
+
+export function refusalsOf(operation: Operation): Record<string, JsonSchema> {
+  const { refusals = [], bodyRefusal } = operation;
   const codes = new Set<ErrorCode>([...always, ...refusals]);
   const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
   const isUserdata = operation.path.startsWith("/api/userdata");
-  if (ranges) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
+  if (hasRanges(operation)) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
   if (operation.query) codes.add("INVALID_QUERY");
   if (operation.body?.kind === "json") add(ofJson);
   if (operation.body?.kind === "multipart") add([...ofFile, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
@@ -38,13 +43,11 @@ export function refusalsOf(operation: Operation, { refusals = [], ranges, bodyRe
   );
 }
 
-/** `component`: what it answers in place of the envelope. */
-function refusal(operation: Operation, codes: readonly ErrorCode[], component?: ComponentName | "text"): JsonSchema {
+/** `other`: what it answers in place of the envelope. */
+function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): JsonSchema {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
-  if (component === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
-  const schema = component
-    ? { $ref: `#/components/schemas/${component}` }
-    : { allOf: [{ $ref: "#/components/schemas/Refusal" }, { type: "object", properties: { code: { enum: codes } } }] };
+  if (other === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
+  const schema = other ? refOf(other) : { allOf: [refOf(envelope), { type: "object", properties: { code: { enum: codes } } }] };
   return { description, content: { "application/json": { schema } } };
 }

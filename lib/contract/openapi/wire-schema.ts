@@ -13,7 +13,7 @@ export function toWireSchema(schema: z.ZodType): JsonSchema {
 }
 
 /** Schemas by name; where one holds another, it refers to it. */
-export function toComponents(schemas: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
+export function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   const made = z.toJSONSchema(registry, { ...options, uri: (id) => `#/components/schemas/${id}` });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defineOperation, json } from "../operation";
 import {
   cancelAnswerSchema,
+  cancelsAnswerSchema,
   jobAssetsAnswerSchema,
   jobDetailSchema,
   jobsAnswerSchema,
@@ -11,12 +12,13 @@ import {
   jobStatusSchema,
 } from "../schemas/job";
 import { integerText, maybe } from "../schemas/lenient";
-import { promptAnswerSchema, promptBodySchema, queueDepthSchema } from "../schemas/prompt";
+import { promptAnswerSchema, promptBodySchema, promptRefusalSchema, queueDepthSchema } from "../schemas/prompt";
 import {
   historyAnswerSchema,
   historyDetailSchema,
   historyManageAnswerSchema,
   historyQuerySchema,
+  olderHistorySchema,
   olderHistoryQuerySchema,
   manageBodySchema,
   queueAnswerSchema,
@@ -31,16 +33,20 @@ const interruptBody = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).o
 export const jobOperations = {
   submitPrompt: defineOperation({
     name: "submitPrompt",
+    summary: "Submits a graph: a job that is durable when this answers.",
     method: "POST",
     path: "/api/prompt",
     tier: "core",
     role: "operator",
     body: json(promptBodySchema),
     tells: "submission",
+    refusals: ["FORBIDDEN"],
+    bodyRefusal: promptRefusalSchema,
     answers: { 200: json(promptAnswerSchema) },
   }),
   listJobs: defineOperation({
     name: "listJobs",
+    summary: "Lists jobs, filtered, sorted and paged.",
     method: "GET",
     path: "/api/jobs",
     tier: "core",
@@ -51,6 +57,7 @@ export const jobOperations = {
   }),
   getJob: defineOperation({
     name: "getJob",
+    summary: "One job with its workflow, outputs and timeline.",
     method: "GET",
     path: "/api/jobs/{job_id}",
     tier: "core",
@@ -61,6 +68,7 @@ export const jobOperations = {
   }),
   getJobStatus: defineOperation({
     name: "getJobStatus",
+    summary: "The status of one job.",
     method: "GET",
     path: "/api/job/{job_id}/status",
     tier: "core",
@@ -71,6 +79,7 @@ export const jobOperations = {
   }),
   manageQueue: defineOperation({
     name: "manageQueue",
+    summary: "Cancels pending jobs by id, or all of them; clear wins over delete.",
     method: "POST",
     path: "/api/queue",
     tier: "core",
@@ -80,6 +89,7 @@ export const jobOperations = {
   }),
   listHistory: defineOperation({
     name: "listHistory",
+    summary: "Jobs that have ended, newest first.",
     method: "GET",
     path: "/api/history_v2",
     tier: "core",
@@ -90,6 +100,7 @@ export const jobOperations = {
   }),
   manageHistory: defineOperation({
     name: "manageHistory",
+    summary: "Removes ended jobs by id, or all of them; their assets stay.",
     method: "POST",
     path: "/api/history",
     tier: "core",
@@ -100,6 +111,7 @@ export const jobOperations = {
   }),
   getQueueDepth: defineOperation({
     name: "getQueueDepth",
+    summary: "How many jobs wait or run.",
     method: "GET",
     path: "/api/prompt",
     tier: "extension",
@@ -109,6 +121,7 @@ export const jobOperations = {
   }),
   listQueue: defineOperation({
     name: "listQueue",
+    summary: "What runs and what waits, in order.",
     method: "GET",
     path: "/api/queue",
     tier: "extension",
@@ -118,6 +131,7 @@ export const jobOperations = {
   }),
   interrupt: defineOperation({
     name: "interrupt",
+    summary: "Cancels what runs, or one job of it.",
     method: "POST",
     path: "/api/interrupt",
     tier: "extension",
@@ -125,10 +139,12 @@ export const jobOperations = {
     role: "operator",
     item: "job",
     body: json(interruptBody),
+    refusals: ["NOT_FOUND"],
     answers: { 200: { kind: "empty" } },
   }),
   cancelJob: defineOperation({
     name: "cancelJob",
+    summary: "Cancels one job, whether it waits or runs.",
     method: "POST",
     path: "/api/jobs/{job_id}/cancel",
     tier: "extension",
@@ -139,6 +155,7 @@ export const jobOperations = {
   }),
   cancelJobs: defineOperation({
     name: "cancelJobs",
+    summary: "Cancels several jobs; none where one is unknown.",
     method: "POST",
     path: "/api/jobs/cancel",
     tier: "extension",
@@ -146,10 +163,12 @@ export const jobOperations = {
     role: "operator",
     item: "other",
     body: json(idsBody),
-    answers: { 200: json(cancelAnswerSchema) },
+    refusals: ["NOT_FOUND"],
+    answers: { 200: json(cancelsAnswerSchema) },
   }),
   listJobAssets: defineOperation({
     name: "listJobAssets",
+    summary: "What one job put out, as assets.",
     method: "GET",
     path: "/api/jobs/{job_id}/assets",
     tier: "extension",
@@ -161,6 +180,7 @@ export const jobOperations = {
   }),
   getHistoryEntry: defineOperation({
     name: "getHistoryEntry",
+    summary: "One entry of the history with its graph.",
     method: "GET",
     path: "/api/history_v2/{job_id}",
     tier: "extension",
@@ -171,26 +191,29 @@ export const jobOperations = {
   }),
   listOlderHistory: defineOperation({
     name: "listOlderHistory",
+    summary: "Jobs that have ended, oldest first, by id in the family's older shape: the last `max_items`, or those from `offset` on.",
     method: "GET",
     path: "/api/history",
     tier: "extension",
     capability: "history.older",
     role: "viewer",
     query: olderHistoryQuerySchema,
-    answers: { 200: json(historyDetailSchema) },
+    answers: { 200: json(olderHistorySchema) },
   }),
   getOlderHistoryEntry: defineOperation({
     name: "getOlderHistoryEntry",
+    summary: "The same of one job; an empty object while it has not ended.",
     method: "GET",
     path: "/api/history/{job_id}",
     tier: "extension",
     capability: "history.older",
     role: "viewer",
     item: "other",
-    answers: { 200: json(historyDetailSchema) },
+    answers: { 200: json(olderHistorySchema) },
   }),
   cancelOneJob: defineOperation({
     name: "cancelOneJob",
+    summary: "The same as POST /api/jobs/{job_id}/cancel.",
     method: "POST",
     path: "/api/job/{job_id}/cancel",
     tier: "extension",

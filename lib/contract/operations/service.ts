@@ -12,6 +12,7 @@ const freeBody = z.looseObject({}).optional();
 export const serviceOperations = {
   getUser: defineOperation({
     name: "getUser",
+    summary: "The user behind the key.",
     method: "GET",
     path: "/api/user",
     tier: "core",
@@ -21,6 +22,7 @@ export const serviceOperations = {
   }),
   getTask: defineOperation({
     name: "getTask",
+    summary: "A background task, with its progress.",
     method: "GET",
     path: "/api/tasks/{task_id}",
     tier: "core",
@@ -40,16 +42,19 @@ export const serviceOperations = {
   }),
   cancelTask: defineOperation({
     name: "cancelTask",
+    summary: "Cancels a background task.",
     method: "DELETE",
     path: "/api/tasks/{task_id}",
     tier: "extension",
     capability: "tasks.cancel",
     role: "operator",
     item: "task",
+    refusals: ["CONFLICT"],
     answers: { 204: { kind: "empty" } },
   }),
   getObjectInfo: defineOperation({
     name: "getObjectInfo",
+    summary: "The node library.",
     method: "GET",
     path: "/api/object_info",
     tier: "extension",
@@ -59,6 +64,7 @@ export const serviceOperations = {
   }),
   getObjectInfoOf: defineOperation({
     name: "getObjectInfoOf",
+    summary: "One class of the node library; an empty object where it has none of that name.",
     method: "GET",
     path: "/api/object_info/{class}",
     tier: "extension",
@@ -69,6 +75,7 @@ export const serviceOperations = {
   }),
   getFeatures: defineOperation({
     name: "getFeatures",
+    summary: "What the service says of itself.",
     method: "GET",
     path: "/api/features",
     tier: "extension",
@@ -78,6 +85,7 @@ export const serviceOperations = {
   }),
   getSystemStats: defineOperation({
     name: "getSystemStats",
+    summary: "What the machine is and has, in the family's words.",
     method: "GET",
     path: "/api/system_stats",
     tier: "extension",
@@ -87,6 +95,7 @@ export const serviceOperations = {
   }),
   freeMemory: defineOperation({
     name: "freeMemory",
+    summary: "Nothing is kept that could be freed: answers 200 to clients that ask.",
     method: "POST",
     path: "/api/free",
     tier: "extension",

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
+import { component, count, exactFields, foreign, named, rare, reads } from "./exact";
 import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, toldNumber } from "./lenient";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
@@ -28,38 +29,43 @@ const metadataSchema = freeForm.refine(
   `must be at most ${MOST_METADATA_BYTES} characters of JSON`,
 );
 
-const assetFields = z.looseObject({
-  id: z.string(),
+const exactHash = z.string().regex(/^blake3:[0-9a-f]{64}$/);
+export const assetFields = z.looseObject({
+  id: reads(z.string(), z.guid()),
   name: z
     .string()
     .nullish()
     .transform((name) => name ?? ""),
-  display_name: maybe(z.string()),
+  display_name: foreign(maybe(z.string())),
   size: maybe(toldNumber),
   created_at: maybe(moment),
   updated_at: maybe(moment),
-  created_new: maybe(z.boolean()),
-  asset_hash: maybe(z.string()),
+  created_new: foreign(maybe(z.boolean())),
+  asset_hash: reads(maybe(z.string()), exactHash),
+  hash: reads(loosely(z.string()), exactHash),
   mime_type: maybe(z.string()),
   tags: z
     .array(z.string())
     .nullish()
     .transform((tags) => tags ?? []),
   user_metadata: loosely(freeForm),
-  preview_url: maybe(z.string()),
-  preview_id: maybe(z.string()),
-  prompt_id: maybe(z.string()),
+  preview_url: reads(maybe(z.string()), z.url().optional()),
+  preview_id: reads(maybe(z.string()), z.guid().nullable()),
+  prompt_id: reads(maybe(z.string()), z.guid().nullable()),
+  job_id: reads(loosely(z.string()), z.guid().nullable()),
   last_access_time: maybe(moment),
   is_immutable: maybe(z.boolean()),
   /** Not the interface's: where GET /api/view finds it, added for a local server, which knows files by place and not by content. */
-  file: loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() })),
+  file: foreign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
-export const assetSchema = assetFields.transform(({ hash, job_id, ...asset }) => ({
+const readAsset = assetFields.transform(({ hash, job_id, ...asset }) => ({
   ...asset,
-  asset_hash: asset.asset_hash ?? (typeof hash === "string" ? hash : undefined),
-  prompt_id: asset.prompt_id ?? (typeof job_id === "string" ? job_id : undefined),
+  asset_hash: asset.asset_hash ?? hash,
+  prompt_id: asset.prompt_id ?? job_id,
 }));
+export const assetSchema = named("Asset", readAsset);
+export const createdAssetSchema = named("CreatedAsset", reads(readAsset, exactFields(assetFields).extend({ created_new: z.boolean() })));
 export type Asset = z.infer<typeof assetSchema>;
 
 export const assetsQuerySchema = z.object({
@@ -75,12 +81,12 @@ export const assetsQuerySchema = z.object({
 });
 export type AssetsQuery = z.infer<typeof assetsQuerySchema>;
 
-export const assetsAnswerSchema = z.looseObject({
+export const assetsAnswerSchema = component("AssetList", {
   assets: z.array(assetSchema),
-  total: maybe(z.number()),
+  total: reads(maybe(z.number()), count),
   has_more: maybe(z.boolean()),
   /** The console's own: rows that could not be read. */
-  unreadable: maybe(z.number()),
+  unreadable: foreign(maybe(z.number())),
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 
@@ -123,14 +129,32 @@ export const assetEditBodySchema = z
   });
 
 /** Not a full asset: merge it into the one at hand. */
-export const assetEditAnswerSchema = z.looseObject({ id: z.string(), updated_at: maybe(moment) });
+export const assetEditAnswerSchema = named(
+  "EditedAsset",
+  reads(
+    z.looseObject({ id: z.string(), updated_at: maybe(moment) }),
+    exactFields(
+      assetFields.pick({
+        id: true,
+        updated_at: true,
+        name: true,
+        asset_hash: true,
+        hash: true,
+        tags: true,
+        mime_type: true,
+        user_metadata: true,
+        preview_id: true,
+      }),
+    ),
+  ),
+);
 
-export const remoteMetadataSchema = z.looseObject({
-  content_length: toldNumber,
-  content_type: maybe(z.string()),
+export const remoteMetadataSchema = component("RemoteMetadata", {
+  content_length: reads(toldNumber, z.int().min(-1)),
+  content_type: rare(maybe(z.string())),
   filename: maybe(z.string()),
   name: maybe(z.string()),
   tags: maybe(z.array(z.string())),
-  preview_image: maybe(z.string()),
+  preview_image: foreign(maybe(z.string())),
   validation: maybe(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
 });

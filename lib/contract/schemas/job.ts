@@ -2,6 +2,9 @@
 
 import { z } from "zod";
 import { jobParams } from "../job-search";
+import { jobStates } from "../states";
+import { assetFields } from "./asset";
+import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
 import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";
 import { freeForm, loosely, maybe, moment, querySchema } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
@@ -9,71 +12,83 @@ import { outputsSchema, previewOutputSchema } from "./outputs";
 export const jobsQuerySchema = querySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
-export const jobListItemSchema = z.looseObject({
-  id: z.string(),
-  status: z.string(),
+/** Times are milliseconds here, whole seconds in details, and RFC 3339 in the status. */
+export const jobListItemSchema = component("Job", {
+  id: reads(z.string(), z.guid()),
+  status: reads(z.string(), z.enum(jobStates)),
   /** A local server may have forgotten it. */
-  create_time: maybe(moment),
-  execution_error: loosely(executionErrorSchema),
-  preview_output: loosely(previewOutputSchema),
-  outputs_count: maybe(z.number()),
+  create_time: reads(maybe(moment), milliseconds),
   workflow_id: maybe(z.string()),
+  outputs_count: reads(maybe(z.number()), count.optional()),
+  execution_start_time: reads(maybe(moment), milliseconds.optional()),
+  execution_end_time: reads(maybe(moment), milliseconds.optional()),
+  preview_output: rare(loosely(previewOutputSchema)),
+  execution_error: rare(loosely(executionErrorSchema)),
+  progress: rare(loosely(progressSchema)),
   /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
-  workflow_name: maybe(z.string()),
+  workflow_name: foreign(maybe(z.string())),
   /** The console's own too: what tells a copy of a run from the others. */
-  job_label: maybe(z.string()),
-  execution_start_time: maybe(moment),
-  execution_end_time: maybe(moment),
-  progress: loosely(progressSchema),
+  job_label: foreign(maybe(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
-const paginationSchema = z.looseObject({
-  offset: z
-    .number()
-    .nullish()
-    .transform((value) => value ?? 0),
-  limit: maybe(z.number()),
-  total: maybe(z.number()),
+const paginationSchema = component("Pagination", {
+  offset: reads(
+    z
+      .number()
+      .nullish()
+      .transform((value) => value ?? 0),
+    count,
+  ),
+  limit: reads(maybe(z.number()), count),
+  total: reads(maybe(z.number()), count),
   has_more: maybe(z.boolean()),
 });
 
-export const jobsAnswerSchema = z.looseObject({
+export const jobsAnswerSchema = component("JobList", {
   jobs: z.array(jobListItemSchema),
   pagination: paginationSchema,
   /** Not the interface's: how many entries the console left out, since their shape is unknown. */
-  unreadable: maybe(z.number()),
+  unreadable: foreign(maybe(z.number())),
   /** The console's own too: the server has older jobs than can be listed there. */
-  is_cut: maybe(z.boolean()),
+  is_cut: foreign(maybe(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
-export const jobDetailSchema = jobListItemSchema.extend({
-  /** The console's own: which member submitted it here. */
-  submitted_by: maybe(z.string()),
-  update_time: maybe(moment),
-  /** What was submitted: { prompt, extra_data }, or a bare graph. */
-  workflow: loosely(freeForm),
-  outputs: loosely(outputsSchema),
-  execution_status: loosely(executionStatusSchema),
-  execution_meta: loosely(executionMetaSchema),
-});
+export const jobDetailSchema = named(
+  "JobDetail",
+  jobListItemSchema.extend({
+    /** The console's own: which member submitted it here. */
+    submitted_by: foreign(maybe(z.string())),
+    create_time: reads(maybe(moment), count),
+    update_time: reads(maybe(moment), count),
+    /** What was submitted: { prompt, extra_data }, or a bare graph. */
+    workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
+    outputs: rare(loosely(outputsSchema)),
+    execution_status: rare(loosely(executionStatusSchema)),
+    execution_meta: rare(loosely(executionMetaSchema)),
+  }),
+);
 export type JobDetail = z.infer<typeof jobDetailSchema>;
 
-export const jobStatusSchema = z.looseObject({
-  id: z.string(),
-  status: z.string(),
+export const jobStatusSchema = component("JobStatus", {
+  id: reads(z.string(), z.guid()),
+  status: reads(z.string(), z.enum(["waiting_to_dispatch", "pending", "in_progress", "completed", "error", "cancelled"])),
   created_at: maybe(moment),
   updated_at: maybe(moment),
   last_state_update: maybe(moment),
-  assigned_inference: maybe(z.string()),
-  error_message: maybe(z.string()),
+  assigned_inference: rare(maybe(z.string())),
+  error_message: rare(maybe(z.string())),
 });
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
-export const jobAssetsAnswerSchema = z.looseObject({
-  job_id: maybe(z.string()),
-  assets: z.array(freeForm),
+const outputPlace = { filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count };
+export const jobAssetsAnswerSchema = component("JobAssets", {
+  job_id: reads(maybe(z.string()), z.guid()),
+  assets: reads(z.array(freeForm), z.array(exactFields(assetFields).extend(outputPlace))),
   pagination: maybe(paginationSchema),
 });
-export const cancelAnswerSchema = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
+
+const cancelAnswer = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
+export const cancelAnswerSchema = named("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
+export const cancelsAnswerSchema = named("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));

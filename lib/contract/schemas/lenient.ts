@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { isObject, parseJson } from "../json/json";
+import { count, reads } from "./exact";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 
 /** How a value is written in a query, where its schema says how that text is read: for documents made from the contract. */
@@ -36,10 +37,10 @@ export function maybe<T extends z.ZodType>(schema: T) {
 export const freeForm = z.record(z.string(), z.unknown());
 
 /** A size, a count or a time as a service says it; of one with more digits than a double holds the first ones are enough. */
-export const toldNumber = z.union([z.number(), z.bigint().transform(Number)]);
+export const toldNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
 
 /** A moment as deployments send it: RFC 3339 text, seconds or milliseconds. `toMilliseconds` reads it. */
-export const moment = z.union([z.string(), toldNumber]);
+export const moment = reads(z.union([z.string(), toldNumber]), z.iso.datetime());
 
 /** For the inside of free-form objects that custom nodes fill: what has another shape than ours counts as absent. Never for a request. */
 export function loosely<T extends z.ZodType>(schema: T) {
@@ -47,7 +48,7 @@ export function loosely<T extends z.ZodType>(schema: T) {
 }
 
 /** Node ids are texts; some nodes send them as numbers. */
-export const nodeIdText = z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]);
+export const nodeIdText = reads(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
 
 export function integerText(bounds: { min?: number; max?: number } = {}) {
   const number = z

@@ -2,6 +2,7 @@
 // Lenient: a deployment may leave out anything but the type of an error.
 
 import { z } from "zod";
+import { named } from "./exact";
 import { freeForm, maybe } from "./lenient";
 
 export const nodeErrorSchema = z.looseObject({
@@ -18,5 +19,5 @@ const nodeErrorEntrySchema = z.looseObject({
   errors: z.array(nodeErrorSchema).catch([]),
 });
 
-export const nodeErrorsSchema = z.record(z.string(), nodeErrorEntrySchema);
+export const nodeErrorsSchema = named("NodeErrors", z.record(z.string(), nodeErrorEntrySchema));
 export type NodeErrors = z.infer<typeof nodeErrorsSchema>;

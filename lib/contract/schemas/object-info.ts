@@ -2,6 +2,7 @@
 // Custom nodes describe themselves freely: one odd entry must not make the whole catalogue unreadable.
 
 import { z } from "zod";
+import { named, reads } from "./exact";
 import { freeForm, loosely } from "./lenient";
 
 export const nodeInfoSchema = z.looseObject({
@@ -19,5 +20,26 @@ export const nodeInfoSchema = z.looseObject({
 });
 export type NodeInfo = z.infer<typeof nodeInfoSchema>;
 
-export const objectInfoSchema = z.record(z.string(), nodeInfoSchema.catch({}));
+const specs = z.record(z.string(), z.array(z.unknown()));
+const names = z.array(z.string());
+/** Nodes describe themselves further; these are the fields that each has. */
+const exactInfo = z.looseObject({
+  input: z.object({ required: specs, optional: specs.optional(), hidden: freeForm.optional() }),
+  input_order: z.object({ required: names, optional: names.optional(), hidden: names.optional() }),
+  is_input_list: z.boolean(),
+  output: names,
+  output_is_list: z.array(z.boolean()),
+  output_name: names,
+  name: z.string(),
+  display_name: z.string(),
+  description: z.string(),
+  category: z.string(),
+  output_node: z.boolean(),
+  deprecated: z.boolean().optional(),
+});
+
+export const objectInfoSchema = named(
+  "NodeLibrary",
+  reads(z.record(z.string(), nodeInfoSchema.catch({})), z.record(z.string(), exactInfo)),
+);
 export type ObjectInfo = z.infer<typeof objectInfoSchema>;

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { isObject } from "../json/json";
+import { component, named, rare, reads } from "./exact";
 import { loosely, nodeIdText } from "./lenient";
 
 /** A node's output that is no object is kept under one key, so that it is shown as what it is. */
@@ -9,18 +10,20 @@ const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | 
   if (output === null || output === undefined) return undefined;
   return isObject(output) ? output : { output };
 });
-export const outputsSchema = z.record(z.string(), anyNodeOutput);
+/** Exactly: by node, then by key; file items under images, texts under text, flags under animated. */
+const exactOutputs = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
+export const outputsSchema = named("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
 export type Outputs = z.infer<typeof outputsSchema>;
 
 /** A file item with its node and kind, or a text preview (`content`, at most 1,024 characters). */
-export const previewOutputSchema = z.looseObject({
-  filename: loosely(z.string()),
-  subfolder: loosely(z.string()),
-  type: loosely(z.string()),
-  display_name: loosely(z.string()),
+export const previewOutputSchema = component("PreviewOutput", {
+  filename: rare(loosely(z.string())),
+  subfolder: rare(loosely(z.string())),
+  type: rare(loosely(z.string())),
+  display_name: rare(loosely(z.string())),
   nodeId: loosely(nodeIdText),
   mediaType: loosely(z.string()),
-  content: loosely(z.string()),
-  truncated: loosely(z.boolean()),
+  content: rare(loosely(z.string())),
+  truncated: rare(loosely(z.boolean())),
 });
 export type PreviewOutput = z.infer<typeof previewOutputSchema>;

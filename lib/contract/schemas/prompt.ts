@@ -2,8 +2,9 @@
 
 import { z } from "zod";
 import { readNodeErrors } from "../read-node-errors";
+import { component, count, exactOf, named, reads } from "./exact";
 import { freeForm, loosely, maybe } from "./lenient";
-import { type NodeErrors } from "./node-errors";
+import { nodeErrorSchema, type NodeErrors, nodeErrorsSchema } from "./node-errors";
 
 export const promptBodySchema = z
   .looseObject({
@@ -19,14 +20,18 @@ export const promptBodySchema = z
   .transform(({ number: _number, front: _front, ...body }) => body);
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
-export const promptAnswerSchema = z.looseObject({
-  prompt_id: z.string(),
-  number: loosely(z.number()),
+export const promptAnswerSchema = component("PromptAccepted", {
+  prompt_id: reads(z.string(), z.guid()),
+  number: reads(loosely(z.number()), z.int()),
   /** The job exists already: an odd entry must not make its answer unreadable. */
-  node_errors: z
-    .unknown()
-    .optional()
-    .transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
+  node_errors: reads(
+    z
+      .unknown()
+      .optional()
+      .transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
+    exactOf(nodeErrorsSchema),
+  ),
 });
+export const promptRefusalSchema = named("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
 
-export const queueDepthSchema = z.looseObject({ exec_info: z.looseObject({ queue_remaining: z.number() }) });
+export const queueDepthSchema = component("QueueDepth", { exec_info: z.looseObject({ queue_remaining: reads(z.number(), count) }) });

@@ -2,6 +2,7 @@
 // Both bodies are strict: a word that the interface does not know is refused.
 
 import { z } from "zod";
+import { component, exactFields, foreign, milliseconds, named, reads } from "./exact";
 import { executionMetaSchema, executionStatusSchema } from "./execution";
 import { freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema } from "./outputs";
@@ -19,10 +20,10 @@ export const manageBodySchema = z
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
 /** A local server answers with an empty body: then `deleted` is absent, since nothing is known of it. An empty list says that nothing was. */
-export const queueAnswerSchema = z.looseObject({
+export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
   /** Not the interface's: of what was named, what the service has no trace of. Told of a local server, whose queue forgets what left it. */
-  gone: maybe(z.array(z.string())),
+  gone: foreign(maybe(z.array(z.string()))),
   cleared: z
     .boolean()
     .nullish()
@@ -30,11 +31,17 @@ export const queueAnswerSchema = z.looseObject({
 });
 export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 
-export const historyManageAnswerSchema = z.looseObject({ code: maybe(z.string()), message: maybe(z.string()) });
+export const historyManageAnswerSchema = component("HistoryChange", { code: maybe(z.string()), message: maybe(z.string()) });
 
 /** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids]: cloud | local server. */
-const queueItemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
-export const queueListSchema = z.looseObject({ queue_running: z.array(queueItemSchema), queue_pending: z.array(queueItemSchema) });
+const queueItemSchema = named(
+  "QueueItem",
+  reads(
+    z.tuple([z.number(), z.string()]).rest(z.unknown()),
+    z.tuple([z.int(), z.guid(), freeForm, z.array(z.string()), z.object({ create_time: milliseconds })]),
+  ),
+);
+export const queueListSchema = component("Queue", { queue_running: z.array(queueItemSchema), queue_pending: z.array(queueItemSchema) });
 export type QueueList = z.infer<typeof queueListSchema>;
 
 export const historyQuerySchema = z.object({
@@ -49,23 +56,40 @@ export const olderHistoryQuerySchema = z.object({
 });
 
 const historyEntrySchema = z.looseObject({
-  prompt_id: z.string(),
-  create_time: maybe(moment),
+  prompt_id: reads(z.string(), z.guid()),
+  create_time: reads(maybe(moment), milliseconds),
   workflow_id: maybe(z.string()),
   /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
-  workflow_name: maybe(z.string()),
+  workflow_name: foreign(maybe(z.string())),
   /** The console's own too: what tells a copy of a run from the others. */
-  job_label: maybe(z.string()),
-  prompt: loosely(z.looseObject({ priority: maybe(z.number()), prompt_id: maybe(z.string()), extra_data: maybe(freeForm) })),
+  job_label: foreign(maybe(z.string())),
+  prompt: loosely(
+    z.looseObject({ priority: maybe(z.number()), prompt_id: reads(maybe(z.string()), z.guid()), extra_data: maybe(freeForm) }),
+  ),
   outputs: loosely(outputsSchema),
   status: loosely(executionStatusSchema),
   meta: loosely(executionMetaSchema),
+  /** Of a job that failed. */
+  error_message: reads(z.unknown().optional(), z.string().optional()),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
-export const historyAnswerSchema = z.looseObject({
+export const historyAnswerSchema = component("History", {
   history: z.array(historyEntrySchema),
   /** Not the interface's: how many entries the console left out, since their shape is unknown. */
-  unreadable: maybe(z.number()),
+  unreadable: foreign(maybe(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
-export const historyDetailSchema = z.record(z.string(), freeForm);
+
+const byJob = z.record(z.string(), freeForm);
+const ended = exactFields(historyEntrySchema.pick({ outputs: true, status: true, meta: true, error_message: true })).shape;
+const submitted = z.object({
+  priority: z.number(),
+  prompt_id: z.guid(),
+  prompt: freeForm,
+  extra_data: freeForm,
+  outputs_to_execute: z.array(z.string()),
+});
+export const historyDetailSchema = named("HistoryDetail", reads(byJob, z.record(z.string(), z.object({ prompt: submitted, ...ended }))));
+/** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
+const older = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
+export const olderHistorySchema = named("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));

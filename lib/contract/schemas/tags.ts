@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { tagSchema, tagsSchema } from "./asset";
+import { component, count, reads } from "./exact";
 import { booleanText, commaList, integerText, maybe, objectText } from "./lenient";
 
 export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
@@ -12,7 +13,7 @@ const list = z
   .transform((tags) => tags ?? []);
 
 /** Only total_tags is sure to be there; the others may be absent. */
-export const tagChangeSchema = z.looseObject({
+export const tagChangeSchema = component("TagChange", {
   total_tags: z.array(z.string()),
   added: list,
   removed: list,
@@ -29,9 +30,9 @@ export const tagsQuerySchema = z.object({
   include_public: booleanText.default(true),
 });
 
-export const tagsAnswerSchema = z.looseObject({
-  tags: z.array(z.looseObject({ name: z.string(), count: z.number() })),
-  total: maybe(z.number()),
+export const tagsAnswerSchema = component("TagList", {
+  tags: z.array(z.looseObject({ name: z.string(), count: reads(z.number(), count) })),
+  total: reads(maybe(z.number()), count),
   has_more: maybe(z.boolean()),
 });
 
@@ -43,4 +44,4 @@ export const refineQuerySchema = z.object({
   limit: integerText({ min: 1, max: 1000 }).default(100),
   include_public: booleanText.default(true),
 });
-export const refineAnswerSchema = z.looseObject({ tag_counts: z.record(z.string(), z.number()) });
+export const refineAnswerSchema = component("TagCounts", { tag_counts: z.record(z.string(), reads(z.number(), count)) });

@@ -1,26 +1,31 @@
 // Background tasks (downloads): the 202 answer, and the task as it is polled. Extra progress fields are our service's own.
 
 import { z } from "zod";
+import { component, count, rare, reads } from "./exact";
 import { freeForm, integerText, maybe, moment, toldNumber } from "./lenient";
 
-export const taskStartedSchema = z.looseObject({ task_id: z.string(), status: z.string(), message: maybe(z.string()) });
+export const taskStartedSchema = component("TaskStarted", {
+  task_id: reads(z.string(), z.guid()),
+  status: z.string(),
+  message: maybe(z.string()),
+});
 
 /** `status`: created, running, completed, failed, cancelled; other words are kept. */
-export const taskSchema = z.looseObject({
-  id: z.string(),
+export const taskSchema = component("Task", {
+  id: reads(z.string(), z.guid()),
   idempotency_key: maybe(z.string()),
   task_name: maybe(z.string()),
   payload: maybe(freeForm),
-  status: z.string(),
+  status: reads(z.string(), z.enum(["created", "running", "completed", "failed", "cancelled"])),
   create_time: maybe(moment),
   update_time: maybe(moment),
-  started_at: maybe(moment),
-  completed_at: maybe(moment),
-  result: maybe(freeForm),
-  error_message: maybe(z.string()),
-  bytes_total: maybe(toldNumber),
+  started_at: rare(maybe(moment)),
+  completed_at: rare(maybe(moment)),
+  result: rare(maybe(freeForm)),
+  error_message: rare(maybe(z.string())),
+  bytes_total: reads(maybe(toldNumber), count.nullable()),
   bytes_downloaded: maybe(toldNumber),
-  progress: maybe(z.number()),
+  progress: reads(maybe(z.number()), z.number().min(0).max(1)),
 });
 
 export const tasksQuerySchema = z.object({

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { parseJson } from "../json/json";
+import { component, named } from "./exact";
 import { integerText, maybe } from "./lenient";
 
 export const imageUploadFieldsSchema = z.object({
@@ -10,7 +11,7 @@ export const imageUploadFieldsSchema = z.object({
   overwrite: z.string().max(10).optional(),
 });
 
-export const imageUploadAnswerSchema = z.looseObject({
+export const imageUploadAnswerSchema = component("UploadedImage", {
   name: z.string(),
   display_name: maybe(z.string()),
   subfolder: maybe(z.string()),
@@ -36,19 +37,22 @@ export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: 
     }),
 });
 
-export const maskUploadAnswerSchema = imageUploadAnswerSchema.extend({
-  metadata: maybe(
-    z.looseObject({
-      is_mask: maybe(z.boolean()),
-      original_hash: maybe(z.string()),
-      mask_type: maybe(z.string()),
-      related_files: maybe(z.looseObject({ mask: maybe(z.string()), paint: maybe(z.string()), painted: maybe(z.string()) })),
-    }),
-  ),
-});
+export const maskUploadAnswerSchema = named(
+  "UploadedMask",
+  imageUploadAnswerSchema.extend({
+    metadata: maybe(
+      z.looseObject({
+        is_mask: maybe(z.boolean()),
+        original_hash: maybe(z.string()),
+        mask_type: maybe(z.string()),
+        related_files: maybe(z.looseObject({ mask: maybe(z.string()), paint: maybe(z.string()), painted: maybe(z.string()) })),
+      }),
+    ),
+  }),
+);
 
 export const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
-export const maskLayersSchema = z.looseObject({
+export const maskLayersSchema = component("MaskLayers", {
   mask: maybe(z.string()),
   paint: maybe(z.string()),
   painted: maybe(z.string()),

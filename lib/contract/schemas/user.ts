@@ -1,21 +1,41 @@
 // The user behind a key, and what the server says of itself.
 
 import { z } from "zod";
+import { component, count, foreign, rare, reads } from "./exact";
 import { loosely, maybe, toldNumber } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
-export const userSchema = z.looseObject({
-  status: z.string(),
+export const userSchema = component("User", {
+  status: reads(z.string(), z.enum(["active", "waitlisted"])),
   id: maybe(z.string()),
-  email: maybe(z.string()),
+  email: foreign(maybe(z.string())),
   /** Our own service's, where a quota is set. */
-  storage: loosely(z.looseObject({ used_bytes: toldNumber, quota_bytes: toldNumber })),
+  storage: rare(loosely(z.looseObject({ used_bytes: toldNumber, quota_bytes: toldNumber }))),
 });
 
-export const featuresSchema = z.looseObject({ supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(toldNumber) });
+export const featuresSchema = component("Features", { supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(toldNumber) });
 export type Features = z.infer<typeof featuresSchema>;
 
-export const systemStatsSchema = z.looseObject({
-  system: z.looseObject({ os: maybe(z.string()) }),
-  devices: z.array(z.looseObject({})).catch([]),
+const exactSystem = z.object({
+  os: z.string(),
+  ram_total: count,
+  ram_free: count,
+  comfyui_version: z.string(),
+  python_version: z.string(),
+  embedded_python: z.boolean(),
+  argv: z.array(z.string()),
+});
+const exactDevice = z.object({
+  name: z.string(),
+  type: z.string(),
+  index: count,
+  vram_total: count,
+  vram_free: count,
+  torch_vram_total: count,
+  torch_vram_free: count,
+});
+
+export const systemStatsSchema = component("SystemStats", {
+  system: reads(z.looseObject({ os: maybe(z.string()) }), exactSystem),
+  devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDevice)),
 });

@@ -1,6 +1,7 @@
 // User data files: the list and the upload's answer. A local server may list bare names and answer with a bare path.
 
 import { z } from "zod";
+import { exactFields, named, reads } from "./exact";
 import { booleanText, maybe, moment, toldNumber } from "./lenient";
 
 export const userdataQuerySchema = z.object({
@@ -16,5 +17,10 @@ export const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
 const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
-export const userdataListSchema = z.array(z.union([userdataFileSchema, bareName]));
-export const userdataWriteAnswerSchema = z.union([userdataFileSchema, bareName]);
+const file = exactFields(userdataFileSchema);
+export const userdataListSchema = named(
+  "UserFiles",
+  reads(z.array(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
+);
+/** Exactly: the path alone where full_info is false. */
+export const userdataWriteAnswerSchema = named("WrittenFile", reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])));

@@ -2,7 +2,7 @@
 // Guarantees: never throws; times are milliseconds since 1970; the raw status word is kept; what a service does not send is absent.
 // Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
 
-import { isObject, numberOf, textOf } from "../json/json";
+import { isObject, textOf } from "../json/json";
 import { type JobErrorView, toJobErrorView } from "./job-error-view";
 import { type OutputView, toPreviewView } from "./outputs-view";
 import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
@@ -43,8 +43,8 @@ export type JobView = {
 export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): JobView {
   const messages = messagesOf(item);
   const createdAtMs = toMilliseconds(item.create_time) ?? toMilliseconds(status?.created_at);
-  const runsSince = isObject(item.progress) ? toMilliseconds(item.progress.start_time) : undefined;
-  const startedAtMs = toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]) ?? runsSince;
+  const startedAtMs =
+    toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]) ?? toMilliseconds(item.progress?.start_time);
   const endedAtMs =
     toMilliseconds(item.execution_end_time) ?? timeOf(messages, ["execution_success", "execution_error", "execution_interrupted"]);
   const standing = standingOf(item.status, status?.status);
@@ -92,16 +92,15 @@ function errorOf(item: JobListItem | JobDetail, messages: Message[], status: Job
   return toJobErrorView(item.execution_error) ?? toJobErrorView(told) ?? toJobErrorView(status?.error_message);
 }
 
-function toProgressView(progress: unknown): JobProgressView | undefined {
-  if (!isObject(progress)) return undefined;
-  const value = numberOf(progress.value);
+function toProgressView(progress: JobListItem["progress"]): JobProgressView | undefined {
+  const { value, nodes_done: nodesDone, nodes_total: nodesTotal, current_node, step, steps } = progress ?? {};
   const view = dropAbsent({
     value: value === undefined ? undefined : Math.min(1, Math.max(0, value)),
-    nodesDone: numberOf(progress.nodes_done),
-    nodesTotal: numberOf(progress.nodes_total),
-    currentNode: textOf(progress.current_node),
-    step: numberOf(progress.step),
-    steps: numberOf(progress.steps),
+    nodesDone,
+    nodesTotal,
+    currentNode: textOf(current_node),
+    step,
+    steps,
   });
   return Object.keys(view).length > 0 ? view : undefined;
 }
