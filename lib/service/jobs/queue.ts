@@ -41,8 +41,8 @@ export function* listQueue(database: Database, userId: number): Iterable<string>
 
 type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "submitted">; now: () => number };
 
-/** A commit cancels so many: some thirty milliseconds, as a queue of a hundred thousand must not hold up everybody else. */
-const AT_ONCE = 2000;
+/** A commit cancels so many: some forty milliseconds, as a queue of a hundred thousand must not hold up everybody else. */
+const AT_ONCE = 3000;
 
 /** clear wins over delete. */
 export async function manageQueue(parts: QueueParts, userId: number, body: ManageBody) {
