@@ -24,6 +24,20 @@ function errorsOf(page: Page): string[] {
   page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
   return errors;
 }
+/** A second of silence: 8-bit samples, 8000 a second. */
+const tone = (() => {
+  const head = Buffer.alloc(44);
+  head.write("RIFF");
+  head.writeUInt32LE(36 + 8000, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  for (const [at, value] of [1, 1].entries()) head.writeUInt16LE(value, 20 + at * 2);
+  for (const [at, value] of [8000, 8000].entries()) head.writeUInt32LE(value, 24 + at * 4);
+  for (const [at, value] of [1, 8].entries()) head.writeUInt16LE(value, 32 + at * 2);
+  head.write("data", 36);
+  head.writeUInt32LE(8000, 40);
+  return Buffer.concat([head, Buffer.alloc(8000, 128)]);
+})();
 const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
 
 test("a service that has only the core lists, filters, tags and names its assets; what it lacks is absent and says why", async ({
@@ -154,6 +168,7 @@ test("what a local server keeps in folders is seen, downloaded and loaded by its
   const { bytes } = await photograph({ r: 20, g: 160, b: 90 });
   files.write("output/video/film_00001_.mp4", Buffer.from("not really a film"), "video/mp4");
   files.write("output/sets/blue/leaf.png", bytes, "image/png");
+  files.write("output/audio/tone.wav", tone, "audio/wav");
   files.write("temp/passing.png", bytes, "image/png");
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
@@ -171,8 +186,14 @@ test("what a local server keeps in folders is seen, downloaded and loaded by its
   await film.getByRole("button", { name: "Undo" }).click();
   expect(errors).toEqual([]);
 
+  await film.getByRole("button", { name: "Close" }).click();
+  await test.step("a sound plays from its folder", async () => {
+    await tile(page, "tone.wav").click();
+    const panel = page.getByRole("complementary", { name: "Asset tone.wav" });
+    await expect.poll(() => panel.locator("audio").evaluate((sound: HTMLAudioElement) => sound.duration)).toBeCloseTo(1, 1);
+    await panel.getByRole("button", { name: "Close" }).click();
+  });
   await test.step("a mask is drawn over the file in its folder", async () => {
-    await film.getByRole("button", { name: "Close" }).click();
     await tile(page, "leaf.png").click();
     await page.getByRole("complementary", { name: "Asset leaf.png" }).getByText("Draw mask").click();
     const rectangle = page.getByRole("form", { name: "Rectangle by numbers" });

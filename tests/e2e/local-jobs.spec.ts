@@ -63,6 +63,9 @@ for (const [version, isOld] of [
 
     await test.step("Stop", async () => {
       await page.goto(at(`/jobs/${stopped}`));
+      await expect(nodeOf(page, "1")).toBeVisible();
+      // It tells nothing of how far it is: of no node it is said that it waits.
+      await expect(page.getByRole("group", { name: /Workflow graph/ })).not.toContainText("waiting");
       await page.getByRole("button", { name: "Stop job" }).click();
       await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();
       await expect.poll(() => server.place.running).toEqual([]);
@@ -103,7 +106,9 @@ for (const [version, isOld] of [
     });
     await test.step("the overview", async () => {
       await page.goto(at("/"));
-      await expect(page.getByText("the kernel does not fit the picture")).toBeVisible();
+      const failure = page.getByRole("region", { name: "Failed lately" });
+      await expect(failure).toContainText("the kernel does not fit the picture");
+      await expect(failure).not.toContainText("days ago");
       await expect.poll(() => width(page.locator(`[data-job="${done}"] img`).first())).toBeGreaterThan(0);
     });
     await server.close();

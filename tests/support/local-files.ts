@@ -230,6 +230,7 @@ const types: Readonly<Record<string, string>> = {
   webm: "video/webm",
   flac: "audio/flac",
   mp3: "audio/mpeg",
+  wav: "audio/x-wav",
   txt: "text/plain",
 };
 

@@ -36,12 +36,15 @@ export async function startLocalServer(
   const place: Place = { running: [], pending: [], history: new Map() };
   const made = new Map<string, Entry["outputs"]>();
   let number = 0;
+  let latest = 0;
+  // Of two jobs in one millisecond one is the newer all the same.
+  const tick = () => (latest = Math.max(Date.now(), latest + 1));
   let beforeNext: (() => void) | undefined;
   const submit = (graph: Record<string, unknown> = { "1": { class_type: "SaveImage", inputs: {} } }, extra: object = {}) => {
     const id = randomUUID();
     const ids = Object.keys(graph);
     number += 1;
-    place.pending.push([number - 1, id, graph, { ...extra, ...(!isOld && { create_time: 1_767_225_600_000 + number * 1000 }) }, ids]);
+    place.pending.push([number - 1, id, graph, { ...extra, ...(!isOld && { create_time: tick() }) }, ids]);
     return id;
   };
   const interruptIn = (nodeId: string) => {
@@ -139,35 +142,32 @@ export async function startLocalServer(
   };
 }
 
-const start = (id: string) => ["execution_start", { prompt_id: id, timestamp: 1_767_225_700_000 }];
-
-function ended(item: Item, outputs: Entry["outputs"]): Entry {
-  const messages = [start(item[1]), ["execution_success", { prompt_id: item[1], timestamp: 1_767_225_701_000 }]];
-  return { prompt: item, outputs, status: { status_str: "success", completed: true, messages }, meta: {} };
+/** What it tells of every ending; each took a second. */
+function entryOf(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
+  const at = Date.now();
+  const told = (ms: number) => ({ prompt_id: prompt[1], timestamp: at + ms });
+  const messages = [
+    ["execution_start", told(0)],
+    [ending, { ...facts, ...told(1000) }],
+  ];
+  return { prompt, outputs, status: { status_str, completed: status_str === "success", messages }, meta: {} };
 }
 
-function interrupted(item: Item, node_id: string): Entry {
-  const facts = { prompt_id: item[1], node_id, node_type: record(item[2][node_id]).class_type, executed: [] };
-  const messages = [start(item[1]), ["execution_interrupted", { ...facts, timestamp: 1_767_225_701_000 }]];
-  return { prompt: item, outputs: {}, status: { status_str: "error", completed: false, messages }, meta: {} };
+const ended = (item: Item, outputs: Entry["outputs"]) => entryOf(item, "success", "execution_success", {}, outputs);
+const interrupted = (item: Item, nodeId: string) => entryOf(item, "error", "execution_interrupted", factsOf(item, nodeId));
+
+/** The nodes before it were done. */
+function factsOf([, , graph]: Item, node_id: string) {
+  const ids = Object.keys(graph);
+  return { node_id, node_type: record(graph[node_id]).class_type, executed: ids.slice(0, Math.max(0, ids.indexOf(node_id))) };
 }
 
 /** Its error is the event itself, with the names of the nodes that were done where others tell their outputs. */
-function failed(item: Item, node_id: string, exception_message: string): Entry {
-  const ids = Object.keys(item[2]);
-  const executed = ids.slice(0, Math.max(0, ids.indexOf(node_id)));
-  const facts = { prompt_id: item[1], node_id, node_type: record(item[2][node_id]).class_type, executed };
-  const error = {
-    ...facts,
-    exception_message,
-    exception_type: "RuntimeError",
-    traceback: [`RuntimeError: ${exception_message}\n`],
-    current_inputs: {},
-    current_outputs: executed,
-    timestamp: 1_767_225_701_000,
-  };
-  const messages = [start(item[1]), ["execution_error", error]];
-  return { prompt: item, outputs: {}, status: { status_str: "error", completed: false, messages }, meta: {} };
+function failed(item: Item, nodeId: string, exception_message: string): Entry {
+  const facts = factsOf(item, nodeId);
+  const traceback = [`RuntimeError: ${exception_message}\n`];
+  const error = { exception_message, exception_type: "RuntimeError", traceback, current_inputs: {}, current_outputs: facts.executed };
+  return entryOf(item, "error", "execution_error", { ...facts, ...error });
 }
 
 function noRoute({ method }: Seen, response: ServerResponse): void {
@@ -189,7 +189,7 @@ function allJobs({ running, pending, history }: Place) {
     return { id, status, create_time: extra.create_time, priority, outputs_count: 0, workflow_id };
   };
   const jobOf = (entry: Entry) => {
-    const ending = endingOf(entry);
+    const [start, ending] = messagesOf(entry);
     const word = { execution_error: "failed", execution_interrupted: "cancelled" }[ending?.[0] ?? ""] ?? "completed";
     const files = Object.entries(entry.outputs).flatMap(([nodeId, output]) =>
       Object.entries(record(output)).flatMap(([mediaType, items]) =>
@@ -198,8 +198,8 @@ function allJobs({ running, pending, history }: Place) {
     );
     return {
       ...view(entry.prompt, word),
-      execution_start_time: 1_767_225_700_000,
-      execution_end_time: 1_767_225_701_000,
+      execution_start_time: start?.[1].timestamp,
+      execution_end_time: ending?.[1].timestamp,
       outputs_count: files.length,
       preview_output: files.find((file) => record(file).type === "output") ?? files[0],
       execution_error: word === "failed" ? ending?.[1] : undefined,
@@ -212,8 +212,8 @@ function allJobs({ running, pending, history }: Place) {
   ];
 }
 
-function endingOf({ status }: Entry): [string, object] | undefined {
-  return Array.isArray(status.messages) ? (status.messages as [string, object][]).at(-1) : undefined;
+function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
+  return Array.isArray(status.messages) ? (status.messages as [string, Record<string, unknown>][]) : [];
 }
 
 /** Of what waits or runs it tells no graph: that is in its queue. */

@@ -84,12 +84,12 @@ function GraphSkeleton() {
   );
 }
 
-/** What the graph shows of each node. A node of which nothing is known stays plain, but waits while the job runs. */
+/** What the graph shows of each node. A node of which nothing is known stays plain, but waits where the service tells how far the job is. */
 export function marksOf({ job, timeline, failure }: JobFacts, graph: Graph): NodeMarks {
   const marks = new Map<string, NodeMark>();
-  if (job.state === "in_progress") {
+  if (job.state === "in_progress" && job.progress) {
     // Services name only the node at work: what it takes from has to be there.
-    const before = sourcesOf(graph, job.progress?.currentNode ?? "");
+    const before = sourcesOf(graph, job.progress.currentNode ?? "");
     for (const id of Object.keys(graph)) marks.set(id, { state: before.has(id) ? "done" : "waiting" });
   }
   for (const { nodeId, state, startMs, endMs } of timeline) {

@@ -74,6 +74,8 @@ describe("the graph of a job", () => {
       ["2", "running"],
       ["3", "waiting"],
     ]);
+    // A service that tells no progress says of no node that it waits.
+    expect([...marksOf(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
       error: { type: "x", message: "m" },
       node_errors: { 2: { errors: [{ message: "Value not in list", details: "steps" }] } },
