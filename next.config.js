@@ -32,9 +32,9 @@ const config = {
 
 /** Sentences are read at build time: a browser gets them ready to be filled in, and no parser. */
 const sentences = {
-  path: ["./lib/messages/en", "./lib/messages/zh-CN"],
+  path: "./lib/messages",
   format: "json",
-  locales: ["en", "zh-CN"],
+  locales: "infer",
   sourceLocale: "en",
   precompile: true,
 };

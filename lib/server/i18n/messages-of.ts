@@ -1,9 +1,19 @@
-// Every sentence in every language. A language that lacks one does not compile.
+// Every sentence in every language. A language that lacks one does not compile, nor does a key without a sentence.
 // Must never: reach a browser whole; pick-messages.ts hands out parts of one language.
 
 import "server-only";
-import { messages as english, type Messages } from "@/lib/messages/en";
-import { messages as chinese } from "@/lib/messages/zh-CN";
+import * as english from "@/lib/messages/en";
+import * as chinese from "@/lib/messages/zh-CN";
 import { type Language } from "@/lib/shared/languages";
 
+export type Messages = typeof english;
+
 export const messagesOf: Readonly<Record<Language, Messages>> = { en: english, "zh-CN": chinese };
+
+declare module "next-intl" {
+  // Declaration merging works with interfaces only.
+  interface AppConfig {
+    Locale: Language;
+    Messages: Messages;
+  }
+}

@@ -4,10 +4,9 @@
 
 import "server-only";
 import { getLocale } from "next-intl/server";
-import { type Messages, type Namespace } from "@/lib/messages/en";
-import { messagesOf } from "./messages-of";
+import { type Messages, messagesOf } from "./messages-of";
 
-export async function pickMessages(...namespaces: Namespace[]): Promise<Partial<Messages>> {
+export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<Partial<Messages>> {
   const messages = messagesOf[await getLocale()];
   const picked: Partial<Messages> = {};
   for (const namespace of namespaces) Object.assign(picked, { [namespace]: messages[namespace] });

@@ -1,7 +1,7 @@
 // The audit log as it is read: by whom, narrowed down, page by page, and as a file.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { messages } from "@/lib/messages/en";
+import * as messages from "@/lib/messages/en";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";

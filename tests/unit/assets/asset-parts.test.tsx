@@ -14,7 +14,7 @@ import { sharedNames } from "@/components/assets/wall/shared-names";
 import { createSelection } from "@/components/data-table/selection-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
-import { messages } from "@/lib/messages/en";
+import * as messages from "@/lib/messages/en";
 
 afterEach(cleanup);
 

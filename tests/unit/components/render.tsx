@@ -2,16 +2,13 @@
 import { render, type RenderResult } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
-import { messages as english } from "@/lib/messages/en";
-import { messages as chinese } from "@/lib/messages/zh-CN";
+import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { type Language } from "@/lib/shared/languages";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
 
 /** For `rerender`, which replaces the whole tree. */
-type Locale = "en" | "zh-CN";
-const messagesOf = { en: english, "zh-CN": chinese };
-
-export function inApp(children: ReactNode, locale: Locale = "en"): ReactNode {
+export function inApp(children: ReactNode, locale: Language = "en"): ReactNode {
   return (
     <NextIntlClientProvider locale={locale} timeZone="UTC" now={NOW} messages={messagesOf[locale]}>
       {children}
@@ -19,6 +16,6 @@ export function inApp(children: ReactNode, locale: Locale = "en"): ReactNode {
   );
 }
 
-export function renderInApp(children: ReactNode, locale?: Locale): RenderResult {
+export function renderInApp(children: ReactNode, locale?: Language): RenderResult {
   return render(inApp(children, locale));
 }

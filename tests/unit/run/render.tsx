@@ -2,7 +2,7 @@ import { render } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
-import { messages } from "@/lib/messages/en";
+import * as messages from "@/lib/messages/en";
 
 /** With the product's own sentences, and a cache of its own: no test sees another's answers. */
 export function inPage(page: ReactNode) {

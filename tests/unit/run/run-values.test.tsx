@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkGraph } from "@/components/run/form/check";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { messages } from "@/lib/messages/en";
+import * as messages from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "./files";
 import { field, openText, portsTo, pressRun, show } from "./page";

@@ -1,7 +1,7 @@
 import { createTranslator } from "next-intl";
 import { describe, expect, it } from "vitest";
 import { stateText } from "@/components/transfers/uploads/upload-words";
-import { messages } from "@/lib/messages/en";
+import * as messages from "@/lib/messages/en";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { hashed, line, stored } from "./upload-line";
