@@ -1,22 +1,20 @@
+import { type useTranslations } from "next-intl";
 import { Folder, History, Images, Layers, LayoutDashboard, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
-type Destination = {
-  href: `/${string}`;
-  label: "overview" | "jobs" | "queue" | "history" | "assets" | "files" | "run" | "settings";
-  short: "overviewShort" | "jobs" | "queue" | "history" | "assets" | "files" | "runShort" | "settings";
-  icon: LucideIcon;
-};
+type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
+/** `short`: its word in the bar of narrow screens, where the label is too long. The bar has room for eight. */
+type Destination = { href: `/${string}`; label: Word; short?: Word; icon: LucideIcon };
 
 /** The pages that exist, in the order in which people need them. */
 const destinations: readonly Destination[] = [
-  { href: "/", label: "overview", short: "overviewShort", icon: LayoutDashboard },
-  { href: "/jobs", label: "jobs", short: "jobs", icon: ListChecks },
-  { href: "/queue", label: "queue", short: "queue", icon: Layers },
-  { href: "/history", label: "history", short: "history", icon: History },
-  { href: "/assets", label: "assets", short: "assets", icon: Images },
-  { href: "/files", label: "files", short: "files", icon: Folder },
+  { href: "/", label: "overview", icon: LayoutDashboard },
+  { href: "/jobs", label: "jobs", icon: ListChecks },
+  { href: "/queue", label: "queue", icon: Layers },
+  { href: "/history", label: "history", icon: History },
+  { href: "/assets", label: "assets", icon: Images },
+  { href: "/files", label: "files", icon: Folder },
   { href: "/run", label: "run", short: "runShort", icon: Play },
-  { href: "/settings", label: "settings", short: "settings", icon: Settings },
+  { href: "/settings", label: "settings", icon: Settings },
 ];
 
 export function destinationsOf(connection: { hasNoAssets?: boolean } | undefined): readonly Destination[] {

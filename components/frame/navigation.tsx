@@ -61,7 +61,7 @@ export function BottomNavigation() {
   const stay = useStayWhenAway();
   return (
     <ul className="grid auto-cols-fr grid-flow-col">
-      {shown.map(({ href, short, icon: Icon }) => {
+      {shown.map(({ href, label, short = label, icon: Icon }) => {
         const isHere = isWithin(pathname, href);
         return (
           <li key={href}>

@@ -123,6 +123,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
         label: languageNames[name],
         note: t("language.label"),
         also: `language ${name}`,
+        onDemand: true,
         run: () => change(name),
       })),
     { key: "keys", group: "actions", label: t("palette.keys"), note: "?", run: () => showOverlay("keys") },

@@ -120,6 +120,13 @@ it("goes to what is pressed", () => {
   expect(visited).toEqual(["/settings"]);
 });
 
+it("offers another language to whoever asks for one, and keeps it out of the list that nobody asked for", () => {
+  const { field } = renderPalette();
+  expect(screen.queryByRole("option", { name: /^简体中文/ })).toBeNull();
+  fireEvent.change(field, { target: { value: "language" } });
+  expect(screen.getByRole("option", { name: /^简体中文/ })).toBeDefined();
+});
+
 it("opens a sample, and a form to invite a member where the role may", () => {
   const { field } = renderPalette();
   expect(screen.queryByRole("option", { name: /^Invert/ })).toBeNull();
