@@ -8,8 +8,9 @@ type Row = {
   /** It is there where one of these is; the last one decides. */
   anyOf?: readonly string[];
   /** A read that changes nothing: the list of tags, the depth of the queue, the first byte of a file that is listed. */
-  probe?: "tags" | "queue" | "file";
+  probe?: Probe;
 };
+export type Probe = "tags" | "queue" | "file";
 
 const rows = {
   view: {},
@@ -45,7 +46,7 @@ const rows = {
 } as const satisfies Record<string, Row>;
 
 export type Capability = keyof typeof rows;
-type KnownRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Row["probe"] };
+type KnownRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Probe };
 export const capabilities: Readonly<Record<Capability, KnownRow>> = rows;
 
 /** Null: nothing is known of it, and nothing could be learnt. */

@@ -10,7 +10,7 @@ import { until } from "../support/until";
 import { type Exchange, findOperation, resolverOf, undescribed } from "./described-answer";
 import { runSuite } from "./suite/run-suite";
 
-const notOffered = ["listTasks"];
+const offered = allOperations.flatMap(({ name, summary }) => (summary === undefined ? [] : [name]));
 
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (Array.isArray(value)) for (const one of value) yield* objectsIn(one);
@@ -34,7 +34,6 @@ describe("the OpenAPI document", () => {
 
   it("holds every operation that the service offers, once, and no other", () => {
     const ids = operationsIn().map((operation) => String(record(operation).operationId));
-    const offered = allOperations.map(({ name }) => name).filter((name) => !notOffered.includes(name));
     expect(ids.sort()).toEqual([...offered, "getHealth", "getOpenApi"].sort());
     for (const { name, method, path } of allOperations.filter((operation) => offered.includes(operation.name)))
       expect(findOperation(document, method, path)?.id, `${method} ${path}`).toBe(name);
@@ -217,7 +216,6 @@ describe("what the service answers is what the document says", () => {
     const tried = new Set(
       seen.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),
     );
-    const offered = allOperations.map(({ name }) => name).filter((name) => !notOffered.includes(name));
     expect(offered.filter((name) => !tried.has(name))).toEqual([]);
   });
 });

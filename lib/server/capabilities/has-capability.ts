@@ -2,7 +2,7 @@
 // read it is learnt, and nothing is changed for it; an outage stays a failure and says nothing of the service.
 
 import "server-only";
-import { capabilities, type Capability } from "@/lib/contract/capabilities";
+import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -59,7 +59,7 @@ export async function hasCapability(access: Access, capability: Capability, how:
   return row.probe ? probes[row.probe](access, how) : last;
 }
 
-const probes: Readonly<Record<"tags" | "queue" | "file", (access: Access, how: How) => Promise<Known>>> = {
+const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Known>>> = {
   tags: async (access, { signal }) => told(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
   queue: async (access, { signal }) => told(access, await access.upstream.call(operations.getQueueDepth, { signal })),
   file: async (access, { dir, signal }) => (dir === undefined ? ok(undefined) : readsFiles(access, dir, signal)),

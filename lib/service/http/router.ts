@@ -1,5 +1,5 @@
 // The service's application: a fetch-shaped function. Every path but /api/health and /api/openapi.json needs a key; every failure leaves through one door.
-// The routes come from the contract's table: what the table has and the service lacks is answered 501, what it lacks 404 or 405.
+// The routes come from the contract's table: what the document describes and no route answers is 501, any other path 404, any other method 405.
 
 import { Hono } from "hono";
 import { allOperations, operations } from "@/lib/contract/operations";
@@ -23,8 +23,6 @@ import { type Route, route } from "./route";
 import { serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
 
-/** Parts of the contract that the embedded service does not claim: 404, as from any service without them. */
-const notOffered = new Set<string>([operations.listTasks.name]);
 /** Its path is one with the writes of userdata: see userdata-routes. */
 const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
 
@@ -89,9 +87,9 @@ function allRoutes(parts: Parts): Route[] {
 }
 
 function missingRoutes(routes: readonly Route[]): Route[] {
-  const present = new Set([...routes.map(({ operation }) => operation.name), ...notOffered, ...servedElsewhere]);
+  const present = new Set([...routes.map(({ operation }) => operation.name), ...servedElsewhere]);
   return allOperations
-    .filter((operation) => !present.has(operation.name))
+    .filter(({ name, summary }) => summary !== undefined && !present.has(name))
     .map((operation) =>
       route(operation, () => {
         throw new ServiceError("NOT_IMPLEMENTED", "This service does not offer this operation yet.");

@@ -1,15 +1,26 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { allOperations } from "@/lib/contract/operations";
+import { type Operation } from "@/lib/contract/operation";
+import { allOperations, coreOperations } from "@/lib/contract/operations";
 import { isTerminalWord, toJobState } from "@/lib/contract/states";
 
 const page = readFileSync("docs/interface.md", "utf8");
 
-it("docs/interface.md names every operation of the table and no other", () => {
-  const named = [...page.matchAll(/^\| .*$/gm)].flatMap(([row]) =>
-    [...row.matchAll(/`((?:GET|HEAD|POST|PUT|DELETE) \/api\/[^`]+)`/g)].map((match) => match[1]),
-  );
-  expect(named.sort()).toEqual(allOperations.map((operation) => `${operation.method} ${operation.path}`).sort());
+/** The rows of a section's table, by cells. */
+function rowsOf(section: string): string[][] {
+  const text = page.split(`## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
+  const rows = text.split("\n").filter((line) => line.startsWith("| `"));
+  return rows.map((row) => row.split(" | "));
+}
+const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+
+it("docs/interface.md names every operation of the table and no other: the core, and each extension with its capability", () => {
+  const core = rowsOf("Core operations").flatMap(([names]) => quoted(names));
+  const extensions = rowsOf("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
+  const signature = ({ method, path }: Operation) => `${method} ${path}`;
+  expect(core.sort()).toEqual(coreOperations.map(signature).sort());
+  const others = allOperations.filter(({ tier }) => tier === "extension");
+  expect(extensions.sort()).toEqual(others.map((operation) => [signature(operation), operation.capability]).sort());
 });
 
 it("docs/interface.md says of every status word what the program does with it", () => {
