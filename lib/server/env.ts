@@ -19,29 +19,13 @@ const webOrigin = z.url({ protocol: /^https?$/ }).transform((text) => text.repla
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-export type Env = {
-  root: string;
-  dataDir: string;
-  host: string;
-  port: number;
-  publicUrl: string | undefined;
-  encryptionKeys: string | undefined;
-  logLevel: string;
-  trustProxy: boolean;
-  /** Lower-case `host` or `host:port`. */
-  trustedHosts: readonly string[];
-  /** Requests a minute for one member; 0 is no limit. */
-  rateLimit: number;
-  /** How many jobs of a connection the ledger keeps. */
-  ledgerJobs: number;
-  service: ServiceSettings;
-};
+export type Env = ReturnType<typeof readEnv>;
 
 export class EnvError extends Error {
   readonly code = "BAD_SETTING";
 }
 
-export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env, root = process.cwd()): Env {
+export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env, root = process.cwd()) {
   const read = <T>(name: string, schema: z.ZodType<T>, expected: string): T | undefined => {
     const text = source[name]?.trim();
     if (text === undefined || text === "") return undefined;
@@ -67,11 +51,14 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     ),
     logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
     trustProxy: read("LIGHTDESK_TRUST_PROXY", flag, "1 behind a reverse proxy that sets X-Forwarded-For, else 0") ?? false,
+    /** Lower-case `host` or `host:port`. */
     trustedHosts: trusted
       .toLowerCase()
       .split(",")
       .filter((host) => host !== ""),
+    /** Requests a minute for one member; 0 is no limit. */
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
+    /** How many jobs of a connection the ledger keeps. */
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     service: readService(source),
   };

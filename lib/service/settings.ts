@@ -60,68 +60,46 @@ const schema = z.object({
     .optional(),
 });
 
-export type ServiceSettings = {
-  /** Jobs at once. */
-  concurrency: number;
-  maxUploadBytes: number;
-  /** Pixels times batch that one job may keep alive at once. */
-  maxJobPixels: number;
-  maxJsonBytes: number;
-  maxJsonDepth: number;
-  maxGraphNodes: number;
-  maxIdsPerCall: number;
-  maxTagsPerAsset: number;
-  /** How long a body may pause. */
-  requestTimeoutMs: number;
-  /** Without it a quarter of what all may hold together. */
-  connectionsPerAddress?: number;
-  /** Without it a user may store as much as fits. */
-  userQuotaBytes?: number;
-  /** Without it age removes nothing. */
-  retentionDays?: number;
-  /** Of one user; without it count removes nothing. */
-  retentionJobs?: number;
-  retentionTaskDays: number;
-  /** Ended ones of one user. */
-  retentionTasks: number;
-  /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
-  downloadHosts?: readonly string[];
-  downloadsAtOnce: number;
-  maxDownloadBytes: number;
-  /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
-  ffmpeg?: string;
-};
-
 type Source = Readonly<Record<string, string | undefined>>;
+export type ServiceSettings = ReturnType<typeof toSettings>;
 export type SettingsReading = { ok: true; settings: ServiceSettings } | { ok: false; problems: string[] };
 
 export function readServiceSettings(source: Source): SettingsReading {
   const parsed = readByName(schema, source);
-  if (!parsed.ok) return parsed;
-  const { values } = parsed;
+  return parsed.ok ? { ok: true, settings: toSettings(parsed.values, source) } : parsed;
+}
+
+function toSettings(values: z.output<typeof schema>, source: Source) {
   return {
-    ok: true,
-    settings: {
-      concurrency: values.LIGHTDESK_CONCURRENCY,
-      maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
-      maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS ?? pixelsThatFit(values.LIGHTDESK_CONCURRENCY),
-      maxJsonBytes: values.LIGHTDESK_MAX_JSON_BYTES,
-      maxJsonDepth: values.LIGHTDESK_MAX_JSON_DEPTH,
-      maxGraphNodes: values.LIGHTDESK_MAX_GRAPH_NODES,
-      maxIdsPerCall: values.LIGHTDESK_MAX_IDS_PER_CALL,
-      maxTagsPerAsset: values.LIGHTDESK_MAX_TAGS_PER_ASSET,
-      requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
-      connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
-      userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
-      retentionDays: values.LIGHTDESK_RETENTION_DAYS,
-      retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
-      retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
-      retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
-      downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
-      downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
-      maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
-      ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
-    },
+    /** Jobs at once. */
+    concurrency: values.LIGHTDESK_CONCURRENCY,
+    maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
+    /** Pixels times batch that one job may keep alive at once. */
+    maxJobPixels: values.LIGHTDESK_MAX_JOB_PIXELS ?? pixelsThatFit(values.LIGHTDESK_CONCURRENCY),
+    maxJsonBytes: values.LIGHTDESK_MAX_JSON_BYTES,
+    maxJsonDepth: values.LIGHTDESK_MAX_JSON_DEPTH,
+    maxGraphNodes: values.LIGHTDESK_MAX_GRAPH_NODES,
+    maxIdsPerCall: values.LIGHTDESK_MAX_IDS_PER_CALL,
+    maxTagsPerAsset: values.LIGHTDESK_MAX_TAGS_PER_ASSET,
+    /** How long a body may pause. */
+    requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
+    /** Without it a quarter of what all may hold together. */
+    connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
+    /** Without it a user may store as much as fits. */
+    userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
+    /** Without it age removes nothing. */
+    retentionDays: values.LIGHTDESK_RETENTION_DAYS,
+    /** Of one user; without it count removes nothing. */
+    retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
+    retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
+    /** Ended ones of one user. */
+    retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
+    /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
+    downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
+    downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
+    maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
+    /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
+    ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
   };
 }
 
