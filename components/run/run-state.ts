@@ -17,7 +17,7 @@ import { withInput } from "./form/form-model";
 import { own } from "./form/own";
 import { type Attempt } from "./submit/attempt";
 import { type Refusal } from "./workflow/refusal";
-import { type UnsentPicture } from "./workflow/sample-pictures";
+import { type UnsentPicture } from "./form/controls/use-picture-upload";
 import { type RunOutcome } from "./submit/run-outcome";
 
 export type OpenWorkflow = {

@@ -1,10 +1,10 @@
 // The pictures of the samples, for any service: one that ships them is told their content, another is sent what it lacks. A person's own
 // photo.png never takes the place of one. Guarantees: only what loads a picture is changed, and what its owner calls the picture stays.
 
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { contentName } from "../form/controls/asset-value";
+import { type UnsentPicture } from "../form/controls/use-picture-upload";
 import { own } from "../form/own";
 import { type OpenedFile } from "../run-state";
 
@@ -20,8 +20,6 @@ export function shippedName(name: string): SentSamplePicture | undefined {
   return hash === undefined ? undefined : ok(contentName(hash, name));
 }
 
-/** A picture of a sample that the service did not take. */
-export type UnsentPicture = { file: File; failure: ApiFailure };
 /** `missing`: the console itself did not hand it over. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 

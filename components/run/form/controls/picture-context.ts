@@ -1,7 +1,6 @@
 import { type Decode } from "./check-picture";
 import { type RunPorts } from "@/components/run/run-ports";
-import { type UnsentPicture } from "@/components/run/workflow/sample-pictures";
-import { type SendPicture } from "./use-picture-upload";
+import { type SendPicture, type UnsentPicture } from "./use-picture-upload";
 
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
 export type PictureContext = {

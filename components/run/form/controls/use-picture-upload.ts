@@ -2,7 +2,6 @@ import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react"
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { checkPicture, type Decode } from "./check-picture";
-import { type UnsentPicture } from "@/components/run/workflow/sample-pictures";
 import { toImageValue } from "./image-ref";
 
 export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
@@ -12,6 +11,9 @@ export type SendPicture = (
   file: File,
   options: { onProgress: (share: number) => void; signal: AbortSignal },
 ) => Promise<Result<SentPicture, ApiFailure>>;
+
+/** What the service did not take. */
+export type UnsentPicture = { file: File; failure: ApiFailure };
 
 export type PictureState =
   | { kind: "idle" }
