@@ -3,10 +3,11 @@ import { memo } from "react";
 import { cn } from "@/components/ui/cn";
 import { Duration, RunningDuration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeSize, type PlacedNode } from "./graph-layout";
 import { type NodeMark, toneOfState } from "./node-marks";
-import { gistOf, titleOfNode } from "./node-words";
+import { gistOf } from "./node-words";
 
 const edgeOfTone = {
   ok: "border-l-ok",
@@ -29,7 +30,7 @@ type GraphNodeBoxProps = {
 
 /** A node of the drawing. Not in the order of Tab: the list beside the drawing is the way for keys. */
 export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected, isFound, onSelect }: GraphNodeBoxProps) {
-  const title = titleOfNode(node);
+  const title = nodeName(node);
   const tone = mark && toneOfState[mark.state];
   const gist = gistOf(node);
   return (

@@ -2,10 +2,11 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMarks } from "./node-marks";
-import { gistOf, titleOfNode } from "./node-words";
+import { gistOf } from "./node-words";
 
 const AT_ONCE = 100;
 
@@ -38,7 +39,7 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
                 className="flex min-h-8 w-full items-center gap-2 px-3.5 py-1 text-left hover:bg-sunken aria-pressed:outline-2 aria-pressed:-outline-offset-2 aria-pressed:outline-accent"
               >
                 <span className="min-w-0 truncate">
-                  {titleOfNode(node)} <span className="text-ink-3">#{id}</span>
+                  {nodeName(node)} <span className="text-ink-3">#{id}</span>
                 </span>
                 <span className="min-w-0 flex-1 truncate text-sm text-ink-3 max-sm:hidden">{gistOf(node)}</span>
                 <span className="ml-auto text-sm">{mark ? <MarkWord mark={mark} /> : null}</span>

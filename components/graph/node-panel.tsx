@@ -2,10 +2,11 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMark } from "./node-marks";
-import { inputsOf, type NodeInput, takersOf, titleOfNode } from "./node-words";
+import { inputsOf, type NodeInput, takersOf } from "./node-words";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 
@@ -18,12 +19,12 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
   const takers = takersOf(graph, id);
   return (
     <section
-      aria-label={t("node", { id, title: titleOfNode(node) })}
+      aria-label={t("node", { id, title: nodeName(node) })}
       className="flex max-h-[560px] min-w-0 flex-col gap-2.5 overflow-auto border-line p-3.5 max-lg:border-t lg:border-l"
     >
       <div className="flex items-start gap-2">
         <h3 className="min-w-0 flex-1 font-semibold break-words">
-          {titleOfNode(node)} <span className="font-normal text-ink-3">#{id}</span>
+          {nodeName(node)} <span className="font-normal text-ink-3">#{id}</span>
         </h3>
         <Button tone="quiet" size="icon" aria-label={t("closeNode")} onClick={onClose} className="-my-1">
           <X aria-hidden="true" className="size-4" />
@@ -88,7 +89,7 @@ function NodeLink({ id, graph, onSelect }: { id: string; graph: Graph; onSelect:
   const node = graph[id];
   return (
     <button type="button" onClick={() => onSelect(id)} className="rounded-sm text-left text-accent underline-offset-2 hover:underline">
-      {node ? titleOfNode(node) : ""} #{id}
+      {node ? nodeName(node) : ""} #{id}
     </button>
   );
 }

@@ -1,10 +1,14 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { isLink, linksOf } from "@/lib/contract/graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 
-export function titleOfNode(node: GraphNode): string {
-  return node._meta?.title?.trim() || node.class_type;
+/** What each is called, as their titles: a drawing beside a form calls its nodes as the form does. */
+export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
+  );
 }
 
 /** The one literal that tells most in a single line: the first text, else the first number with its name. A mask tells nothing. */
@@ -23,7 +27,7 @@ export function searchNodes(graph: Graph, words: string): string[] {
   const wanted = words.trim().toLowerCase().replace(/^#/, "");
   if (wanted === "") return [];
   const found = Object.entries(graph).flatMap(([id, node]) =>
-    [id, node.class_type, titleOfNode(node)].some((text) => text.toLowerCase().includes(wanted)) ? [id] : [],
+    [id, node.class_type, nodeName(node)].some((text) => text.toLowerCase().includes(wanted)) ? [id] : [],
   );
   return Object.hasOwn(graph, wanted) ? [wanted, ...found.filter((id) => id !== wanted)] : found;
 }

@@ -136,7 +136,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
       <RunSplit
         isWide={isWide}
         className={ways.isOver ? "bg-accent-soft" : undefined}
-        foot={<RunJob run={run} />}
+        foot={<RunJob run={run} catalogue={info} />}
         graph={
           isDrawn ? (
             <RunGraph opened={opened} name={name} catalogue={info} placed={placed} selected={followed.nodeId} onSelect={followed.select} />

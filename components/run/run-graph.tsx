@@ -1,11 +1,10 @@
 import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
+import { withTitles } from "@/components/graph/node-words";
 import { type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type PlacedProblems } from "./form/node-problems";
-import { type Graph as PromptGraph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { titleOf } from "./form/form-model";
 import { own } from "./form/own";
 import { type OpenWorkflow } from "./run-state";
 
@@ -27,7 +26,7 @@ type RunGraphProps = {
 /** The workflow as a drawing beside its form, with the nodes that need a correction marked. It follows what is typed when there is time. */
 export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
   const drawn = useDeferredValue(graph);
-  const titled = useMemo(() => withTitles(drawn, catalogue), [drawn, catalogue]);
+  const titled = useMemo(() => (catalogue ? withTitles(drawn, (name) => own(catalogue, name)?.display_name) : drawn), [drawn, catalogue]);
   const marks = useMemo<NodeMarks>(() => new Map(Object.keys(placed.byNode).map((id) => [id, { state: "faulty" as const }])), [placed]);
   const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
   return (
@@ -40,13 +39,5 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
       beside={{ onSelect, ...(selected !== undefined && { selected }) }}
       className="h-full"
     />
-  );
-}
-
-/** Nodes are called in the drawing as they are in the form. */
-function withTitles(graph: PromptGraph, catalogue: ObjectInfo | undefined): PromptGraph {
-  if (!catalogue) return graph;
-  return Object.fromEntries(
-    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: titleOf(node, own(catalogue, node.class_type)) } }]),
   );
 }

@@ -13,7 +13,9 @@ export function looseGraph(workflow: unknown): Readonly<Record<string, LooseNode
   return wrapper(workflow)?.prompt ?? nodes(workflow);
 }
 
-/** Its title, else its class; empty where it has neither. */
-export function nodeName(node: LooseNode | undefined): string {
-  return node?._meta?.title?.trim() ?? node?.class_type ?? "";
+type Named = { class_type?: string; _meta?: { title?: string | null } | null };
+
+/** Its title, else what the catalogue calls its class where that is known, else its class; empty where it has neither. */
+export function nodeName(node: Named | undefined, catalogueName?: string | null): string {
+  return node?._meta?.title?.trim() || catalogueName?.trim() || node?.class_type || "";
 }

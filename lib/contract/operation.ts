@@ -49,7 +49,7 @@ export type Operation = {
 /** Lists that every service has: an answer holds them under this name, and one odd row does not spoil the others. */
 const coreLists = ["jobs", "history", "assets"] as const;
 /** What an answer tells of, for whoever keeps something of it: names, the ledger of jobs, pictures seen. */
-export type Subject = (typeof coreLists)[number] | "job" | "jobStatus" | "asset" | "submission" | "removal";
+export type Subject = (typeof coreLists)[number] | "job" | "jobStatus" | "asset" | "submission" | "removal" | "nodes";
 
 export function coreListIn({ tells }: Operation): (typeof coreLists)[number] | undefined {
   return coreLists.find((list) => list === tells);

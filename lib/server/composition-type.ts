@@ -14,6 +14,7 @@ import { type Store } from "./store/store";
 import { type Breaker } from "./thumbnails/breaker";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type SeenAssets } from "./connections/seen-assets";
+import { type ClassNames } from "./workflows/class-names";
 import { type SeenNames } from "./workflows/seen-names";
 import { type CapabilityMemory } from "./capabilities/memory";
 import { type LargeAnswers } from "./upstream/large-answers";
@@ -35,6 +36,7 @@ export type Composition = {
   pictureBreaker: Breaker;
   seenAssets: SeenAssets;
   seenNames: SeenNames;
+  classNames: ClassNames;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */

@@ -24,6 +24,7 @@ import { openStore } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createThumbnailCache } from "./thumbnails/cache";
 import { maskStoredNames } from "./workflows/mask-stored-names";
+import { createClassNames } from "./workflows/class-names";
 import { createSeenNames } from "./workflows/seen-names";
 import { createSeenAssets } from "./connections/seen-assets";
 import { createCapabilityMemory } from "./capabilities/memory";
@@ -137,6 +138,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     pictureBreaker,
     seenAssets: createSeenAssets(now),
     seenNames: createSeenNames(),
+    classNames: createClassNames(),
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),

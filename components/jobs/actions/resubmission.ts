@@ -5,7 +5,7 @@ import { isLink } from "@/lib/contract/graph";
 import { looseGraph } from "@/lib/contract/loose-graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { titleOfNode } from "@/components/graph/node-words";
+import { nodeName } from "@/lib/contract/loose-graph";
 
 /** The inputs that workflows draw their chance from. */
 const seedNames = new Set(["seed", "noise_seed"]);
@@ -55,7 +55,7 @@ export function countSeeds(workflow: JsonObject): number {
 function maskedInputs(graph: Graph): MaskedInput[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([input, value]) =>
-      !isLink(value) && writeExactJson(value).includes(MASK) ? [{ nodeId, node: titleOfNode(node), input }] : [],
+      !isLink(value) && writeExactJson(value).includes(MASK) ? [{ nodeId, node: nodeName(node), input }] : [],
     ),
   );
 }

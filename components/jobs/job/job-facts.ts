@@ -44,7 +44,7 @@ export type JobFacts = {
 };
 
 export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
-  const names = nodeNames(detail.workflow);
+  const names = nodeNames(detail);
   const { preview: _preview, error, ...job } = toJobView(detail, status);
   const current = job.progress?.currentNode;
   const facts: JobFacts = {

@@ -12,6 +12,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { unwrapWorkflow } from "@/lib/contract/read-workflow";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobFacts } from "./job-facts";
+import { withTitles } from "@/components/graph/node-words";
+import { nameOfClass } from "./job-timeline";
 import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
 import { sourcesOf } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -22,7 +24,10 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 });
 const Json = dynamic(() => import("@/components/graph/graph-json").then((module) => module.GraphJson), { ssr: false });
 
-const readSubmitted = ({ workflow }: JobDetail) => ({ json: workflow, graph: unwrapWorkflow(workflow)?.graph });
+function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
+  const graph = unwrapWorkflow(workflow)?.graph;
+  return { json: workflow, graph: graph && withTitles(graph, (className) => nameOfClass(names, className)) };
+}
 /** What was submitted never changes. */
 const never = () => "final" as const;
 

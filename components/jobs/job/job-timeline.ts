@@ -12,10 +12,18 @@ export type TimelineNode = {
   state: "done" | "cached" | "running" | "stopped" | "failed" | "unreached";
 };
 
-/** Titles of the submitted graph's nodes, where the service sends the graph. */
-export function nodeNames(workflow: JobDetail["workflow"]): ReadonlyMap<string, string> {
+/** What the submitted graph's nodes are called, where the service sends the graph. */
+export function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
   const nodes = Object.entries(looseGraph(workflow) ?? {});
-  return new Map(nodes.flatMap(([id, node]) => (node.class_type === undefined ? [] : [[id, nodeName(node)] as const])));
+  return new Map(
+    nodes.flatMap(([id, node]) =>
+      node.class_type === undefined ? [] : [[id, nodeName(node, nameOfClass(names, node.class_type))] as const],
+    ),
+  );
+}
+
+export function nameOfClass(names: Readonly<Record<string, string>>, className: string): string | undefined {
+  return Object.hasOwn(names, className) ? names[className] : undefined;
 }
 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;

@@ -2,9 +2,10 @@
 // The service's catalogue decides where it is known; otherwise the value's own type does. Nothing in the graph is ever hidden or changed here.
 
 import { isLink } from "@/lib/contract/graph";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
-import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf, isDynamic } from "./dynamic-inputs";
 import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "./input-spec";
 import { own } from "./own";
@@ -83,10 +84,6 @@ export function withInputs(graph: Graph, edits: readonly { nodeId: string; name:
   return edits.reduce((now, { nodeId, name, value }) => withInput(now, nodeId, name, value), graph);
 }
 
-export function titleOf(node: GraphNode, info?: NodeInfo): string {
-  return node._meta?.title || info?.display_name || node.class_type;
-}
-
 type Context = { graph: Graph; catalogue: ObjectInfo | undefined };
 
 function formNode(id: string, node: GraphNode, context: Context): FormNode {
@@ -97,7 +94,7 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
   const missing = inputs.filter(({ name, isRequired }) => (isRequired || isNext(name)) && !Object.hasOwn(node.inputs, name));
   return {
     id,
-    title: titleOf(node, info),
+    title: nodeName(node, info?.display_name),
     classType: node.class_type,
     known: !context.catalogue || info !== undefined,
     fields: [
@@ -134,7 +131,7 @@ function linkControl([fromId, output]: Link, graph: Graph, catalogue: ObjectInfo
   const info = source && own(catalogue, source.class_type);
   const names = info?.output_name;
   const outputName = Array.isArray(names) ? names[output] : output === 0 ? names : undefined;
-  return { kind: "link", fromId, fromTitle: source ? titleOf(source, info) : "", output, ...(outputName && { outputName }) };
+  return { kind: "link", fromId, fromTitle: source ? nodeName(source, info?.display_name) : "", output, ...(outputName && { outputName }) };
 }
 
 function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control {

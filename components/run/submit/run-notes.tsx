@@ -1,12 +1,15 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { withTitles } from "@/components/graph/node-words";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { CopiesAside } from "../copies/copies-aside";
 import { CopiesCard, type CopiesWork } from "../copies/copies-card";
 import { type CopiesSet } from "../copies/copies-state";
 import { type PlacedProblems } from "../form/node-problems";
+import { own } from "../form/own";
 import { JobLink } from "./job-link";
 import { type RunPorts } from "../run-ports";
 import { NewestJob } from "./started-job";
@@ -45,13 +48,14 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
   );
 }
 
-/** The newest job of this page, at the lower edge of the window. */
-export function RunJob({ run }: { run: ReturnType<typeof useRun> }) {
+/** The newest job of this page, at the lower edge of the window. Its nodes are called as in the form. */
+export function RunJob({ run, catalogue }: { run: ReturnType<typeof useRun>; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { opened } = run.state;
   const receipt = shownReceipt(run.state, useConnection()?.id);
   // After a reload what was sent is known no more; the workflow that is open calls its nodes the same.
-  const sent = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
+  const graph = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
+  const sent = useMemo(() => (graph ? withTitles(graph, (name) => own(catalogue, name)?.display_name) : undefined), [graph, catalogue]);
   return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} onDismiss={run.dismissJob} />;
 }
 

@@ -12,10 +12,10 @@ import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { type JobErrorView } from "@/lib/contract/views/job-error-view";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobState } from "@/lib/contract/states";
-import { titleOf } from "../form/form-model";
 import { useJobHrefs } from "./job-link";
 import { own } from "../form/own";
 import { type Receipt } from "../run-state";
@@ -170,7 +170,7 @@ function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: 
   if (state !== "in_progress" || !progress) return null;
   const { value, nodesDone = 0, nodesTotal, currentNode, step, steps } = progress;
   const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
-  const node = current ? titleOf(current) : currentNode;
+  const node = current ? nodeName(current) : currentNode;
   return (
     <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
       {value === undefined ? null : <ProgressBar value={value} label={t("progress")} className="h-1.5 w-full" />}
@@ -195,7 +195,7 @@ function Result({ outputs, sent, connection }: ResultProps) {
   if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
   const named = outputs.map((view) => {
     const node = own(sent ?? {}, view.nodeId);
-    return { view, node: node ? titleOf(node) : view.nodeId };
+    return { view, node: node ? nodeName(node) : view.nodeId };
   });
   return (
     <div className="flex flex-col rounded-b-lg border-t border-line bg-surface">
@@ -228,7 +228,7 @@ function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error:
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
   // Another workflow may have been opened since: its node of this number is another one.
-  const title = node && node.class_type === nodeType ? titleOf(node) : (nodeType ?? nodeId);
+  const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
   const said = [type, message.trim()].filter(Boolean).join(": ");
   return (
     <>

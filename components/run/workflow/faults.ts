@@ -3,10 +3,10 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { danglingLinks, findCycle } from "@/lib/contract/graph";
+import { nodeName } from "@/lib/contract/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { titleOf } from "../form/form-model";
 import { own } from "../form/own";
 
 /** `isSure`: no service could run it. Otherwise the list of the service's nodes says so, which may be out of date. */
@@ -91,5 +91,5 @@ function keyOf({ type, extra_info }: NodeError): string {
 
 function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
   const node = own(graph, id);
-  return node ? titleOf(node, own(catalogue, node.class_type)) : "";
+  return node ? nodeName(node, own(catalogue, node.class_type)?.display_name) : "";
 }

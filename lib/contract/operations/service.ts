@@ -60,6 +60,7 @@ export const serviceOperations = {
     tier: "extension",
     capability: "objectInfo",
     role: "viewer",
+    tells: "nodes",
     answers: { 200: json(objectInfoSchema) },
   }),
   getObjectInfoOf: defineOperation({
@@ -70,6 +71,7 @@ export const serviceOperations = {
     tier: "extension",
     capability: "objectInfo.class",
     role: "viewer",
+    tells: "nodes",
     item: "other",
     answers: { 200: json(objectInfoSchema) },
   }),

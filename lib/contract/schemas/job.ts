@@ -60,6 +60,8 @@ export const jobDetailSchema = named(
   jobListItemSchema.extend({
     /** The console's own: which member submitted it here. */
     submitted_by: foreign(maybe(z.string())),
+    /** The console's own too: what the node catalogue calls the classes of the workflow, as far as it has been read. */
+    class_names: foreign(loosely(z.record(z.string(), z.string()))),
     create_time: reads(maybe(moment), count),
     update_time: reads(maybe(moment), count),
     /** What was submitted: { prompt, extra_data }, or a bare graph. */

@@ -16,6 +16,7 @@ import { type Done, type Task, type Told } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";
 import { readBody } from "../upstream/read-body";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
+import { classesIn, classNamesIn } from "../workflows/class-names";
 import { takeApart } from "../upstream/written-parts";
 
 const address = Buffer.from(EMBEDDED_BASE_URL.replace(/^\w+:\/\//, ""));
@@ -50,7 +51,12 @@ async function read({ bytes, operationName, how }: Extract<Task, { kind: "read" 
 function toldOf({ tells }: Operation, value: unknown): Told {
   const answered = tells && answeredOf(tells, value);
   const workflowName = tells === "job" ? nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data) : undefined;
-  return { notes: answered ? notesOf(answered) : [], workflowName };
+  return {
+    notes: answered ? notesOf(answered) : [],
+    workflowName,
+    ...(tells === "job" && { classes: classesIn(value) }),
+    ...(tells === "nodes" && { classNames: classNamesIn(value) }),
+  };
 }
 
 function word({ said, name, args }: Extract<Task, { kind: "word" }>): Done {

@@ -19,7 +19,7 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   const atMs = now();
   const { tells } = operation;
   if (tells === "removal") forget(from.connection.id, about.sent);
-  else if (tells !== undefined && tells !== "assets" && tells !== "asset") {
+  else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
     // A large answer that is only passed on is read elsewhere, for this too.
     const told = largeAnswers.told(value);
     ledger.see(from.connection.id, () => {

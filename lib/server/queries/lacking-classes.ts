@@ -10,6 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
+import { learnClassNames } from "../workflows/with-names";
 
 export async function listLackingClasses(
   viewer: Viewer,
@@ -21,6 +22,7 @@ export async function listLackingClasses(
   // Passed on: nothing but the names is read here.
   const info = await access.value.upstream.exchange(operations.getObjectInfo, { waits: "poll" });
   if (!info.ok) return failed(toBrowser(info.failure, access.value));
+  learnClassNames(access.value.connection.id, info.value.value);
   const classes = objectOf(info.value.value) ?? {};
   return ok({ lacking: names.filter((name) => !Object.hasOwn(classes, name)) });
 }

@@ -9,6 +9,7 @@ import { Worker } from "node:worker_threads";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/job-ledger";
+import { type ClassName } from "../workflows/class-names";
 import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
@@ -20,7 +21,14 @@ const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
 /** What this process learns of an answer whose parts it does not read. */
-export type Told = { notes: readonly LedgerNote[]; workflowName?: string };
+export type Told = {
+  notes: readonly LedgerNote[];
+  workflowName?: string;
+  /** Of a job. */
+  classes?: readonly string[];
+  /** Of a catalogue. */
+  classNames?: readonly ClassName[];
+};
 /** `isPassedOn`: it is not read here, so that its large parts come written. */
 export type Reading = ToRead & { isPassedOn: boolean };
 /** `name`: of a wording of the local dialect. */

@@ -1,7 +1,8 @@
 // Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
 // Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged; a name that
 // cannot be stored is logged and fails nothing.
-// The fields added are `workflow_name`, `job_label` (of a copy of a run) and, in the details alone, `submitted_by`: the console's own.
+// The fields added are `workflow_name`, `job_label` (of a copy of a run) and, in the details alone, `submitted_by` and `class_names`: the
+// console's own.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -9,6 +10,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
 import { composition } from "../composition";
+import { classesIn, classNamesIn } from "./class-names";
 
 const LONGEST_ID = 200;
 
@@ -16,6 +18,7 @@ const LONGEST_ID = 200;
 export async function withNames<T>(operation: Operation, connectionId: string, value: T, sent?: unknown): Promise<T>;
 export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
   if (operation.tells === "submission") await learn(connectionId, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
+  if (operation.tells === "nodes") learnClassNames(connectionId, value);
   if (operation.tells === "job") await learn(connectionId, objectOf(value)?.workflow_id, nameOfWorkflow(value));
   const told = await put(operation, connectionId, value);
   composition().seenNames.learn(connectionId, told);
@@ -26,8 +29,18 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
   const list = operation.tells === "jobs" || operation.tells === "history" ? operation.tells : undefined;
   const rows: unknown = list && objectOf(value)?.[list];
   if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(connectionId, rows) };
-  if (operation.tells === "job") return submittedBy(connectionId, (await named(connectionId, [value]))[0]);
+  if (operation.tells === "job") {
+    const { classNames, largeAnswers } = composition();
+    const class_names = classNames.of(connectionId, largeAnswers.told(value)?.classes ?? classesIn(value));
+    const job = await submittedBy(connectionId, (await named(connectionId, [value]))[0]);
+    return isObject(job) ? { ...job, class_names } : job;
+  }
   return value;
+}
+
+export function learnClassNames(connectionId: string, catalogue: unknown): void {
+  const { classNames, largeAnswers } = composition();
+  classNames.learn(connectionId, largeAnswers.told(catalogue)?.classNames ?? classNamesIn(catalogue));
 }
 
 /** The workflow itself may have come written, as a part that is not read here. */

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { gistOf } from "@/components/graph/node-words";
+import { gistOf, withTitles } from "@/components/graph/node-words";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { marksOf } from "@/components/jobs/job/job-graph";
+import { nameOfClass } from "@/components/jobs/job/job-timeline";
 import { factsOf, graph } from "./a-job";
 import { renderInApp } from "./render";
 
@@ -42,6 +43,22 @@ describe("the graph of a job", () => {
     expect(within(panel).getByText("#77, which is not in this workflow")).toBeDefined();
     fireEvent.click(within(panel).getByRole("button", { name: "KSampler #2" }));
     expect(within(screen.getByRole("region", { name: "Node 2: KSampler" })).getByText("OOM: out of memory")).toBeDefined();
+  });
+
+  it("calls nodes as the form does: by their title, else by the catalogue's name of their class, else by the class", () => {
+    const class_names = { LoadImage: "Load Image", KSampler: "KSampler (Advanced)" };
+    const { timeline } = factsOf({
+      class_names,
+      execution_status: { messages: [["execution_cached", { nodes: ["1", "2", "3"], timestamp: 1_700_000_001_000 }]] },
+    });
+    const names = ["The photo", "KSampler (Advanced)", "SaveImage"];
+    expect(timeline.map(({ name }) => name)).toEqual(names);
+    const titled = withTitles(graph, (className) => nameOfClass(class_names, className));
+    renderInApp(<WorkflowGraph graph={titled} marks={new Map()} json={{}} fileName="w.json" />);
+    fireEvent.click(screen.getByRole("button", { name: "List" }));
+    const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
+    expect(rows.map((row) => row.textContent)).toEqual(names.map((name) => expect.stringContaining(name)));
+    expect(nameOfClass(class_names, "constructor")).toBeUndefined();
   });
 
   it("draws no node that a late refusal left unnamed, and no mask in place of a value", () => {

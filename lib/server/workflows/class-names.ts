@@ -1,0 +1,53 @@
+// What a service's node catalogue calls its classes, so that a job's page names nodes as the form does without asking for megabytes.
+// Guarantees: learnt from catalogues that pass through; bounded in number and in length; a name never crosses from one connection to another.
+// Must never: ask a service; it is lost with the process, and nodes then bear their classes.
+
+import "server-only";
+import { looseGraph } from "@/lib/contract/loose-graph";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+
+const MOST_CONNECTIONS = 20;
+const MOST_CLASSES = 20_000;
+const LONGEST = 200;
+
+export type ClassName = readonly [className: string, name: string];
+export type ClassNames = ReturnType<typeof createClassNames>;
+
+export function createClassNames() {
+  /** The one that was learnt last is the last. */
+  const known = new Map<string, Map<string, string>>();
+  return {
+    learn(connectionId: string, names: readonly ClassName[]): void {
+      const of = known.get(connectionId) ?? new Map<string, string>();
+      for (const [className, name] of names) if (of.has(className) || of.size < MOST_CLASSES) of.set(className, name);
+      known.delete(connectionId);
+      known.set(connectionId, of);
+      for (const oldest of [...known.keys()].slice(0, -MOST_CONNECTIONS)) known.delete(oldest);
+    },
+    /** Undefined where none of them has a name. */
+    of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
+      const names = known.get(connectionId);
+      const found = names ? classes.flatMap((className) => namedIn(names, className)) : [];
+      return found.length === 0 ? undefined : Object.fromEntries(found);
+    },
+  };
+}
+
+function namedIn(names: ReadonlyMap<string, string>, className: string): [string, string][] {
+  const name = names.get(className);
+  return name === undefined ? [] : [[className, name]];
+}
+
+/** Of a catalogue, or a part of it. */
+export function classNamesIn(catalogue: unknown): ClassName[] {
+  return Object.entries(objectOf(catalogue) ?? {}).flatMap(([className, info]): ClassName[] => {
+    const name = textOf(objectOf(info)?.display_name)?.trim().slice(0, LONGEST);
+    return name === undefined || name === className || className.length > LONGEST ? [] : [[className, name]];
+  });
+}
+
+/** Of the workflow of a job, each once. */
+export function classesIn(job: unknown): string[] {
+  const nodes = Object.values(looseGraph(objectOf(job)?.workflow) ?? {});
+  return [...new Set(nodes.flatMap(({ class_type: className }) => (className === undefined ? [] : [className])))];
+}
