@@ -1,11 +1,15 @@
 // What `npm test` runs: each check is a command, what it must wait for, and how its result is counted.
 // Two run at a time unless a check asks to be alone: what measures time or starts servers wants the machine for itself.
 import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
 
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 
-/** @type {{ name: string, command: string[], after?: string[], alone?: boolean, count?: (code: number) => { passed: number, failed: number } }[]} */
+/**
+ * @typedef {{ passed: number, failed: number, slowest?: { file: string, ms: number }[] }} Counted
+ * @type {{ name: string, command: string[], after?: string[], alone?: boolean, count?: (code: number) => Counted }[]}
+ */
 export const checks = [
   { name: "build", command: [node, "bin/build.mjs"] },
   { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", ".") },
@@ -46,12 +50,28 @@ export const checks = [
 
 function countVitest(code, file) {
   const report = readJson(file);
-  return counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0);
+  const files = report?.testResults?.map(({ name, startTime, endTime }) => ({ file: name, ms: endTime - startTime }));
+  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), slowest: slowest(files) };
 }
 
 function countPlaywright(code, file) {
-  const stats = readJson(file)?.stats;
-  return counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0));
+  const report = readJson(file);
+  const stats = report?.stats;
+  const files = report?.suites?.map((suite) => ({ file: `${report.config.rootDir}/${suite.file}`, ms: durationOf(suite) }));
+  return {
+    ...counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
+    slowest: slowest(files),
+  };
+}
+
+function durationOf({ specs = [], suites = [] }) {
+  const own = specs.flatMap(({ tests }) => tests.flatMap(({ results }) => results.map(({ duration }) => duration)));
+  return [...own, ...suites.map(durationOf)].reduce((sum, ms) => sum + ms, 0);
+}
+
+function slowest(files = []) {
+  const first = files.toSorted((one, other) => other.ms - one.ms).slice(0, 10);
+  return first.map(({ file, ms }) => ({ file: relative(process.cwd(), file), ms }));
 }
 
 /** A runner that ends badly without a failed test (a file that does not load, no report at all) has failed all the same. */

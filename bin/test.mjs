@@ -1,4 +1,5 @@
-// `npm test`: installs what is missing, runs every check, and ends with the line `N passed, N failed`.
+// `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with the line
+// `N passed, N failed`.
 // Names of checks as arguments run only these: `npm test -- lint types`.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -48,13 +49,14 @@ async function runAll(chosen) {
 async function runOne({ name, command: [file, ...args], count }) {
   const started = performance.now();
   const { code, output } = await run(file, args, { env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" } });
-  const { passed, failed } = count?.(code) ?? { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
+  const { passed, failed, slowest = [] } = count?.(code) ?? { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
   totals.passed += passed;
   totals.failed += failed;
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(
     `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${seconds(started)}${count ? `, ${passed} passed, ${failed} failed` : ""})\n`,
   );
+  for (const { file, ms } of slowest) process.stdout.write(`        ${(ms / 1000).toFixed(1).padStart(5)} s  ${file}\n`);
 }
 
 function seconds(since) {
