@@ -20,14 +20,15 @@ type TestFixtures = {
 };
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  // A part that was streamed in stands in the document twice until the browser has moved it: no test looks before.
-  page: async ({ page }, provide) => {
-    const goto = page.goto.bind(page);
-    const reload = page.reload.bind(page);
-    page.goto = async (...given) => thenStreamed(page, await goto(...given));
-    page.reload = async (...given) => thenStreamed(page, await reload(...given));
-    await provide(page);
-  },
+  // Every page of every person in a test, also those that a test opens itself.
+  browser: [
+    async ({ browser }, provide) => {
+      const newContext = browser.newContext.bind(browser);
+      browser.newContext = async (...given) => (await newContext(...given)).on("page", seenWhenStreamed);
+      await provide(browser);
+    },
+    { scope: "worker" },
+  ],
   target: ["embedded", { option: true, scope: "worker" }],
   desk: [
     async ({ playwright }, provide) => {
@@ -64,9 +65,18 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 });
 
-async function thenStreamed<T>(page: Page, answer: T): Promise<T> {
-  await page.waitForFunction(() => document.querySelector('div[hidden][id^="S:"]') === null);
-  return answer;
+/** A part that was streamed in stands in the document twice until the browser has moved it: no test looks before. */
+function seenWhenStreamed(page: Page): void {
+  const { goto, reload, goBack, goForward } = page;
+  const streamed = async <T>(answer: Promise<T>): Promise<T> => {
+    const given = await answer;
+    await page.waitForFunction(() => document.querySelector('div[hidden][id^="S:"]') === null);
+    return given;
+  };
+  page.goto = (...given) => streamed(goto.apply(page, given));
+  page.reload = (...given) => streamed(reload.apply(page, given));
+  page.goBack = (...given) => streamed(goBack.apply(page, given));
+  page.goForward = (...given) => streamed(goForward.apply(page, given));
 }
 
 export { expect };
