@@ -1,12 +1,14 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "@playwright/test";
 import { browserFlags, findBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// Two workers on two cores: each brings its own console, service and browser. No retries: a test that needs one is wrong.
+// A worker brings its own console, service and browser. It waits for a third of its time (a job, a moment to undo, a time limit): one more
+// than there are cores. No retries: a test that needs one is wrong.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
-  workers: 2,
+  workers: availableParallelism() + 1,
   retries: 0,
   forbidOnly: true,
   timeout: 90_000,
@@ -17,7 +19,9 @@ export default defineConfig<TargetOptions>({
     launchOptions: { executablePath: findBrowser(), args: browserFlags },
     viewport: { width: 1440, height: 900 },
     actionTimeout: 20_000,
-    trace: "retain-on-failure",
+    // Without its film, which costs a seventh of the processor time; what a failed test saw last is kept as a picture.
+    trace: { mode: "retain-on-failure", screenshots: false },
+    screenshot: "only-on-failure",
     locale: "en-GB",
     timezoneId: "UTC",
   },
