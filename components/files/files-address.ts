@@ -4,7 +4,6 @@ import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/co
 import { TOP } from "@/lib/contract/userdata-paths";
 
 export const fileSorts = ["name", "size", "modified"] as const;
-export type FileSort = (typeof fileSorts)[number];
 
 const LONGEST = 1000;
 

@@ -10,7 +10,7 @@ import { type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { onWake } from "./on-wake";
 import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
-import { type ApiFailure, isFailure } from "./read-failure";
+import { type ApiFailure, failureOfThrown, isFailure } from "./read-failure";
 import { endRetries, isToldToWait, retryIn } from "./retries";
 import { waitTogether } from "./shared-wait";
 
@@ -23,8 +23,8 @@ export type PollOptions<Answer, T> = {
   initial?: Stamped<T>;
   /** Why the server could not render it. */
   initialFailure?: ApiFailure;
-  /** Makes the screen's value of the API's answer. Must be a stable function. */
-  read: (answer: Answer) => T;
+  /** Makes the screen's value of the API's answer. Must be a stable function; may be fetched with the first answer. */
+  read: (answer: Answer) => T | Promise<T>;
   motion: (value: T) => Motion;
   /** Where `path` changes to one that was asked before, what it said then is shown and it is asked again at once. */
   isAskedAnew?: boolean;
@@ -123,9 +123,13 @@ function passFailure(cause: unknown): void {
   if (!isFailure(cause)) throw cause;
 }
 
-async function ask<Answer, T>(path: `/${string}`, read: (answer: Answer) => T): Promise<Stamped<T>> {
+async function ask<Answer, T>(path: `/${string}`, read: PollOptions<Answer, T>["read"]): Promise<Stamped<T>> {
   const atMs = Date.now();
   const result = await callApi<Answer>(path);
   if (!result.ok) throw result.failure;
-  return { value: read(result.value), atMs };
+  try {
+    return { value: await read(result.value), atMs };
+  } catch (cause) {
+    throw failureOfThrown(cause);
+  }
 }

@@ -5,9 +5,10 @@ import { useRefreshCounts } from "@/components/frame/counts-context";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { isSearch } from "@/lib/contract/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { ClearAll, useClearAll } from "../actions/clear-all";
 import { usualChoice } from "../columns/column-choice";
 import { ChosenTable } from "../list/chosen-table";
@@ -19,7 +20,6 @@ import { type FirstAnswer, useJobList } from "../list/use-job-list";
 import { useAskedQuery } from "../list/use-list-state";
 import { JobSearchFilters } from "../search/job-search-filters";
 import { WordsField } from "../search/words-field";
-import { toHistoryView } from "./history-view";
 
 type HistoryScreenProps = {
   /** The address, as the server read it. */
@@ -30,12 +30,13 @@ type HistoryScreenProps = {
   history: FirstAnswer;
 };
 
+const toView = (answer: HistoryAnswer | JobSearchAnswer) => import("./history-view").then(({ toHistoryView }) => toHistoryView(answer));
 const background = () => "background" as const;
 const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 
 export function HistoryScreen({ query: asRead, linked, canRemove, history }: HistoryScreenProps) {
   const t = useTranslations("history");
-  const shown = useJobList({ list: "history", asRead, first: history, links: { connection: linked }, toView: toHistoryView });
+  const shown = useJobList({ list: "history", asRead, first: history, links: { connection: linked }, toView });
   const { connection, question, query, view, poll, state, rows, selection, isBusy, onBusy } = shown;
   const ended = usePoll(connection ? endedJobsPath(connection) : undefined, { read: totalOf, motion: background });
   const refreshCounts = useRefreshCounts();

@@ -1,4 +1,5 @@
 import { textOf } from "@/lib/contract/json/json";
+import { anyText, list, or } from "@/lib/contract/json/readers";
 import { looseGraph, nodeName } from "@/lib/contract/loose-graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobView } from "@/lib/contract/views/job-view";
@@ -94,10 +95,11 @@ function hasEnded(
   return isTold ? node.startMs === undefined && stoppedId !== undefined : node !== known.at(-1);
 }
 
+const idsIn = or(list(anyText), []);
+
 /** Nodes that only the messages of the run name: what came from the cache, and what had been done when it failed or was stopped. */
 function toldOf(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
   const messages = detail.execution_status?.messages ?? [];
-  const idsIn = (value: unknown) => (Array.isArray(value) ? value.filter((id) => typeof id === "string") : []);
   const told = new Map<string, "cached" | "done">();
   for (const id of idsIn(detail.execution_error?.executed)) told.set(id, "done");
   for (const [, facts] of messages) for (const id of idsIn(facts.executed)) told.set(id, "done");

@@ -10,8 +10,9 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useColumnChoice } from "../columns/use-column-choice";
-import { type JobRow, type JobsView, toJobsView } from "../job-row";
+import { type JobRow, type JobsView } from "../job-row";
 import { WordsField } from "../search/words-field";
 import { ChosenTable } from "./chosen-table";
 import { JobsBeside } from "./jobs-beside";
@@ -36,11 +37,13 @@ type JobsScreenProps = {
   jobs: FirstAnswer;
 };
 
+// The first rows are the server's: what makes rows of an answer comes with the first one that is asked for here.
+const toView = (answer: JobsAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(answer));
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
 
 export function JobsScreen({ query: asRead, ignored, connection: linked, view: bare, canRun, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
-  const shown = useJobList({ list: "jobs", asRead, first: jobs, links: { connection: linked, view: bare }, toView: toJobsView });
+  const shown = useJobList({ list: "jobs", asRead, first: jobs, links: { connection: linked, view: bare }, toView });
   const { connection, question, query, view, poll, state, rows, newCount, total, selection, isBusy, onBusy } = shown;
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
   const [choice, choose] = useColumnChoice(connection);

@@ -20,7 +20,7 @@ type JobList<Answer> = {
   first: FirstAnswer;
   links: ListLinks;
   /** A stable function. */
-  toView: (answer: Answer) => JobsView;
+  toView: (answer: Answer) => Promise<JobsView>;
 };
 type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
 

@@ -2,6 +2,7 @@
 // Never drops an error: what fits no node of the form is kept as a stray.
 
 import { type Failure } from "@/lib/contract/failure";
+import { anyText, object } from "@/lib/contract/json/readers";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type FormNode } from "./form-model";
@@ -51,17 +52,13 @@ export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors |
   return Object.fromEntries(ids.map((id) => [id, { class_type: classType, dependent_outputs: [], errors: [error] }]));
 }
 
+const told = object({}, { node_id: anyText, class_type: anyText });
+
 function namedNode({ details, message }: Failure): { nodeId?: string; classType?: string } {
-  const record =
-    typeof details === "object" && details !== null ? new Map<string, unknown>(Object.entries(details)) : new Map<string, unknown>();
-  const nodeId = record.get("node_id");
-  const classType = record.get("class_type");
+  const { node_id, class_type } = told(details) ?? {};
   const textId = typeof details === "string" ? /#([^'"\s]+)/.exec(details)?.[1] : undefined;
-  const textClass = /'([^']+)'/.exec(message)?.[1];
-  return {
-    ...(typeof nodeId === "string" ? { nodeId } : textId !== undefined && { nodeId: textId }),
-    ...(typeof classType === "string" ? { classType } : textId === undefined && textClass !== undefined && { classType: textClass }),
-  };
+  const textClass = textId === undefined ? /'([^']+)'/.exec(message)?.[1] : undefined;
+  return { nodeId: node_id ?? textId, classType: class_type ?? textClass };
 }
 
 function placeOnNode(node: FormNode, errors: readonly NodeError[]): NodeProblems {

@@ -1,28 +1,27 @@
 // The audit log as it may be read: who did what, when, on which connection, and what came of it.
 // Guarantees: filters that say nothing are absent; a page is bounded. Components import the types only.
 
-import { z } from "zod";
-import { integerText, maybe } from "../schemas/lenient";
+import { type Params, type ValuesOf } from "../params";
+import { querySchema } from "../schemas/lenient";
 
-const text = z.string().trim().min(1).max(200);
-const ms = integerText({ min: 0 });
+const text = { kind: "text", most: 200, isTrimmed: true } as const;
+const ms = { kind: "integer", min: 0 } as const;
+const id = { kind: "integer", min: 1 } as const;
 
-/** `on` is a connection; `from` and `to` are milliseconds since 1970; `within` is hours back from now; `before` is the id of the last entry of the page before, `upTo` what its page said. */
-const filterSchema = z.object({
-  member: maybe(text),
-  action: maybe(text),
-  on: maybe(text),
-  from: maybe(ms),
-  to: maybe(ms),
-  within: maybe(integerText({ min: 1, max: 24 * 366 })),
-});
-export const auditQuerySchema = filterSchema.extend({
-  before: maybe(integerText({ min: 1 })),
-  upTo: maybe(integerText({ min: 1 })),
-  limit: integerText({ min: 1, max: 200 }).default(50),
-});
-export type AuditFilter = z.infer<typeof filterSchema>;
-export type AuditQuery = z.infer<typeof auditQuerySchema>;
+/** `on` is a connection; `from` and `to` are milliseconds since 1970; `within` is hours back from now. */
+const filterParams = {
+  member: text,
+  action: text,
+  on: text,
+  from: ms,
+  to: ms,
+  within: { kind: "integer", min: 1, max: 24 * 366 },
+} as const satisfies Params;
+/** `before` is the id of the last entry of the page before, `upTo` what its page said. */
+export const auditParams = { ...filterParams, before: id, upTo: id, limit: { kind: "integer", min: 1, max: 200, usual: 50 } } as const;
+export const auditQuerySchema = querySchema(auditParams);
+export type AuditFilter = ValuesOf<typeof filterParams>;
+export type AuditQuery = ValuesOf<typeof auditParams>;
 
 export type AuditItem = {
   id: number;

@@ -2,11 +2,13 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { AuditScreen } from "@/components/settings/audit-screen";
-import { auditQuerySchema } from "@/lib/contract/audit/audit";
+import { auditParams } from "@/lib/contract/audit/audit";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { readAddress } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { toSearchParams } from "../../params";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -16,7 +18,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function AuditPage({ searchParams }: PageProps<"/settings/audit">) {
   const viewer = await requireViewer();
   // A value that makes no sense narrows nothing down.
-  const query = auditQuerySchema.catch({ limit: 50 }).parse(await searchParams);
+  const { query } = readAddress(auditParams, toSearchParams(await searchParams));
   const reads = hasRole(viewer.role, "admin") ? { page: listAudit(viewer, query), choices: listAuditChoices(viewer) } : undefined;
   return (
     <PageMessages messages={await pickMessages("settings")}>
