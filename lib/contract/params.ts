@@ -62,7 +62,12 @@ export function addressValues<const P extends Params>(
   values: ValuesOf<P>,
 ): Record<keyof P, string | number | boolean | readonly string[] | undefined>;
 export function addressValues(params: Params, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(params).map(([name, { usual }]) => [name, values[name] === usual ? undefined : values[name]]));
+  const entries = Object.entries(params).map(([name, param]) => {
+    const value = values[name];
+    const isList = param.kind === "words" && Array.isArray(value);
+    return [name, isList ? param.values.filter((word) => value.includes(word)) : value === param.usual ? undefined : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 export function integerOf(text: string): number | undefined {

@@ -10,7 +10,7 @@ import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { isSearch, outputTypes } from "@/lib/contract/job-search";
-import { jobStates, type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/states";
 import { type JobRow } from "../job-row";
 import { JobSearchFilters } from "../search/job-search-filters";
 import { type ListChange, type ListState } from "./list-state";
@@ -97,7 +97,7 @@ export function StatusFilter({ state: list, total }: StatusFilterProps) {
       </Chip>
       {order.map((state) => {
         const isOn = chosen.includes(state);
-        const next = jobStates.filter((each) => (each === state ? !isOn : chosen.includes(each)));
+        const next = order.filter((each) => (each === state ? !isOn : chosen.includes(each)));
         return (
           <Chip key={state} list={list} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
             {states(state)} <Count value={counts[state]} hasRoom={isAllWorkflows && (state === "in_progress" || state === "pending")} />
