@@ -1,5 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
+import { toSearchParams } from "@/app/(console)/params";
 import { PageMessages } from "@/components/frame/page-messages";
 import { AuditScreen } from "@/components/settings/audit-screen";
 import { auditParams } from "@/lib/contract/audit/audit";
@@ -8,7 +9,6 @@ import { readAddress } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { toSearchParams } from "../../params";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 
 export async function generateMetadata(): Promise<Metadata> {
