@@ -9,7 +9,11 @@ const project = (name: string, extra: object = {}) => ({
   test: { name, environment: "node", include: [`tests/${name}/**/*.test.ts`], ...extra },
 });
 /** What is rendered: a page of jsdom, one for all files of a worker. */
-const screens = { environment: "jsdom", include: ["tests/unit/**/*.test.tsx"], setupFiles: ["tests/support/own-page.ts"] };
+const screens = {
+  environment: "jsdom",
+  include: ["tests/unit/**/*.test.tsx"],
+  setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts"],
+};
 
 export default defineConfig({
   resolve: { alias: { "@": root, "server-only": `${root}tests/support/empty.ts` } },

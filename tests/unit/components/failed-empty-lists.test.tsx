@@ -1,8 +1,6 @@
 // @vitest-environment jsdom
 // Lists that cannot be read any more, most of them empty when they last were.
 import { act, cleanup, screen } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
-import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -14,8 +12,8 @@ import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { ok } from "@/lib/shared/result";
 import { IDLE_MS } from "@/lib/browser/poll-plan";
-import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
+import { AtPage } from "@/tests/support/at-page";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -61,13 +59,11 @@ async function show(list: ReactNode, connection = "home") {
   const home = { id: connection, name: "Studio", embedded: true };
   await act(async () => {
     renderInApp(
-      <AppRouterContext value={plainRouter()}>
-        <SearchParamsContext value={new URLSearchParams("status=failed")}>
-          <ConnectionProvider currentId={connection} connections={[home]}>
-            <Suspense>{list}</Suspense>
-          </ConnectionProvider>
-        </SearchParamsContext>
-      </AppRouterContext>,
+      <AtPage search={new URLSearchParams("status=failed")}>
+        <ConnectionProvider currentId={connection} connections={[home]}>
+          <Suspense>{list}</Suspense>
+        </ConnectionProvider>
+      </AtPage>,
     );
   });
 }

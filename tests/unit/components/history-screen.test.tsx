@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -9,7 +8,6 @@ import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";
 import { ok } from "@/lib/shared/result";
-import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
 const network = { isBroken: false };
@@ -46,11 +44,9 @@ async function show() {
   const history = Promise.resolve(ok({ value, atMs: 1 }));
   await act(async () => {
     renderInApp(
-      <AppRouterContext value={plainRouter()}>
-        <Suspense>
-          <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
-        </Suspense>
-      </AppRouterContext>,
+      <Suspense>
+        <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+      </Suspense>,
     );
     await history;
   });
@@ -115,13 +111,11 @@ it("says of how many its entries are some, as the service counts ended jobs", as
   const history = Promise.resolve(ok({ value, atMs: Date.now() }));
   await act(async () => {
     renderInApp(
-      <AppRouterContext value={plainRouter()}>
-        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-          <Suspense>
-            <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
-          </Suspense>
-        </ConnectionProvider>
-      </AppRouterContext>,
+      <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+        <Suspense>
+          <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+        </Suspense>
+      </ConnectionProvider>,
     );
     await history;
   });

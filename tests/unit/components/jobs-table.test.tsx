@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
 import { type Opened } from "@/components/frame/list/use-opened";
@@ -8,8 +7,8 @@ import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
 import { createListState } from "@/components/jobs/list/list-state";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
-import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
+import { AtPage, plainRouter } from "@/tests/support/at-page";
 
 beforeEach(() => {
   // jsdom has no media; the screen is a wide one.
@@ -59,7 +58,7 @@ function show({ hasRoom = true } = {}) {
   const pushed: string[] = [];
   const router = plainRouter((href) => void pushed.push(href));
   renderInApp(
-    <AppRouterContext value={router}>
+    <AtPage router={router}>
       <ChosenTable
         caption="Jobs"
         rows={rows}
@@ -71,7 +70,7 @@ function show({ hasRoom = true } = {}) {
         onChoose={() => undefined}
         opened={store}
       />
-    </AppRouterContext>,
+    </AtPage>,
   );
   return { opened, pushed, selection };
 }

@@ -1,24 +1,22 @@
 // @vitest-environment jsdom
 // An address that names a connection which the member has not.
 import { cleanup, screen } from "@testing-library/react";
-import { PathnameContext, SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { afterEach, expect, it } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
 import { renderInApp } from "./render";
+import { AtPage } from "@/tests/support/at-page";
 
 afterEach(cleanup);
 
 const home = { id: "home", name: "Studio", embedded: true };
 const open = (pathname: string, search: string, connections = [home]) =>
   renderInApp(
-    <PathnameContext value={pathname}>
-      <SearchParamsContext value={new URLSearchParams(search)}>
-        <ConnectionProvider currentId={connections[0]?.id} connections={connections}>
-          <KnownConnection>the page</KnownConnection>
-        </ConnectionProvider>
-      </SearchParamsContext>
-    </PathnameContext>,
+    <AtPage pathname={pathname} search={new URLSearchParams(search)}>
+      <ConnectionProvider currentId={connections[0]?.id} connections={connections}>
+        <KnownConnection>the page</KnownConnection>
+      </ConnectionProvider>
+    </AtPage>,
   );
 
 it("says that the connection does not exist or is somebody else's, and opens the same page on the one in use", () => {

@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Profiler } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection-store";
@@ -10,7 +9,6 @@ import { listApiPath, listHref, readList } from "@/components/jobs/list/list-add
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
-import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
 const all = readList("jobs", new URLSearchParams()).query;
@@ -85,7 +83,7 @@ describe("a press on a filter", () => {
     const drawn: string[] = [];
     const opened = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
     renderInApp(
-      <AppRouterContext value={plainRouter()}>
+      <>
         <JobsFilters state={state} rows={rows} total={30} connection="c1" />
         <Profiler id="table" onRender={(id) => void drawn.push(id)}>
           <ChosenTable
@@ -100,7 +98,7 @@ describe("a press on a filter", () => {
             opened={{ ...opened, settle: () => undefined }}
           />
         </Profiler>
-      </AppRouterContext>,
+      </>,
     );
     drawn.splice(0);
     act(() => state.go({ status: ["failed"] }));

@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { MemberProvider } from "@/components/frame/member-context";
@@ -8,6 +7,7 @@ import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";
 import { type Role } from "@/lib/contract/roles";
 import { renderInApp } from "./render";
+import { AtPage } from "@/tests/support/at-page";
 
 const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   key,
@@ -68,13 +68,13 @@ const connections = [{ id: "studio", name: "Studio", embedded: false }];
 function renderPalette(role: Role = "owner") {
   let isClosed = false;
   renderInApp(
-    <AppRouterContext value={router}>
+    <AtPage router={router}>
       <ConnectionProvider currentId={undefined} connections={[]}>
         <MemberProvider role={role}>
           <CommandPalette onClose={() => (isClosed = true)} />
         </MemberProvider>
       </ConnectionProvider>
-    </AppRouterContext>,
+    </AtPage>,
   );
   const field = screen.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
   return {
@@ -151,11 +151,11 @@ async function seek(typed: string, answer: () => Response) {
       : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
   });
   renderInApp(
-    <AppRouterContext value={router}>
+    <AtPage router={router}>
       <ConnectionProvider currentId="studio" connections={connections}>
         <CommandPalette onClose={() => undefined} />
       </ConnectionProvider>
-    </AppRouterContext>,
+    </AtPage>,
   );
   fireEvent.change(screen.getByRole("combobox"), { target: { value: typed } });
   return asked;

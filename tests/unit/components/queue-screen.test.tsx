@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { type ReactElement, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -11,10 +10,9 @@ import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { type QueueView } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
-import { plainRouter } from "./plain-router";
 import { renderInApp } from "./render";
 
-const draw = (screen: ReactElement) => renderInApp(<AppRouterContext value={plainRouter()}>{screen}</AppRouterContext>);
+const draw = (screen: ReactElement) => renderInApp(screen);
 
 // jsdom has no media; the screen is a narrow one, where rows have a second line.
 beforeEach(() => {

@@ -1,7 +1,6 @@
 // @vitest-environment jsdom
 // Invitations, the audit log and the account, as the pages of Settings show them.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AccountScreen } from "@/components/settings/account-screen";
@@ -11,6 +10,7 @@ import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
+import { AtPage } from "@/tests/support/at-page";
 
 const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
 const sent: { path: string; method?: string; body?: unknown }[] = [];
@@ -40,9 +40,9 @@ afterEach(() => {
 const show = (children: ReactNode, locale?: "zh-CN") =>
   act(async () =>
     renderInApp(
-      <AppRouterContext.Provider value={router}>
+      <AtPage router={router}>
         <Suspense>{children}</Suspense>
-      </AppRouterContext.Provider>,
+      </AtPage>,
       locale,
     ),
   );

@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConnectionForm } from "@/components/settings/connection-form";
@@ -11,6 +10,7 @@ import { SettingsScreen } from "@/components/settings/settings-screen";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
+import { AtPage } from "@/tests/support/at-page";
 
 const stillRouter = {
   back: vi.fn(),
@@ -78,9 +78,9 @@ describe("the connection's form", () => {
 
   it("says of an address that was copied with /api what is saved instead, and takes no more than one away", () => {
     renderInApp(
-      <AppRouterContext value={stillRouter}>
+      <AtPage router={stillRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
-      </AppRouterContext>,
+      </AtPage>,
     );
     const field = screen.getByLabelText("Base URL");
     const told = (value: string) => {
@@ -104,9 +104,9 @@ describe("the connection's form", () => {
     for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(read(away)).toBe(`https://${away}`);
     for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(read(whole)).toBe(whole);
     renderInApp(
-      <AppRouterContext value={stillRouter}>
+      <AtPage router={stillRouter}>
         <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
-      </AppRouterContext>,
+      </AtPage>,
     );
     const field = screen.getByLabelText<HTMLInputElement>("Base URL");
     fireEvent.change(field, { target: { value: "localhost:3438/api" } });
@@ -120,11 +120,11 @@ describe("the connection's form", () => {
   it("has the focus when it opens, and gives it back when it closes", async () => {
     await act(async () => {
       renderInApp(
-        <AppRouterContext value={stillRouter}>
+        <AtPage router={stillRouter}>
           <Suspense>
             <SettingsScreen connections={Promise.resolve(ok([]))} canChangeShared canAdd />
           </Suspense>
-        </AppRouterContext>,
+        </AtPage>,
       );
     });
     fireEvent.click(screen.getByRole("button", { name: "Add a connection" }));
@@ -156,9 +156,9 @@ describe("saving a connection that the service does not accept", () => {
     const onSaved = vi.fn();
     const onClose = vi.fn();
     renderInApp(
-      <AppRouterContext value={router}>
+      <AtPage router={router}>
         <ConnectionForm canShare onSaved={onSaved} onClose={onClose} />
-      </AppRouterContext>,
+      </AtPage>,
     );
     fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
     fireEvent.change(screen.getByLabelText("Base URL"), { target: { value: "https://a.example" } });

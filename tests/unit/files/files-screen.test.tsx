@@ -1,7 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, screen, waitFor } from "@testing-library/react";
-import { AppRouterContext } from "next/dist/shared/lib/app-router-context.shared-runtime";
-import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { usualQuery } from "@/components/files/files-address";
@@ -9,7 +7,6 @@ import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ok } from "@/lib/shared/result";
-import { plainRouter } from "../components/plain-router";
 import { renderInApp } from "../components/render";
 
 let reads: boolean;
@@ -32,15 +29,11 @@ async function show(id: string) {
   );
   await act(async () => {
     renderInApp(
-      <AppRouterContext value={plainRouter()}>
-        <SearchParamsContext value={new URLSearchParams()}>
-          <ConnectionProvider currentId={id} connections={[{ id, name: "Studio", embedded: false }]}>
-            <Suspense>
-              <FilesScreen canChange query={usualQuery} files={files} />
-            </Suspense>
-          </ConnectionProvider>
-        </SearchParamsContext>
-      </AppRouterContext>,
+      <ConnectionProvider currentId={id} connections={[{ id, name: "Studio", embedded: false }]}>
+        <Suspense>
+          <FilesScreen canChange query={usualQuery} files={files} />
+        </Suspense>
+      </ConnectionProvider>,
     );
   });
 }

@@ -1,6 +1,5 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { SearchParamsContext } from "next/dist/shared/lib/hooks-client-context.shared-runtime";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { countPaths, CountsProvider } from "@/components/frame/counts-context";
@@ -10,6 +9,7 @@ import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { BUSY_MS } from "@/lib/browser/poll-plan";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { inPage, renderPage } from "./render";
+import { AtPage } from "@/tests/support/at-page";
 
 let jobs: readonly Record<string, unknown>[] = [];
 /** Undefined: the service has no such job. */
@@ -140,7 +140,7 @@ it.each([
 
 it("the way to the job stays on the connection that the address names, as the job is nowhere else", () => {
   renderPage(
-    <SearchParamsContext value={new URLSearchParams("connection=studio")}>
+    <AtPage search={new URLSearchParams("connection=studio")}>
       <ConnectionProvider currentId="laptop" connections={["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }))}>
         <NewestJob
           receipt={{ jobId: "mine", name: "Poster", atMs: 0, nodesRefused: 0 }}
@@ -149,7 +149,7 @@ it("the way to the job stays on the connection that the address names, as the jo
           onDismiss={() => undefined}
         />
       </ConnectionProvider>
-    </SearchParamsContext>,
+    </AtPage>,
   );
   const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
   expect(hrefs).toEqual(["/jobs?connection=studio", "/jobs/mine?connection=studio"]);

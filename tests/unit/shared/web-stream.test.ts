@@ -12,12 +12,19 @@ test("a reader that goes away ends a source that says nothing", async () => {
   expect(await pending).toEqual({ done: true, value: undefined });
 });
 
-test("a reader that goes away in the moment in which the source closes harms nobody", async () => {
-  const source = new Readable({ read: () => void source.push(null) });
-  const reader = toWebStream(source).getReader();
-  source.on("close", () => void reader.cancel());
+test.each(["data", "end", "close"])("a reader that goes away at the last %s of a source harms nobody", async (event) => {
+  const source = new Readable({
+    read() {
+      source.push("x");
+      source.push(null);
+    },
+  });
   const closed = once(source, "close");
-  expect(await reader.read()).toEqual({ done: true, value: undefined });
+  const readers: ReadableStreamDefaultReader[] = [];
+  source.prependListener(event, () => readers.forEach((one) => void one.cancel()));
+  const reader = toWebStream(source).getReader();
+  readers.push(reader);
+  for (let step = await reader.read(); !step.done;) step = await reader.read();
   await closed;
   await new Promise(setImmediate);
 });

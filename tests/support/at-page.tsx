@@ -1,0 +1,24 @@
+// Where components stand that are rendered outside of a page: the address of the page, and a router that goes nowhere.
+import { createContext, type ReactNode, use } from "react";
+
+const nothing = () => undefined;
+
+/** It tells where it was asked to go. */
+export function plainRouter(push: (href: string) => void = nothing) {
+  return { push, replace: nothing, refresh: nothing, back: nothing, forward: nothing, prefetch: nothing, bfcacheId: "0" };
+}
+
+type Page = { router: Partial<ReturnType<typeof plainRouter>>; pathname: string; search: URLSearchParams };
+
+const PageContext = createContext<Page>({ router: plainRouter(), pathname: "/", search: new URLSearchParams() });
+
+export function AtPage({ children, ...given }: Partial<Page> & { children: ReactNode }): ReactNode {
+  return <PageContext value={{ ...use(PageContext), ...given }}>{children}</PageContext>;
+}
+
+/** In place of those of next/navigation (tests/support/mock-navigation.ts). */
+export const navigation = {
+  useRouter: () => use(PageContext).router,
+  usePathname: () => use(PageContext).pathname,
+  useSearchParams: () => use(PageContext).search,
+};
