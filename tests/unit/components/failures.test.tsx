@@ -96,8 +96,8 @@ describe("a failure in words", () => {
     expect(screen.getByRole("link", { name: "Open settings" }).getAttribute("href")).toBe("/settings");
   });
 
-  it("leads somebody whose session has ended to the sign-in", () => {
+  it("leads somebody whose session has ended to the sign-in, and back", () => {
     renderInApp(<FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} />);
-    expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/sign-in");
+    expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/sign-in?callbackUrl=%2F");
   });
 });
