@@ -7,10 +7,9 @@ import { asStorageFailure } from "../storage-failure";
 import { query } from "../store/database";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
-import { createFairQueue } from "./fair-queue";
+import { createFairQueue, type FairQueue } from "./fair-queue";
 import { cancelRunning, failAround } from "./finish";
 import { createNextClaim, type NextClaim } from "./next-claim";
-import { imageOfNext } from "./next-image";
 import { executeJob } from "./run-job";
 import { isUnfinished, move } from "./transitions";
 import { createWorkFolders } from "./work-folders";
@@ -190,4 +189,20 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
   clearTimeout(timer);
+}
+
+/**
+ * The image file that the job will read that is served next, told to the worker so that it is decoded while another job runs. A guess that
+ * costs nothing when it is wrong. With several slots the cores have work already, and it is not known which of them serves that job.
+ */
+function imageOfNext({ database, blobs, concurrency, log }: EngineParts, queue: FairQueue): string | undefined {
+  const seq = concurrency === 1 ? queue.peek() : undefined;
+  if (seq === undefined) return undefined;
+  try {
+    const image = database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
+    return image && blobs.pathOf(image.hash);
+  } catch (error) {
+    log.warn({ err: error, seq }, "the images of a job that waits could not be read");
+    return undefined;
+  }
 }

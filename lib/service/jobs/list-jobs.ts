@@ -11,8 +11,8 @@ import { countLeft, countRows, endedSince, type JobFilter, readCounts, unfinishe
 import { isBeingCleared } from "./history-cleared";
 import { isTerminal } from "./transitions";
 
-/** `reach`: how many rows are walked at most. */
-type Walk = { sortBy: JobsQuery["sort_by"]; direction: RawBuilder<unknown>; reach: number };
+/** `reach`: how many rows are walked at most; `longestRan`: from the longest on, and all of them ran. */
+type Walk = { sortBy: JobsQuery["sort_by"]; direction: RawBuilder<unknown>; reach: number; longestRan: boolean };
 /** Rows of `jobs`, as what follows `from`. */
 type Branch = RawBuilder<unknown>;
 type Count = ReturnType<typeof readCounts>;
@@ -26,11 +26,14 @@ export function listJobs(database: Database, userId: number, wanted: JobsQuery):
   const total = isClearing ? countLeft(database, filter) : count(filter);
   const length = Math.min(wanted.limit, total - wanted.offset);
   if (length <= 0) return { seqs: [], total };
+  const descends = wanted.sort_order === "desc";
   const fromEnd = total - wanted.offset - length;
-  const backwards = fromEnd < wanted.offset;
+  const isDeep = Math.min(fromEnd, wanted.offset) > DEEP && wanted.sort_by === "execution_time" && !isClearing;
+  const longestRan = isDeep && (descends ? wanted.offset : fromEnd) + length <= total - countIdle(database, filter);
+  const backwards = longestRan ? !descends : fromEnd < wanted.offset;
   const offset = backwards ? fromEnd : wanted.offset;
-  const direction = sql.raw((wanted.sort_order === "desc") !== backwards ? "desc" : "asc");
-  const walk = { sortBy: wanted.sort_by, direction, reach: offset + length };
+  const direction = sql.raw(descends !== backwards ? "desc" : "asc");
+  const walk = { sortBy: wanted.sort_by, direction, reach: offset + length, longestRan };
   const branches = isClearing ? branchesOfLeft(filter, walk) : branchesOf(count, filter, walk);
   const column = sql.ref(wanted.sort_by);
   const merged = branches.map((rows) => sql`select seq, ${column}, id from ${rows}`);
@@ -69,18 +72,35 @@ function branchesOfLeft(filter: JobFilter, walk: Walk): Branch[] {
   return [...branchesInStates(filter, unfinished, walk), endedSince(filter)];
 }
 
-function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], { sortBy, direction, reach }: Walk): Branch[] {
+function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], walk: Walk): Branch[] {
+  const { sortBy, direction, reach, longestRan } = walk;
   const { userId } = filter;
   const ofWorkflow = inWorkflow(filter);
   if (sortBy === "create_time") return states.map((state) => along("jobs_by_state", userId, inState(state), ofWorkflow));
   const ran = states.filter(isTerminal).map((state) => along("jobs_that_ran", userId, inState(state), thatRan, ofWorkflow));
-  const idle = states.filter((state) => state !== "completed" && state !== "failed");
-  if (idle.length === 0) return ran;
+  const idle = idleAmong(states);
+  if (idle.length === 0 || longestRan) return ran;
   // What has not run is in no index by state and id, or each change of its state would move an entry among many: it is sorted here,
-  // no more of it than the page reaches.
-  const rows = along("jobs_by_state", userId, inStates(idle), sql`execution_time = 0`, ofWorkflow);
-  return [...ran, sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach})`];
+  // and of a page near the end no more of it than the page reaches.
+  const rows = along("jobs_by_state", userId, inStates(idle), noDuration, ofWorkflow);
+  return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach})`];
 }
+
+/** So many rows are no longer cheaper to pick and sort again than to sort with all others, or not to sort at all. */
+const DEEP = 1000;
+
+/** Those without a duration, which sort below all others; Infinity where there is nothing to be won by knowing. */
+function countIdle(database: Database, { userId, states = [], workflowId, output }: JobFilter): number {
+  const [idle, ran] = [idleAmong(states), states.filter(isTerminal)];
+  if (idle.length === 0 || ran.length === 0 || workflowId !== undefined || output !== undefined) return Infinity;
+  const idleRows = along("jobs_by_state", userId, inStates(idle), noDuration);
+  const ranRows = along("jobs_that_ran", userId, inStates(ran), noDuration, thatRan);
+  const counts = sql<{ n: number }>`select (select count(*) from ${idleRows}) + (select count(*) from ${ranRows}) as n`;
+  return database.row(statement(counts))?.n ?? 0;
+}
+
+const idleAmong = (states: readonly KnownJobState[]) => states.filter((state) => state !== "completed" && state !== "failed");
+const noDuration = sql`execution_time = 0`;
 
 /** As the index says it. */
 const thatRan = sql`(execution_time > 0 or state in ('completed', 'failed'))`;

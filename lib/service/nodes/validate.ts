@@ -7,8 +7,7 @@ import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type CheckedNode, checkInputs, type ImageCheck } from "./validation/check-inputs";
 import { collectErrors } from "./validation/collect-errors";
 import { findCycles } from "./validation/find-cycles";
-import { type ParsedGraph, parsePrompt } from "./validation/parse-prompt";
-import { type PromptError } from "./validation/prompt-error";
+import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
 import { reach } from "./validation/reach";
 
 export type Validation =

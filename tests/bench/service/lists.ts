@@ -14,7 +14,7 @@ import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";
 import { seedJobs, workflowId, workflowsOf } from "./seed-jobs";
 
 export type ListsOptions = { jobs?: number; assets?: number; requests?: number; folder?: string; log?: (line: string) => void };
-type Group = { name: string; target: string; p95BelowMs: number; paths: string[] };
+type Group = { name: string; target: string; p95BelowMs: number; paths: string[]; /** Asked before. */ others?: string[] };
 
 const states = ["pending", "completed", "failed", "cancelled"];
 const stateSets = Array.from({ length: 2 ** states.length }, (_, bits) => states.filter((_, at) => (bits >> at) & 1).join(","));
@@ -106,9 +106,13 @@ function takeTheSlot(file: string): void {
   database.close();
 }
 
-async function measure(ask: Ask, { name, target, p95BelowMs, paths }: Group, log: (line: string) => void): Promise<BenchRow> {
+async function measure(
+  ask: Ask,
+  { name, target, p95BelowMs, paths, others = paths.slice(0, 10) }: Group,
+  log: (line: string) => void,
+): Promise<BenchRow> {
   const times: { ms: number; path: string }[] = [];
-  for (const path of paths.slice(0, 10)) await ask(path);
+  for (const path of others) await ask(path);
   for (const path of paths) {
     const begun = performance.now();
     await ask(path);
@@ -149,9 +153,10 @@ function jobGroups(total: number, requests: number): Group[] {
   return [
     {
       name: `GET /api/jobs at ${total} jobs, any filter and sort, 100 per page`,
-      target: "p95 under 20 ms",
+      target: "p50 3 ms, p95 under 20 ms",
       p95BelowMs: 20,
       paths: filters,
+      others: jobFilters(total).filter((path) => !filters.includes(path)),
     },
     {
       name: `GET /api/jobs at offset ${offset}, any set of states and sort`,
@@ -242,18 +247,12 @@ function assetGroups(requests: number): Group[] {
       p95BelowMs: 40,
       paths: some(() => ({ metadata_filter: JSON.stringify({ node_id: String(chance.below(30)) }), ...order() })),
     },
-    {
-      name: "GET /api/assets, two letters of the name, any sort",
+    ...["one letter", "two letters"].map((letters, at) => ({
+      name: `GET /api/assets, ${letters} of the name, any sort`,
       target: "p95 under 40 ms",
       p95BelowMs: 40,
-      paths: some(() => ({ name_contains: word().name_contains.slice(0, 2), ...order() })),
-    },
-    {
-      name: "GET /api/assets, one letter of the name, any sort",
-      target: "p95 under 40 ms",
-      p95BelowMs: 40,
-      paths: some(() => ({ name_contains: word().name_contains.slice(0, 1), ...order() })),
-    },
+      paths: some(() => ({ name_contains: word().name_contains.slice(0, at + 1), ...order() })),
+    })),
     {
       name: "GET /api/assets, one tag, any sort, at any offset",
       target: "",

@@ -10,8 +10,7 @@ import { type ReadFilter } from "../asset-filter";
 import { countBits } from "./bits";
 import { followChanges } from "./changes";
 import { matching } from "./matching";
-import { type AssetSort, catchUp as catchUpOrder, type Order, readOrder } from "./orders";
-import { readPage } from "./pages";
+import { type AssetSort, catchUp as catchUpOrder, type Order, readOrder, readPage } from "./orders";
 import { createSets } from "./sets";
 import { catchUp as catchUpTable, readTable, type Table } from "./table";
 
@@ -21,7 +20,7 @@ const KEEP_UP_MS = 250;
 const MOST_ORDER_BYTES = 128 * 1024 * 1024;
 /** A turn of filling takes as long as others had before it, within these: requests without a pause must not keep it from its end. */
 const SHORTEST_TURN_MS = 2;
-const LONGEST_TURN_MS = 5;
+const LONGEST_TURN_MS = 15;
 
 export type Page = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
 export type AssetMemory = ReturnType<typeof createAssetMemory>;

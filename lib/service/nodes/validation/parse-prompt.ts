@@ -5,7 +5,9 @@ import { graphNodeSchema, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type Result, failed, ok } from "@/lib/shared/result";
 import { classes } from "../classes";
 import { type NodeDefinition } from "../definition";
-import { type PromptError } from "./prompt-error";
+
+/** The error that refuses a whole prompt, in the shape that POST /api/prompt answers. */
+export type PromptError = { type: string; message: string; details: string; extra_info: Record<string, unknown> };
 
 export type ParsedNode = { id: string; node: GraphNode; definition: NodeDefinition };
 
