@@ -1,6 +1,6 @@
 // What opens over or beside a page has no accessibility violation either: dialogs, panels, the tray and the editor of masks.
 import { type Page } from "@playwright/test";
-import { expectAccessible } from "./support/accessible";
+import { expectAccessibleInBothThemes } from "./support/accessible";
 import { photograph, sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
@@ -10,7 +10,7 @@ async function look(page: Page, name: string, open: () => Promise<void>): Promis
   await test.step(name, async () => {
     await open();
     await expect(page.getByRole("dialog").last()).toBeVisible();
-    await expectAccessible(page);
+    await expectAccessibleInBothThemes(page);
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toHaveCount(0);
   });
@@ -18,62 +18,62 @@ async function look(page: Page, name: string, open: () => Promise<void>): Promis
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click();
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`nothing that opens over a page has an accessibility violation in the ${colorScheme} theme`, async ({ signedIn: page, desk }) => {
-    test.slow(); // a dozen places, each looked at as a whole
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
-    await untilState(page.request, desk, job, "completed");
+test("nothing that opens over a page has an accessibility violation in the light theme or the dark one", async ({
+  signedIn: page,
+  desk,
+}) => {
+  test.slow(); // a dozen places, each looked at as a whole
+  const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
+  await untilState(page.request, desk, job, "completed");
 
-    await page.goto(`${desk.url}/jobs`);
-    await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
-    await look(page, "columns of Jobs", () => press(page, "Columns"));
-    await look(page, "views of Jobs", () => press(page, "Views"));
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
+  await look(page, "columns of Jobs", () => press(page, "Columns"));
+  await look(page, "views of Jobs", () => press(page, "Views"));
 
-    const photo = await photograph(colorScheme === "light" ? { r: 9, g: 99, b: 199 } : { r: 199, g: 99, b: 9 });
-    await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
-    await test.step("adding files, and the tray", async () => {
-      await expect(page.getByRole("dialog")).toBeVisible();
-      await expectAccessible(page);
-      await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
-      await expect(page.getByRole("region", { name: "Transfers" }).getByText("1 of 1 stored")).toBeVisible();
-      await expectAccessible(page);
-    });
-
-    await page.goto(`${desk.url}/assets`);
-    await expect(page.getByText("photo.png").first()).toBeVisible();
-    await look(page, "views of Assets", () => press(page, "Views"));
-    await look(page, "filter by tags", () => press(page, "Filter by tags"));
-    for (const way of ["Fetch from an address…", "Add from a hash…"]) {
-      await look(page, way, async () => {
-        await press(page, "Add");
-        await page.getByRole("menuitem", { name: way }).click();
-      });
-    }
-    await test.step("the viewer, and pictures compared in it", async () => {
-      await press(page, "View one by one");
-      const viewer = page.getByRole("dialog").first();
-      await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
-      await expectAccessible(page);
-      await viewer.getByRole("button", { name: "Mark for comparison" }).click();
-      await viewer.getByRole("button", { name: "Next" }).click();
-      await viewer.getByRole("button", { name: "Mark for comparison" }).click();
-      await viewer.getByRole("button", { name: "Compare 2" }).click();
-      await expect(page.getByRole("dialog", { name: "Comparing 2 pictures" })).toBeVisible();
-      await expectAccessible(page);
-    });
-
-    await page.goto(`${desk.url}/run`);
-    await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-    await look(page, "copies", () => press(page, "Copies"));
-    await test.step("the editor of masks", async () => {
-      await page.getByRole("button", { name: "Draw a mask" }).click();
-      await expect(page.getByRole("application", { name: /^Mask of/ })).toBeVisible();
-      await expectAccessible(page);
-    });
-
-    await page.goto(`${desk.url}/files`);
-    await expect(page.getByRole("heading", { name: "Files" })).toBeVisible();
-    await look(page, "a new folder", () => press(page, "New folder"));
+  const photo = await photograph({ r: 9, g: 99, b: 199 });
+  await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
+  await test.step("adding files, and the tray", async () => {
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
+    await expect(page.getByRole("region", { name: "Transfers" }).getByText("1 of 1 stored")).toBeVisible();
+    await expectAccessibleInBothThemes(page);
   });
-}
+
+  await page.goto(`${desk.url}/assets`);
+  await expect(page.getByText("photo.png").first()).toBeVisible();
+  await look(page, "views of Assets", () => press(page, "Views"));
+  await look(page, "filter by tags", () => press(page, "Filter by tags"));
+  for (const way of ["Fetch from an address…", "Add from a hash…"]) {
+    await look(page, way, async () => {
+      await press(page, "Add");
+      await page.getByRole("menuitem", { name: way }).click();
+    });
+  }
+  await test.step("the viewer, and pictures compared in it", async () => {
+    await press(page, "View one by one");
+    const viewer = page.getByRole("dialog").first();
+    await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await viewer.getByRole("button", { name: "Mark for comparison" }).click();
+    await viewer.getByRole("button", { name: "Next" }).click();
+    await viewer.getByRole("button", { name: "Mark for comparison" }).click();
+    await viewer.getByRole("button", { name: "Compare 2" }).click();
+    await expect(page.getByRole("dialog", { name: "Comparing 2 pictures" })).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+  });
+
+  await page.goto(`${desk.url}/run`);
+  await page.getByRole("button", { name: /^Poster from a photo/ }).click();
+  await look(page, "copies", () => press(page, "Copies"));
+  await test.step("the editor of masks", async () => {
+    await page.getByRole("button", { name: "Draw a mask" }).click();
+    await expect(page.getByRole("application", { name: /^Mask of/ })).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+  });
+
+  await page.goto(`${desk.url}/files`);
+  await expect(page.getByRole("heading", { name: "Files" })).toBeVisible();
+  await look(page, "a new folder", () => press(page, "New folder"));
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type APIRequestContext, type Locator, type Page } from "@playwright/test";
 import { type RunsByDay } from "@/lib/contract/console";
-import { expectAccessible } from "./support/accessible";
+import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { answering, startFlakyService } from "./support/flaky-service";
 import { keepConnection } from "./support/connections";
@@ -162,10 +162,7 @@ test("the overview shows what the service and the console answer: what runs, wha
       .evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
     expect(rows).toEqual(days.toReversed().map((day) => [day.completed, day.failed, day.cancelled, day.other].map(String)));
   });
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
   await cancel(page.request, desk, waiting);
   await cancel(page.request, desk, running);
   await expect(part(page, "Running now").getByText("Nothing is running.")).toBeVisible();
