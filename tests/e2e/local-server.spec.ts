@@ -45,8 +45,11 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   await expect(rows(page)).toHaveCount(1);
   await page.goto(`${desk.url}/queue?connection=${connection}`);
   await expect(page.locator(`[data-row="${ids[2]}"]`)).toBeVisible();
-  await page.goto(`${desk.url}/assets?connection=${connection}`);
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
+  for (const path of ["/assets", `/assets/${crypto.randomUUID()}`]) {
+    await page.goto(`${desk.url}${path}?connection=${connection}`);
+    await expect(page.getByRole("main").getByRole("alert")).toContainText("This service does not support this");
+    await expect(page.getByText("It was deleted")).toBeHidden();
+  }
   await expect(page.locator("[data-freshness]")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Add", exact: true })).toBeHidden();
   await page.goto(`${desk.url}/?connection=${connection}`);

@@ -15,6 +15,7 @@ const LONGEST_REFUSAL = 64 * 1024;
 const folders = ["input", "output", "temp"];
 const times = ["created_at", "updated_at", "last_access_time"];
 const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+const oneAsset = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
 const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
 
 const assetWords = wording("assets", ([said]) => {
@@ -31,7 +32,9 @@ export const assetTranslations: readonly Translation[] = [
     async speak({ request, pass, url, caught, say }) {
       const answer = await pass();
       const isRoot = caught[1] === undefined;
-      if (answer.status === 503 || (isRoot && (isNoRoute(answer) || answer.status === 405)))
+      // An asset that is not there is told in JSON; asked for its hash with HEAD, none has words.
+      const isOfOne = request.method !== "HEAD" && oneAsset.test(caught[1] ?? "");
+      if (answer.status === 503 || (isRoot && answer.status === 405) || ((isRoot || isOfOne) && isNoRoute(answer)))
         return notThere("This local server runs without its asset library (--enable-assets).");
       // Only newer versions have it.
       if (caught[1] === "/download" && isNoRoute(answer)) return notThere("This local server does not download models.");
