@@ -7,6 +7,7 @@ import { type Work } from "@/lib/browser/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/walk-pages";
 import { type Result } from "@/lib/shared/result";
+import { useTellBusy } from "./busy-jobs";
 import { cancelJobs, type KnownJob, named, removeJobs } from "./end-jobs";
 import { causeOf, outcomes, type ReceiptEntry, toneOf } from "./receipt-entry";
 
@@ -61,7 +62,9 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
   });
   const idsIn = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  return { ...work, pendingIds: idsIn("undoable"), busyIds: idsIn("working") };
+  const [pendingIds, busyIds] = [idsIn("undoable"), idsIn("working")];
+  useTellBusy([...pendingIds, ...busyIds]);
+  return { ...work, pendingIds, busyIds };
 }
 
 export type JobWork = ReturnType<typeof useJobWork>;

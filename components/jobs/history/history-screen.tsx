@@ -37,7 +37,7 @@ const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 export function HistoryScreen({ query: asRead, linked, canRemove, history }: HistoryScreenProps) {
   const t = useTranslations("history");
   const shown = useJobList({ list: "history", asRead, first: history, links: { connection: linked }, toView });
-  const { connection, question, query, view, poll, state, rows, selection, isBusy, onBusy } = shown;
+  const { connection, question, query, view, poll, state, rows, selection, isBusy, isActing } = shown;
   const ended = usePoll(connection ? endedJobsPath(connection) : undefined, { read: totalOf, motion: background });
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([poll.refresh(), ended.refresh(), refreshCounts()]);
@@ -58,7 +58,13 @@ export function HistoryScreen({ query: asRead, linked, canRemove, history }: His
       actions={
         // It would clear what is filtered away, too.
         canRemove && view && !isFiltered ? (
-          <ClearAll words="history.clear" count={ended.value} word={t("clear.word")} isBusy={clearing.isBusy} onClear={clearing.clear} />
+          <ClearAll
+            words="history.clear"
+            count={ended.value}
+            word={t("clear.word")}
+            isBusy={clearing.isBusy || isActing}
+            onClear={clearing.clear}
+          />
         ) : null
       }
       tools={
@@ -102,7 +108,6 @@ export function HistoryScreen({ query: asRead, linked, canRemove, history }: His
         canRun={canRemove}
         onBegun={clearing.dismiss}
         onDone={() => void refresh()}
-        onBusy={onBusy}
       />
       {/* Counted in the list of jobs, which some services keep shorter than their history: what is seen already disproves it. */}
       <ListPages {...shown} total={total !== undefined && total < query.offset + rows.length ? undefined : total} />

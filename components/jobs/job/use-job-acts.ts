@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { useBusyJobs } from "@/components/jobs/actions/busy-jobs";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { type Tone } from "@/components/ui/tone";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -33,7 +34,7 @@ export function useJobActs({ jobId, connection, onDone }: Job) {
     connection,
     work,
     again,
-    isEnding: work.pendingIds.has(jobId) || work.busyIds.has(jobId),
+    isEnding: useBusyJobs().has(jobId),
     end: (state: JobState) => {
       setAgain({});
       work.dismissEnded();

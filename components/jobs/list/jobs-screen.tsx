@@ -44,7 +44,7 @@ const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row
 export function JobsScreen({ query: asRead, ignored, connection: linked, view: bare, canRun, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
   const shown = useJobList({ list: "jobs", asRead, first: jobs, links: { connection: linked, view: bare }, toView });
-  const { connection, question, query, view, poll, state, rows, newCount, total, selection, isBusy, onBusy } = shown;
+  const { connection, question, query, view, poll, state, rows, newCount, total, selection, isBusy } = shown;
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
   const [choice, choose] = useColumnChoice(connection);
   const pageOf = useCallback((id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked }), [linked]);
@@ -102,7 +102,6 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
           connection={connection}
           canRun={canRun}
           onDone={() => void poll.refresh()}
-          onBusy={onBusy}
         />
         <ListPages {...shown} />
       </ListFrame>

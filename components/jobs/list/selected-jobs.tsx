@@ -20,7 +20,6 @@ type SelectedJobsProps = {
   /** An act began. */
   onBegun?: () => void;
   onDone: () => void;
-  onBusy: (ids: ReadonlySet<string>) => void;
 };
 
 /** What can be done with what is selected, and the offer to take all that match. The boxes answer a press; this may come a frame later. */

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
-import { useEffect } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { useBusyJobs } from "../actions/busy-jobs";
 import { fits, type KnownJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAct } from "../actions/use-job-work";
@@ -51,7 +51,8 @@ export function SelectionActions({ chosen, rows, connection, bulk, onDone, onCle
   const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
-  const isFree = ({ id }: KnownJob) => !bulk.pendingIds.has(id) && !bulk.busyIds.has(id);
+  const busy = useBusyJobs();
+  const isFree = ({ id }: KnownJob) => !busy.has(id);
   const jobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows).filter(isFree) : [];
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const act = (which: JobAct) => {
@@ -107,23 +108,17 @@ export function SelectionActions({ chosen, rows, connection, bulk, onDone, onCle
 
 type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
   onBack: (ids: readonly string[]) => void;
-  /** On which jobs an act is about to begin or under way. A stable function. */
-  onBusy: (ids: ReadonlySet<string>) => void;
   onBegun?: () => void;
 };
 
-const noIds: ReadonlySet<string> = new Set();
-
 /** With the acts in it, so that both are fetched only when something is selected. */
-export function OwnSelectionActions({ onBack, onBegun, onBusy, ...props }: OwnBulkProps) {
+export function OwnSelectionActions({ onBack, onBegun, ...props }: OwnBulkProps) {
   const { connection, onDone, onClear } = props;
   const begin = () => {
     onClear();
     onBegun?.();
   };
   const bulk = useBulk({ connection, onDone, onBegun: begin, onBack: (back) => onBack(back.map(({ id }) => id)) });
-  const busy = [...bulk.pendingIds, ...bulk.busyIds].join("\n");
-  useEffect(() => onBusy(busy === "" ? noIds : new Set(busy.split("\n"))), [busy, onBusy]);
   return <SelectionActions {...props} bulk={bulk} />;
 }
 

@@ -7,6 +7,7 @@ import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-p
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
+import { useBusyJobs } from "../actions/busy-jobs";
 import { type JobRow, type JobsView } from "../job-row";
 import { listApiPath, listHref, type ListLinks, type ListName, readList } from "./list-address";
 import { createListState } from "./list-state";
@@ -25,7 +26,6 @@ type JobList<Answer> = {
 type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
 
 const noRows: JobRow[] = [];
-const noIds: ReadonlySet<string> = new Set();
 const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
 
 /**
@@ -53,10 +53,10 @@ export function useJobList<Answer>({ list, asRead, first, links, toView }: JobLi
   const { rows, newCount } = useHeldRows(href, view?.rows ?? noRows, isNewestFirst);
   // What was empty and cannot be read any more has no figures.
   const total = poll.failure && rows.length === 0 ? undefined : view?.total;
-  const [busyIds, onBusy] = useState(noIds);
+  const busyIds = useBusyJobs();
   const isBusy = useCallback(({ id }: JobRow) => busyIds.has(id), [busyIds]);
   const atMs = poll.atMs ?? shown?.atMs;
-  return { connection, question, query, view, poll, atMs, state, selection, rows, newCount, total, isBusy, onBusy };
+  return { connection, question, query, view, poll, atMs, state, selection, rows, newCount, total, isBusy, isActing: busyIds.size > 0 };
 }
 
 export type ShownList = ReturnType<typeof useJobList>;

@@ -92,7 +92,12 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
       unreadable={list?.unreadable}
       actions={
         canCancel && list ? (
-          <ClearAll words="queue.clear" count={pendingTotal} isBusy={clearing.isBusy || busyIds.size > 0} onClear={clearing.clear} />
+          <ClearAll
+            words="queue.clear"
+            count={pendingTotal}
+            isBusy={clearing.isBusy || busyIds.size > 0 || pendingIds.size > 0}
+            onClear={clearing.clear}
+          />
         ) : null
       }
       tools={

@@ -2,12 +2,15 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
+import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
+import { useJobActs } from "@/components/jobs/job/use-job-acts";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { type JobRow } from "@/components/jobs/job-row";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
+import { factsOf } from "./a-job";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => {
@@ -31,8 +34,6 @@ const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label
 const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
 const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
-const onBusy = () => undefined;
-
 type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
 /** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
 function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
@@ -55,7 +56,6 @@ function show(selection: ChosenJobs, { canRun = true } = {}) {
       onDone={onDone}
       onClear={onClear}
       onBack={vi.fn()}
-      onBusy={onBusy}
       canRun={canRun}
     />,
   );
@@ -99,10 +99,41 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
 });
 
+function Panel() {
+  const acts = useJobActs({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
+  const facts = factsOf({ id: "wait-1", status: "pending" });
+  return (
+    <>
+      <JobActions facts={facts} linked={undefined} acts={acts} />
+      <JobActAnswer facts={facts} linked={undefined} acts={acts} />
+    </>
+  );
+}
+
+it("what is being cancelled in its panel is not cancelled in the list beside it too, and the other way round: one act, one receipt", async () => {
+  const sent = outside(({ path, json }) =>
+    Response.json(path.startsWith("/api/queue") ? { deleted: (json as { delete: string[] }).delete } : {}),
+  );
+  renderInApp(<Panel />);
+  const { unmount } = show(ids("wait-1", "wait-2"));
+  await press("Cancel job");
+  expect(screen.getByRole("button", { name: "Cancel job" }).getAttribute("aria-disabled")).toBe("true");
+  await press("Cancel");
+  expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
+  await pass(UNDO_MS);
+  expect(sent.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([{ delete: ["wait-1"] }, { delete: ["wait-2"] }]);
+  expect(screen.getAllByText("1 cancelled")).toHaveLength(2);
+  unmount();
+  show(ids("wait-1"));
+  await press("Cancel");
+  await press("Cancel job");
+  expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(1);
+});
+
 it("takes all matching by a press beside what is selected, and says that they are", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
-  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), onBusy, canRun: true };
+  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), canRun: true };
   const { rerender } = renderInApp(<OwnSelectionActions {...bar} chosen={ids("done-1")} all={{ total: 1284, onChoose }} />);
   await press("Select all 1,284 matching jobs");
   expect(onChoose).toHaveBeenCalledTimes(1);

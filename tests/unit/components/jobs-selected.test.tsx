@@ -10,7 +10,7 @@ afterEach(cleanup);
 it("Esc lets go of what is selected although the bar has not come yet, and leaves it to a dialog that is open", () => {
   const store = createSelection();
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
-  renderInApp(<SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} onBusy={() => undefined} />);
+  renderInApp(<SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} />);
   store.choose("job-1", true);
   const dialog = document.body.appendChild(document.createElement("dialog"));
   dialog.open = true;

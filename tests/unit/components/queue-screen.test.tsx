@@ -93,6 +93,15 @@ it("is sent when its time has passed, and the receipt follows", async () => {
   expect(screen.getByText("1 cancelled")).toBeDefined();
 });
 
+it("a queue is not cleared while a job of it may still be taken back, which would be told twice", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  press("Clear 2 pending jobs");
+  expect(screen.queryByRole("dialog")).toBeNull();
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  expect(sent).toHaveLength(1);
+});
+
 it("each of two has its own five seconds and its own Undo, and what stays is said by number", async () => {
   const sent = await showBusy(false);
   renderInApp(<Toasts />);
