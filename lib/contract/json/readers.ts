@@ -1,6 +1,6 @@
 // Schemas of what a browser reads itself: what it kept, and what is free of form in answers. Each is a function, and its type follows from it.
 // Guarantees: never throws; what does not fit is undefined, of a list and of a map only the entry; fields that are not named are left out.
-// Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0034).
+// Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0035).
 
 import { isObject } from "./json";
 
