@@ -2,11 +2,27 @@
 import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { startProcess, type Started } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
+
+/** For tests that only ask: one server for all of them. */
+function oneServer(script: string, label: string): () => Started & { url: string } {
+  let folder: string;
+  let server: Started & { url: string };
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "lightdesk-attacks-"));
+    const started = startProcess(script, { PORT: "0", LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1" });
+    server = { ...started, url: await started.printed(label) };
+  });
+  afterAll(async () => {
+    await server.stop("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
+  return () => server;
+}
 
 const servers = [
   { name: "console", script: "dist/console.mjs", label: "Lightdesk", large: "/samples/photo.png" },
@@ -117,25 +133,29 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     expect(await server.stop("SIGTERM")).toBe(0);
   });
 
-  it.each([
-    ["an address of another server", "GET http://elsewhere.example/api/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
-    ["TRACE", "TRACE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
-    ["a name that is not this machine's", "GET /api/health HTTP/1.1\r\nHost: rebound.example\r\n\r\n", 421, "MISDIRECTED_REQUEST"],
-    ["garbage", "hello\r\n\r\n", 400, "BAD_REQUEST"],
-  ])("refuses %s in words", async (_name, bytes, status, code) => {
-    const server = await start();
-    const answer = readRaw(await sendRaw(server.url, bytes));
-    expect({ status: answer.status, body: JSON.parse(answer.body) }).toMatchObject({ status, body: { code } });
-    expect(answer.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
-    const options = await sendRaw(server.url, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    expect(readRaw(options)).toMatchObject({ status: 204, head: expect.stringMatching(/allow: GET, HEAD/i) });
+  describe("refuses in words", () => {
+    const server = oneServer(script, label);
+    it.each([
+      ["an address of another server", "GET http://elsewhere.example/api/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
+      ["TRACE", "TRACE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
+      ["a name that is not this machine's", "GET /api/health HTTP/1.1\r\nHost: rebound.example\r\n\r\n", 421, "MISDIRECTED_REQUEST"],
+      ["garbage", "hello\r\n\r\n", 400, "BAD_REQUEST"],
+    ])("%s", async (_name, bytes, status, code) => {
+      const { url } = server();
+      const answer = readRaw(await sendRaw(url, bytes));
+      expect({ status: answer.status, body: JSON.parse(answer.body) }).toMatchObject({ status, body: { code } });
+      expect(answer.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
+      const options = await sendRaw(url, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      expect(readRaw(options)).toMatchObject({ status: 204, head: expect.stringMatching(/allow: GET, HEAD/i) });
+    });
   });
 });
 
 describe("the console", () => {
+  const server = oneServer("dist/console.mjs", "Lightdesk");
+
   it("takes GET and HEAD for its pages, reads no body of others, and has a content policy on every answer", async () => {
-    running = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1" });
-    const url = await running.printed("Lightdesk");
+    const { url } = server();
     const { host } = new URL(url);
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
       const answer = readRaw(await sendRaw(url, `${method} /jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`));
@@ -175,9 +195,8 @@ describe("the console", () => {
   });
 
   it("writes failed sign-ins down, with where they came from and without what was typed", async () => {
-    running = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1" });
-    const url = await running.printed("Lightdesk");
-    const token = new URL(await running.printed("Set up")).searchParams.get("token");
+    const { url, printed } = server();
+    const token = new URL(await printed("Set up")).searchParams.get("token");
     const password = "a long and odd sentence";
     const send = (path: string, body: string, headers: Record<string, string>) =>
       fetch(url + path, { method: "POST", headers: { origin: url, ...headers }, body, redirect: "manual" });
@@ -204,13 +223,12 @@ describe("the console", () => {
   });
 
   it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {
-    running = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1" });
-    const url = await running.printed("Lightdesk");
+    const { url, output } = server();
     for (const path of ["/api/console/set-up", "/api/auth/callback/credentials"]) {
       const body = `{"a":"${"x".repeat(3 * MIB)}"}`;
       const answer = await fetch(url + path, { method: "POST", headers: { "content-type": "application/json", origin: url }, body });
       expect(answer.status).toBe(413);
     }
-    expect(running.output()).not.toMatch(/TypeError|failed to pipe/);
+    expect(output()).not.toMatch(/TypeError|failed to pipe/);
   });
 });

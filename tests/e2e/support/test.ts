@@ -67,16 +67,17 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
 
 /** A part that was streamed in stands in the document twice until the browser has moved it: no test looks before. */
 function seenWhenStreamed(page: Page): void {
-  const { goto, reload, goBack, goForward } = page;
+  const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
+  const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
   const streamed = async <T>(answer: Promise<T>): Promise<T> => {
     const given = await answer;
     await page.waitForFunction(() => document.querySelector('div[hidden][id^="S:"]') === null);
     return given;
   };
-  page.goto = (...given) => streamed(goto.apply(page, given));
-  page.reload = (...given) => streamed(reload.apply(page, given));
-  page.goBack = (...given) => streamed(goBack.apply(page, given));
-  page.goForward = (...given) => streamed(goForward.apply(page, given));
+  page.goto = (...given) => streamed(goto(...given));
+  page.reload = (...given) => streamed(reload(...given));
+  page.goBack = (...given) => streamed(goBack(...given));
+  page.goForward = (...given) => streamed(goForward(...given));
 }
 
 export { expect };
