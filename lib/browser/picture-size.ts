@@ -4,18 +4,31 @@
 
 /** The longest header that is read. */
 const LEAST_BYTES = 30;
+const MOST_EXIF_BYTES = 65_536;
+/** Of other kinds (HEIF, AVIF, TIFF) the reader does not know how they are turned or cropped. */
+const known = new Set(["png", "jpg", "gif", "webp"]);
 
 export type PictureSize = { width: number; height: number };
 
 export async function pictureSizeOf(bytes: Uint8Array): Promise<PictureSize | undefined> {
   const { imageSize } = await import("image-size");
   try {
-    const { width, height, orientation = 1 } = imageSize(bytes);
+    const { width, height, type = "", orientation = 1 } = imageSize(bytes);
     // It reads on behind the end of what was cut off.
-    if (bytes.length < LEAST_BYTES || !(width > 0 && height > 0)) return undefined;
+    if (bytes.length < LEAST_BYTES || !known.has(type) || !(width > 0 && height > 0)) return undefined;
+    if (type === "jpg" && hidesOrientation(bytes)) return undefined;
     // Of the eight ways that a photograph may lie, from the fifth on its edges are swapped.
     return orientation >= 5 ? { width: height, height: width } : { width, height };
   } catch {
     return undefined;
   }
+}
+
+/** The reader looks for the Exif directory right behind its head; a file may name another place. */
+function hidesOrientation(bytes: Uint8Array): boolean {
+  const text = new TextDecoder("latin1").decode(bytes.subarray(0, MOST_EXIF_BYTES));
+  const tiff = text.indexOf("Exif\0\0") + 6;
+  if (tiff < 6 || tiff + 8 > bytes.length) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + tiff, 8);
+  return view.getUint32(4, text.startsWith("II", tiff)) !== 8;
 }

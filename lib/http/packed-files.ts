@@ -22,6 +22,8 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
     const path = url.split("?", 1)[0] ?? "";
     const type = types[/\.\w+$/.exec(path)?.[0] ?? ""];
     if (type === undefined || !packed.has(`${path}.br`) || !readsBrotli(String(request.headers["accept-encoding"] ?? ""))) return;
+    // A part of what is packed is of no use to a browser, and a refusal of it would be marked as packed.
+    delete request.headers.range;
     request.url = `${path}.br${url.slice(path.length)}`;
     response.setHeader("content-encoding", "br");
     response.setHeader("content-type", type);

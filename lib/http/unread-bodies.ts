@@ -33,6 +33,8 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   }
 
   private isLast(): boolean {
+    // Of HTTP/1.0 node decides it without a header.
+    if (!this.shouldKeepAlive) return true;
     return [this.getHeader("connection"), this.req.headers.connection].some((value) => /\bclose\b/i.test(String(value)));
   }
 }

@@ -25,6 +25,18 @@ describe("the size of a picture is read from the first bytes of", () => {
   });
 });
 
+it("a kind of which nothing tells how it is turned has no size", async () => {
+  const bytes = (format: "avif" | "tiff") => drawn().removeAlpha().toFormat(format).withMetadata({ orientation: 6 }).toBuffer();
+  for (const format of ["avif", "tiff"] as const) expect(await pictureSizeOf(new Uint8Array(await bytes(format))), format).toBeUndefined();
+});
+
+it("a photograph whose directory of facts is elsewhere has no size rather than one that lies on its side", async () => {
+  const bytes = new Uint8Array(await drawn().jpeg().withMetadata({ orientation: 6 }).toBuffer());
+  const pointer = Buffer.from(bytes.buffer, bytes.byteOffset).indexOf("Exif\0\0", "latin1") + 10;
+  const moved = bytes.map((byte, at) => (at >= pointer && at < pointer + 4 && byte === 8 ? 9 : byte));
+  expect(await pictureSizeOf(moved)).toBeUndefined();
+});
+
 it("bytes that are no picture, or end before they say, have no size, and nothing is thrown", async () => {
   const whole = new Uint8Array(await drawn().jpeg().withMetadata({ orientation: 6 }).toBuffer());
   for (let length = 0; length < whole.length; length += 7) await pictureSizeOf(whole.subarray(0, length));

@@ -16,12 +16,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function asked(path: string, accepted: string | undefined, { method = "GET" } = {}) {
+async function asked(path: string, accepted: string | undefined, { method = "GET", range = "" } = {}) {
   const prefer = packedFiles(folder, "/static");
   let seen = "";
   const listener: RequestListener = (request, response) => {
     prefer(request, response);
-    seen = request.url ?? "";
+    seen = `${request.url}${request.headers.range ?? ""}`;
     response.end();
   };
   const server = createServer(listener);
@@ -30,7 +30,7 @@ async function asked(path: string, accepted: string | undefined, { method = "GET
   const port = typeof address === "object" && address ? address.port : 0;
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
-    headers: accepted === undefined ? {} : { "accept-encoding": accepted },
+    headers: { ...(accepted !== undefined && { "accept-encoding": accepted }), ...(range && { range }) },
   });
   await new Promise((resolve) => server.close(resolve));
   return [seen, answer.headers.get("content-encoding"), answer.headers.get("content-type")];
@@ -54,4 +54,10 @@ test("what is not the file is not called packed: another method", async () => {
   expect(await asked("/static/chunks/a.js", "br", { method: "HEAD" })).toEqual(["/static/chunks/a.js.br", "br", type]);
   for (const method of ["POST", "PUT", "DELETE", "OPTIONS"])
     expect(await asked("/static/chunks/a.js", "br", { method })).toEqual(["/static/chunks/a.js", null, null]);
+});
+
+test("a packed file goes out whole, since a part of it, or the refusal of one, could not be unpacked", async () => {
+  const type = "application/javascript; charset=UTF-8";
+  expect(await asked("/static/chunks/a.js", "br", { range: "bytes=99-" })).toEqual(["/static/chunks/a.js.br", "br", type]);
+  expect(await asked("/static/chunks/b.js", "br", { range: "bytes=99-" })).toEqual(["/static/chunks/b.jsbytes=99-", null, null]);
 });
