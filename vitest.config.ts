@@ -11,7 +11,7 @@ const project = (name: string, extra: object = {}) => ({
 /** What is rendered: a page of jsdom, one for all files of a worker. */
 const screens = {
   environment: "jsdom",
-  include: ["tests/unit/**/*.test.tsx"],
+  include: ["tests/**/*.test.tsx"],
   setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts"],
 };
 
