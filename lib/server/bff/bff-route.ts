@@ -114,10 +114,20 @@ async function submitted(id: string, { request, console }: Asked, access: Access
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
-  const known = workflowId === undefined ? undefined : await console.store.workflowNames.list(access.connection.id, [workflowId]);
-  const workflow = nameInExtraData(extraData) || (workflowId && (known?.get(workflowId) ?? namelessWorkflow(workflowId)));
+  const known = workflowId === undefined ? undefined : await knownName(workflowId, console, access);
+  const workflow = nameInExtraData(extraData) || (workflowId && (known ?? namelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
+}
+
+async function knownName(workflowId: string, { log, store }: Asked["console"], { connection }: Access): Promise<string | undefined> {
+  try {
+    return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
+  } catch (err) {
+    // The job is accepted by now: saying anything else would invite a second one.
+    log.error({ err, connectionId: connection.id }, "the name of a workflow was not read");
+    return undefined;
+  }
 }
 
 async function upload(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {

@@ -113,6 +113,24 @@ test("clearing the history names what was in it, as lists do", async () => {
   expect(names).toEqual(["Poster · 1/1 · width 8", "Poster · 1/2 · width 64", "Poster · 2/2 · width 128"]);
 });
 
+test("a job is accepted and is its member's, though the name of its workflow cannot be read", async () => {
+  const { workflowNames } = harness.console.store;
+  const broken = vi.spyOn(workflowNames, "list").mockRejectedValue(new Error("the disk is gone"));
+  const id = crypto.randomUUID();
+  const prompt = {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+    "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
+  };
+  const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id } } } };
+  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
+  broken.mockRestore();
+  expect(answer.status).toBe(200);
+  const { prompt_id } = await answer.json();
+  const job = await (await harness.request(`/api/jobs/${prompt_id}`, { as: "operator" })).json();
+  expect(job.submitted_by).toBe("operator");
+  expect(harness.log()).toContain("the name of a workflow was not read");
+});
+
 test("clearing a queue says how many waited and names the newest, at a service that names nothing and where it is refused", async () => {
   let isRefused = false;
   const server = await startLittleServer(({ url, method }, response) => {
