@@ -4,6 +4,7 @@
 import "server-only";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
+import { type LedgerReach } from "../store/job-ledger";
 
 /** `end`: where the next one begins. `isCut`: there are older jobs than the list has. */
 export type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };
@@ -20,4 +21,18 @@ export function pageOf(answer: JobsAnswer, offset: number): ListPage {
 
 export function timesOf({ jobs }: JobsAnswer): number[] {
   return jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
+}
+
+/**
+ * Since when jobs are known, where a list is read anew and has been read back to `readMs`: what it no longer has the ledger still does,
+ * unless there is a gap between the two. `fullMs`: older ones have left the ledger.
+ */
+export function knownSince({ cursorMs, newestMs }: LedgerReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
+  if (isLast && readMs !== undefined && newestMs !== undefined && readMs > newestMs) return readMs;
+  const sinceMs = older(cursorMs, readMs);
+  return sinceMs === undefined ? undefined : Math.max(sinceMs, fullMs ?? sinceMs);
+}
+
+export function older(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

@@ -13,7 +13,7 @@ import { type Log } from "../log";
 import { type Absent, type LedgerReach } from "../store/job-ledger";
 import { type Store } from "../store/store";
 import { type CallInput } from "../upstream/outgoing";
-import { type ListPage, pageOf, timesOf } from "./list-page";
+import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
 
 /** `job`: nothing is read of it here; what it tells is written down on its way. */
 export type LedgerRead = {
@@ -55,11 +55,14 @@ type Used = {
   asked?: { atMs: number; answer: Promise<Failure | undefined> };
   answeredMs?: number;
   wanted: string[];
+  /** The list is read anew, and so far back yet; what was known before stays known meanwhile. */
+  round?: Round;
   /** Jobs without details. */
   missing: Set<string>;
   /** Counts how often everything was begun anew: what a step before it found says nothing of now. */
   beginnings: number;
 };
+type Round = { oldestMs?: number };
 type Options = { store: Store; log: Log; now: () => number; most: number; settled: () => Promise<void>; lossesOf: (id: string) => number };
 /** Of what is between these two nothing is known yet. */
 export type LedgerGap = { afterMs: number; beforeMs: number };
@@ -118,8 +121,12 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     };
     if (used.headOffset !== undefined) return readHead(id, used, reach);
     const isListed = reach.nextOffset === undefined;
-    if (isListed && now() - (reach.sweptAt ?? 0) > ROUND_EVERY_MS) {
-      await reach.keep({ ...reach, cursorMs: undefined, nextOffset: 0 });
+    const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_EVERY_MS;
+    // Of a round that another process began it is not known how far it came.
+    const isOrphan = !isListed && reach.sweptAt !== undefined && used.round === undefined;
+    if (isDue || isOrphan) {
+      if (used.beginnings === beginnings) used.round = {};
+      await reach.keep({ ...reach, nextOffset: 0 });
       return "done";
     }
     if (!isListed) {
@@ -157,28 +164,31 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   async function readOlder(id: string, used: Used, reach: Kept): Promise<Step> {
     const offset = Math.max(0, (reach.nextOffset ?? 0) - OVERLAP);
     const losses = lossesOf(id);
+    const { round } = used;
     const page = await readPage(id, used, offset);
     if (!page.ok) return page.failure;
     await settled();
     if (lossesOf(id) !== losses) return notTaken;
     const { newestMs, end } = page.value;
-    const isGap = offset > 0 && reach.cursorMs !== undefined && (newestMs === undefined || newestMs < reach.cursorMs);
+    const readMs = round ? round.oldestMs : reach.cursorMs;
+    const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
     // Jobs before this page were removed, and others took their place: back to where the two meet.
     if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - PAGE) });
     // A service that says that there is more and has nothing more.
-    else await goOn(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) });
+    else await goOn(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) }, round);
     return "done";
   }
 
-  async function goOn(id: string, reach: Kept, { oldestMs, isLast, isCut, end }: ListPage): Promise<void> {
+  async function goOn(id: string, reach: Kept, { oldestMs, isLast, isCut, end }: ListPage, round?: Round): Promise<void> {
     await settled();
     const isFull = !isLast && (await isFullBefore(id, oldestMs));
-    const cursorMs = oldestMs === undefined ? reach.cursorMs : Math.min(oldestMs, reach.cursorMs ?? oldestMs);
-    const beyond = { afterMs: -1, beforeMs: cursorMs ?? Number.MAX_SAFE_INTEGER, present: [] };
-    if (isLast && !isCut) await forgetAll(id, beyond);
+    const readMs = older(oldestMs, round ? round.oldestMs : reach.cursorMs);
+    if (round) round.oldestMs = readMs;
+    const isWhole = isLast && !isCut;
+    if (isWhole) await forgetAll(id, { afterMs: -1, beforeMs: readMs ?? Number.MAX_SAFE_INTEGER, present: [] });
     await reach.keep({
       ...reach,
-      cursorMs,
+      cursorMs: !round || isWhole || isFull ? readMs : knownSince(reach, readMs, isLast, await jobLedger.oldestOfFull(id, most)),
       nextOffset: isLast || isFull ? undefined : end,
       isComplete: isLast ? !isCut : reach.isComplete,
       isBounded: isFull || (isLast ? isCut : reach.isBounded),
@@ -307,6 +317,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
         gap: undefined,
         wanted: [],
         missing: new Set(),
+        round: undefined,
         beginnings: used.beginnings + 1,
       });
       used.wake?.();

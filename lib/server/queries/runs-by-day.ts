@@ -53,7 +53,8 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
 /** Undefined where it is everything. */
 async function reachedMs(id: string, { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer): Promise<number | undefined> {
   const { extent, sinceMs } = await oldestReachOf(id);
-  if (extent !== "reading") return extent === "all" ? undefined : sinceMs;
+  if (extent === "all") return undefined;
+  if (extent === "newest" && sinceMs !== undefined) return sinceMs;
   const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
   if (!isCut) return undefined;
   // Until the list has been read backwards there is what the page has.

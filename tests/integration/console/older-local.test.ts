@@ -150,7 +150,9 @@ test("a history that is longer than what is listed is told as such: no total, an
     },
     patience,
   );
-  expect(reach.sinceMs).toBe(local.place.history.get("job-300")?.prompt[3].create_time);
+  // What is no longer listed there was read before, and is searched on.
+  expect(reach.sinceMs).toBe(local.place.history.get("job-0")?.prompt[3].create_time);
+  expect((await get("/api/console/jobs/search?text=job-0")).body.jobs).toMatchObject([{ id: "job-0" }]);
 }, 150_000);
 
 test("it has no assets, and none by its id: that is no asset that was deleted", async () => {
