@@ -9,7 +9,6 @@ import { Worker } from "node:worker_threads";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/job-ledger";
-import { type ClassName } from "../workflows/class-names";
 import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
@@ -27,7 +26,7 @@ export type Told = {
   /** Of a job. */
   classes?: readonly string[];
   /** Of a catalogue. */
-  classNames?: readonly ClassName[];
+  classNames?: readonly (readonly [className: string, name: string])[];
 };
 /** `isPassedOn`: it is not read here, so that its large parts come written. */
 export type Reading = ToRead & { isPassedOn: boolean };
