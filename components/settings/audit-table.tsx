@@ -37,7 +37,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const common = useTranslations("common");
   const { wordOf, triedOf } = useActWords();
   const { id, at, member, action, connection, status, parts = [], moreParts = 0 } = entry;
-  const isMany = parts.length + moreParts > 1;
+  const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const one = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
   const facts = factsOf(entry);
   const isRepeated = facts?.some(({ value }) => value === one?.id) ?? false;
@@ -71,10 +71,12 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
 /** What one act was done to, thing by thing: by the name that it had then, with its id. */
 function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
   const t = useTranslations("settings.audit");
-  const { moreParts = 0 } = entry;
+  const { moreParts = 0, isAtLeast } = entry;
   return (
     <details className="text-sm text-ink-3">
-      <summary className="cursor-pointer rounded-sm">{t("parts", { count: parts.length + moreParts })}</summary>
+      <summary className="cursor-pointer rounded-sm">
+        {t(isAtLeast ? "partsAtLeast" : "parts", { count: parts.length + moreParts })}
+      </summary>
       <ul className="max-h-60 overflow-y-auto py-1">
         {parts.map((part, at) => {
           const { short } = partWords(entry, part);

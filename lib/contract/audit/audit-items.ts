@@ -10,26 +10,40 @@ export type AuditThing = { id: string; name?: string };
 /** As many as one request of the console's own pages names. */
 export const MOST_THINGS = 100;
 const HEAD = "items=";
+const OR_MORE = "or more";
 
-/** `count`: how many there were, where not all of them are given. */
-export function writeThings(things: readonly AuditThing[], outcome: string | undefined, count = things.length): string | undefined {
+/** Of the things that are not given; where it is not known how many there were, of how many it is known. */
+export type ThingsCount = { count?: number; isAtLeast?: boolean };
+
+export function writeThings(
+  things: readonly AuditThing[],
+  outcome: string | undefined,
+  { count = things.length, isAtLeast = false }: ThingsCount = {},
+): string | undefined {
   if (things.length === 0) return outcome;
   const named = things.slice(0, MOST_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
   const more = count - named.length;
   // Plain as the log keeps it, or the text would not be as long as it says.
-  const text = toPlainLine(writeExactJson(more > 0 ? [...named, more] : named));
+  const text = toPlainLine(writeExactJson([...named, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));
   return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
-/** `more`: so many of which nothing is told. */
-export function readThings(written: string | undefined): { things: AuditThing[]; more?: number; outcome?: string } {
+type Read = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
+
+/** `more`: so many of which nothing is told; `isAtLeast`: there may have been others. */
+export function readThings(written: string | undefined): Read {
   const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
   const end = head.length + Number(length);
   const outcome = written.slice(end + 1);
   const list = parsed(written.slice(head.length, end));
   const more = list.at(-1);
-  return { things: list.flatMap(thingIn), ...(typeof more === "number" && { more }), ...(outcome && { outcome }) };
+  return {
+    things: list.flatMap(thingIn),
+    ...(typeof more === "number" && { more }),
+    ...(list.includes(OR_MORE) && { isAtLeast: true }),
+    ...(outcome && { outcome }),
+  };
 }
 
 function parsed(text: string): unknown[] {

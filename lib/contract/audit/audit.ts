@@ -39,6 +39,8 @@ export type AuditItem = {
   parts?: AuditPart[];
   /** So many older ones are not told one by one. */
   moreParts?: number;
+  /** There may have been others: nobody said how many there were. */
+  isAtLeast?: true;
   /** So many requests of the act were refused or failed, where others were not. */
   refused?: number;
 };

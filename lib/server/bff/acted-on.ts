@@ -3,7 +3,7 @@
 // Must never: write down a name as a service told it; like all that leaves it is masked first.
 
 import "server-only";
-import { type AuditThing, idsAsked, idsTold, MOST_THINGS } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, idsAsked, idsTold, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/download-task";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -12,11 +12,11 @@ import { type KnownJobState } from "@/lib/contract/states";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
 import { passOn } from "../answers/pass-on";
+import { pageOf } from "../ledger/list-page";
 import { toBrowser } from "../answers/to-browser";
 import { type CallInput } from "../upstream/outgoing";
 
-/** `count`: how many there are, where not all of them are named. */
-export type ActedOn = { things: AuditThing[]; count?: number };
+export type ActedOn = ThingsCount & { things: AuditThing[] };
 
 /** What clearing takes away. */
 const cleared: Readonly<Partial<Record<string, KnownJobState[]>>> = {
@@ -40,10 +40,21 @@ export async function askedOf(operation: Operation, access: Access, input: CallI
 }
 
 /** The service's own word on what it cleared goes before what was listed; else it tells what it made of what had no id yet. */
-export function actedOnAfter({ things, count }: ActedOn, answer: unknown, access: Access): ActedOn {
+export function actedOnAfter(asked: ActedOn, answer: unknown, access: Access): ActedOn {
   const told = idsTold(answer);
-  const isTold = told.length > 0 && (things.length === 0 || count !== undefined);
-  return isTold ? { things: actedOn(told, access) } : { things, count };
+  const isTold = told.length > 0 && (asked.things.length === 0 || asked.count !== undefined);
+  return isTold ? { things: toldThings(asked.things, told, access), count: told.length } : asked;
+}
+
+/** Not all of many are written down: what was listed goes first, then what has a name. */
+function toldThings(listed: readonly AuditThing[], told: readonly string[], access: Access): AuditThing[] {
+  const { seenNames } = composition();
+  const isTold = new Set(told);
+  const both = listed.filter(({ id }) => isTold.has(id));
+  for (const { id } of both) isTold.delete(id);
+  const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
+  const [named, others] = [[...isTold].filter(isNamed), [...isTold].filter((id) => !isNamed(id))];
+  return [...both, ...actedOn([...named, ...others].slice(0, MOST_THINGS), access)].slice(0, MOST_THINGS);
 }
 
 export function downloaded(source: string, fileName: string | null = null): AuditThing {
@@ -55,12 +66,15 @@ async function toBeCleared(status: KnownJobState[], access: Access, signal: Abor
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MOST_THINGS };
   const listed = await access.upstream.call(operations.listJobs, { query, signal, limits: LOOK });
   if (!listed.ok) return { things: [] };
-  const { jobs, pagination } = await passOn(operations.listJobs, access, listed.value);
+  const answer = await passOn(operations.listJobs, access, listed.value);
+  const { jobs, pagination } = answer;
+  const { isLast, isCut, end } = pageOf(answer, 0);
   return {
     things: actedOn(
       jobs.map(({ id }) => id),
       access,
     ),
-    count: pagination.total ?? jobs.length,
+    count: pagination.total ?? end,
+    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MOST_THINGS))),
   };
 }

@@ -15,7 +15,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { openConnection, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
-import { actedOnAfter, askedOf } from "./acted-on";
+import { type ActedOn, actedOnAfter, askedOf } from "./acted-on";
 import { emptyAnswer, jsonAnswer, writtenAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
@@ -90,17 +90,17 @@ export async function runOperation(
 
 async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const asking = isRead(operation) ? { things: [] } : await askedOf(operation, access, input);
-  asked.note({ outcome: writeThings(asking.things, undefined, asking.count) });
+  asked.note({ outcome: writeThings(asking.things, undefined, asking) });
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
   const { memberId } = asked.viewer;
   const value = await passOn(operation, access, result.value.value, { sent: input.json, memberId });
   // What was submitted is named by its job: by it the log tells who submitted it.
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
-  const { things, count } =
+  const acted: ActedOn =
     jobId === undefined ? actedOnAfter(asking, value, access) : { things: [await submitted(jobId, asked, access, input.json)] };
   asked.note({
-    outcome: writeThings(things, outcomeOf(value), count),
+    outcome: writeThings(acted.things, outcomeOf(value), acted),
     ...(jobId !== undefined && { target: jobId }),
   });
   const { status } = result.value;

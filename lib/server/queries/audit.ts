@@ -95,7 +95,8 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
   }
 }
 
-function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId, parts = [], moreParts = 0 }: AuditItem) {
+function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
+  const { parts = [], moreParts = 0, isAtLeast } = of;
   const who = [new Date(at).toISOString(), member?.name, member?.id];
   return [
     ...who,
@@ -107,7 +108,7 @@ function cellsOf({ at, member, action, connection, target, status, code, outcome
     code,
     outcome,
     requestId,
-    parts.length + moreParts,
+    isAtLeast ? `${parts.length + moreParts}+` : parts.length + moreParts,
     parts.map(said).join("; "),
   ];
 }

@@ -84,24 +84,26 @@ function isSameAct(newer: Logged, older: Logged): boolean {
   );
 }
 
-type Parts = Pick<AuditItem, "moreParts"> & { parts: AuditPart[] };
+type Parts = Pick<AuditItem, "moreParts" | "isAtLeast"> & { parts: AuditPart[] };
 
 /** Added to those of the row that goes on in these entries. */
-function partsOf(entries: readonly AuditItem[], most: number, { parts = [], moreParts: more = 0 }: Partial<Parts> = {}): Parts {
-  let moreParts = more;
+function partsOf(entries: readonly AuditItem[], most: number, row: Partial<Parts> = {}): Parts {
+  let { moreParts = 0, isAtLeast } = row;
+  const { parts = [] } = row;
   for (const entry of entries) {
-    const { told, untold } = partsOfOne(entry);
+    const { told, untold, isAtLeast: isSo } = partsOfOne(entry);
+    isAtLeast ??= isSo;
     const room = most - parts.length;
     parts.push(...told.slice(0, room));
     moreParts += Math.max(0, told.length - room) + untold;
   }
-  return { parts, ...(moreParts > 0 && { moreParts }) };
+  return { parts, ...(moreParts > 0 && { moreParts }), ...(isAtLeast && { isAtLeast }) };
 }
 
-function partsOfOne(entry: AuditItem): { told: AuditPart[]; untold: number } {
-  const { things, more: untold = 0, outcome } = readThings(entry.outcome);
+function partsOfOne(entry: AuditItem): { told: AuditPart[]; untold: number; isAtLeast?: true } {
+  const { things, more: untold = 0, isAtLeast, outcome } = readThings(entry.outcome);
   const mark = { at: entry.at, ...(!isDone(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
   const named: readonly AuditThing[] = things.length > 0 || id === undefined ? things : [{ id }];
-  return { told: named.map((thing) => ({ ...thing, ...mark })), untold };
+  return { told: named.map((thing) => ({ ...thing, ...mark })), untold, isAtLeast };
 }

@@ -155,6 +155,31 @@ test("clearing a queue says how many waited and names the newest, at a service t
   await server.close();
 });
 
+test("of more than were looked at, what was cleared is told by the names that are known, and counted as the service did or not at all", async () => {
+  const waiting = jobsOf(130);
+  const answers = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
+  const server = await startLittleServer(({ url, method }, response) => {
+    if (method === "POST") return answerJson(response, answers.shift() ?? {});
+    const { searchParams } = new URL(url, "http://local");
+    // It says that there are more, and not how many.
+    return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
+  });
+  const connection = await harness.connect(server.url, "key-of-the-service");
+  await harness.console.store.workflowNames.remember(connection, "of-posters", "Poster");
+  for (let count = 0; count < 2; count += 1) {
+    await harness.request(`/api/queue?connection=${connection}`, { as: "operator", method: "POST", json: { clear: true } });
+    now += 60_000;
+  }
+  const [unsaid, said] = await rows(`&on=${connection}`);
+  expect(said?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
+  expect([said?.moreParts, said?.isAtLeast]).toEqual([30, undefined]);
+  expect([unsaid?.parts?.length, unsaid?.moreParts, unsaid?.isAtLeast]).toEqual([100, undefined, true]);
+  const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
+  expect(file).toContain(",100+,Poster (job-0000); ");
+  expect(file).toContain(",130,Poster (job-0000); ");
+  await server.close();
+});
+
 test("what is fetched from addresses is named by its file, and nothing after the question mark is kept", async () => {
   const server = await startLittleServer((_, response) => answerJson(response, { task_id: "task-1", status: "created" }, 202));
   const connection = await harness.connect(server.url, "key-of-the-service");

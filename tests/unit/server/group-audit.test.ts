@@ -78,7 +78,7 @@ test("a name cannot pass for another thing, and what was not written here is an 
   expect(readThings("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
   const many = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
   expect(readThings(writeThings(many, undefined))).toEqual({ things: many.slice(0, 100), more: 200 });
-  expect(groupAudit([[entry(1, { outcome: writeThings(many, undefined, 33_000) })]])[0]).toMatchObject({ moreParts: 32_900 });
+  expect(groupAudit([[entry(1, { outcome: writeThings(many, undefined, { count: 33_000 }) })]])[0]).toMatchObject({ moreParts: 32_900 });
 });
 
 test("a row tells a hundred things one by one, and of the rest how many they are", () => {
