@@ -7,7 +7,7 @@ type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 export type SaidCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
 export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
-/** FaultOwner fault a failure is. Complete by type: a new code does not compile until this is decided. */
+/** Who caused a failure. Complete by type: a new code does not compile until this is decided. */
 export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",

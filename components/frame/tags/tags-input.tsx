@@ -1,5 +1,3 @@
-"use client";
-
 import { type ComponentProps, useId, useState } from "react";
 import { Input } from "@/components/ui/controls/input";
 import { lastTag, onlyTag, tagsFor } from "./only-tag";

@@ -1,5 +1,3 @@
-"use client";
-
 import { type ReactNode } from "react";
 import { useRange } from "../hooks/use-range";
 import { Checkbox } from "./checkbox";
