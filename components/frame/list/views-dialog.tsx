@@ -31,6 +31,13 @@ async function readViews(path: `/${string}`): Promise<SavedView[]> {
   return result.value.views;
 }
 
+/** A list is the same in whatever order its address names its parts: the one that is kept may be older than this version. */
+function inOneOrder(query: string): string {
+  const parts = new URLSearchParams(query);
+  parts.sort();
+  return parts.toString();
+}
+
 /** Views are opened by their links; this list as it is can be kept as another one. */
 export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
   const words: ViewWords = `${screen}.views`;
@@ -66,7 +73,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
             words={words}
             view={view}
             href={hrefOf(view.query)}
-            isCurrent={view.query === query}
+            isCurrent={inOneOrder(view.query) === inOneOrder(query)}
             onOpen={onClose}
             onDefault={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { isDefault: !view.isDefault } })}
             onReplace={() => void act(`${PATH}/${view.id}`, { method: "PUT", json: { query } })}

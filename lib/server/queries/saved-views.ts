@@ -86,7 +86,7 @@ function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undef
 const kept: Readonly<Record<ViewScreen, readonly string[]>> = {
   jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit"],
   assets: [
-    ...["include_tags", "exclude_tags", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
+    ...["include_tags", "exclude_tags", "layers", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
     ...["look", "size", "fit", "by"],
   ],
 };

@@ -57,16 +57,16 @@ test("there is one default, it can be let go of, and it ends with its view", asy
 });
 
 test("each list has views and a default of its own, with the parameters that make that list", async () => {
-  const query = "include_tags=output&status=failed&size=large&offset=4000&asset=a";
+  const query = "include_tags=output&status=failed&layers=shown&size=large&offset=4000&asset=a";
   const { view } = await create("owner", { screen: "assets", name: "Outputs", query, isDefault: true });
-  expect(view).toMatchObject({ query: "include_tags=output&size=large", isDefault: true });
+  expect(view).toMatchObject({ query: "include_tags=output&layers=shown&size=large", isDefault: true });
   await create("owner", { name: "Jobs of mine", query: "limit=25" });
   expect(await names("owner")).not.toContain("Outputs");
   const answer = await harness.request("/api/console/views?screen=assets", { as: "owner" });
   expect(await answer.json()).toMatchObject({ views: [{ name: "Outputs" }] });
   expect((await harness.request("/api/console/views?screen=dreams", { as: "owner" })).status).toBe(400);
   const owner = harness.viewerOf("owner");
-  expect(await defaultView(owner, "assets")).toMatchObject({ query: "include_tags=output&size=large" });
+  expect(await defaultView(owner, "assets")).toMatchObject({ query: "include_tags=output&layers=shown&size=large" });
   expect(await defaultView(owner, "jobs")).toBeUndefined();
 });
 
