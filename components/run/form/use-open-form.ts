@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { outputNodes } from "./check";
 import { faultsOf, mergedErrors } from "../workflow/faults";
 import { fieldDomId } from "./field-ids";
@@ -23,7 +23,7 @@ export type RunPlace = { id?: string; isLocal?: boolean; canRun: boolean };
 export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal, canRun }: RunPlace) {
   const { state, dispatch } = run;
   const { serial, original, order, graph, ownNames, unsent } = opened;
-  const { info, isMissing, readAgain } = useCatalogue(id, true);
+  const { info, isMissing, readAgain, listing } = useCatalogue(id, serial);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
   // Links and classes cannot be edited, so outputs and faults are those of the file.
@@ -50,9 +50,10 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
       decode: ports.decode,
       ownNames,
       unsent,
+      listing,
       onNamed,
     }),
-    [id, isLocal, canRun, ports, ownNames, unsent, onNamed],
+    [id, isLocal, canRun, ports, ownNames, unsent, listing, onNamed],
   );
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value, catalogue: info }),
@@ -66,18 +67,51 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
   return { info, isMissing, readAgain, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning };
 }
 
-type Catalogue = { info?: ObjectInfo; isMissing: "no" | "absent" | "failed"; readAgain: () => void };
+type Catalogue = {
+  info?: ObjectInfo;
+  isMissing: "no" | "absent" | "failed";
+  readAgain: () => void;
+  listing: NonNullable<PictureContext["listing"]>;
+};
 
-/** The service's node catalogue, asked for once a workflow is open. It may be megabytes: read once per connection, never polled. */
-function useCatalogue(connection: string | undefined, isWanted: boolean): Catalogue {
-  const path = isWanted ? withQuery("/api/object_info", { connection }) : undefined;
+/**
+ * The service's node catalogue, asked for once a workflow is open. It may be megabytes: read once per connection, never polled, and once more
+ * for an opening whose files it does not have.
+ */
+function useCatalogue(connection: string | undefined, serial: number): Catalogue {
+  const path = withQuery("/api/object_info", { connection });
   const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(path, read, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
     shouldRetryOnError: false,
   });
-  return { info: data, isMissing: data || !error ? "no" : lacksOperation(error) ? "absent" : "failed", readAgain: () => void mutate() };
+  const opening = `${serial} ${path}`;
+  const [known, setKnown] = useState({ opening, isOld: data !== undefined });
+  if (known.opening !== opening) setKnown({ opening, isOld: data !== undefined });
+  const asked = useRef<string>(undefined);
+  const listing = useMemo(
+    () => ({
+      isOld: known.isOld,
+      readAgain: () => {
+        // Every field with such a file asks.
+        if (asked.current === opening) return;
+        asked.current = opening;
+        mutate(read(path), { revalidate: false }).then(
+          () => setKnown((now) => (now.opening === opening ? { opening, isOld: false } : now)),
+          // What could not be read again says nothing of a file.
+          () => undefined,
+        );
+      },
+    }),
+    [known.isOld, opening, path, mutate],
+  );
+  return {
+    info: data,
+    isMissing: data || !error ? "no" : lacksOperation(error) ? "absent" : "failed",
+    readAgain: () => void mutate(),
+    listing,
+  };
 }
 
 async function read(path: `/${string}`): Promise<ObjectInfo> {

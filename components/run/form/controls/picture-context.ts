@@ -15,5 +15,7 @@ export type PictureContext = {
   /** What its owner calls a picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
+  /** Of the files that the service has: known from before this opening, and how to ask anew. Without it the list is taken as it is. */
+  listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
 };

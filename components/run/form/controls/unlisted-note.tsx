@@ -1,19 +1,24 @@
 import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent } from "react";
 import { type ChoiceValue } from "../input-spec";
 import { own } from "../own";
 import { contentOf } from "./asset-value";
 import { toFileRef } from "./image-ref";
 import { type PictureContext } from "./picture-context";
 
-type UnlistedNoteProps = { value: string; options: readonly ChoiceValue[]; picture: Pick<PictureContext, "ownNames"> };
+type UnlistedNoteProps = { value: string; options: readonly ChoiceValue[]; picture: Pick<PictureContext, "ownNames" | "listing"> };
 
-/** A file that the service does not list. It may have been added since the list was read: this forbids nothing. */
-export function UnlistedNote({ value, options, picture: { ownNames } }: UnlistedNoteProps) {
+/** A file that the service does not list. A list from before this opening is read again first. This forbids nothing. */
+export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
   const t = useTranslations("run.media");
   // What was uploaded or chosen here has a name of its own.
-  return own(ownNames, value) === undefined && isUnlisted(value, options) ? (
-    <span className="block text-sm text-wait">{t("unlisted")}</span>
-  ) : null;
+  const isMissing = own(ownNames, value) === undefined && isUnlisted(value, options);
+  const isUnsure = isMissing && listing?.isOld === true;
+  const readAgain = useEffectEvent(() => listing?.readAgain());
+  useEffect(() => {
+    if (isUnsure) readAgain();
+  }, [isUnsure]);
+  return isMissing && !isUnsure ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
 }
 
 /** Lists hold what lies in the folder of inputs; what is named by its content is in none of them. */
