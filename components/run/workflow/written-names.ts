@@ -1,6 +1,6 @@
 // The names of files as they were written (`%date:yyyy-MM-dd%`), beside the graph in which they are filled in: whoever edits a past job or
 // opens its picture gets the text, and not the day of that run. They travel where editors of the family keep what is their own.
-// Guarantees: pure; changes no other input; what was read is taken out, so that it never comes back over what is typed later.
+// Guarantees: pure; changes no other input, and none that holds something else than what was filled in; what was read is taken out, so that it never comes back over what is typed later.
 
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { anyText, map, object, where } from "@/lib/contract/json/readers";
@@ -12,13 +12,16 @@ import { own } from "../form/own";
 
 const OURS = "lightdesk";
 const LONGEST = 1_000;
-const readOurs = object({ fileNames: map(where(anyText, (name) => name.length <= LONGEST)) });
+const name = where(anyText, (text) => text.length <= LONGEST);
+const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
 /** The editor's drawing, with the names that `sent` has otherwise than `written`. */
 export function withWrittenNames(drawing: JsonObject | undefined, written: Graph, sent: Graph): JsonObject | undefined {
   const names = Object.entries(sent).flatMap(([id, node]) => {
-    const name = own(own(written, id)?.inputs ?? {}, FILE_NAME);
-    return isFileName(node, FILE_NAME) && typeof name === "string" && name !== node.inputs[FILE_NAME] ? [[id, name] as const] : [];
+    const text = own(own(written, id)?.inputs ?? {}, FILE_NAME);
+    const filled = node.inputs[FILE_NAME];
+    if (!isFileName(node, FILE_NAME) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
+    return [[id, { written: text, filled }] as const];
   });
   if (names.length === 0) return drawing;
   return { ...drawing, extra: { ...objectOf(drawing?.extra), [OURS]: { fileNames: Object.fromEntries(names) } } };
@@ -28,10 +31,11 @@ export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObjec
   const drawing = drawingIn(file.extraData);
   const { [OURS]: ours, ...extra } = objectOf(drawing?.extra) ?? {};
   if (ours === undefined) return file;
-  const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, name]) => {
+  const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
-    const isOne = node && isFileName(node, FILE_NAME) && typeof node.inputs[FILE_NAME] === "string";
-    return isOne ? withInput(now, id, FILE_NAME, name) : now;
+    // Another editor may have kept the drawing and changed the name since.
+    const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
+    return isOne ? withInput(now, id, FILE_NAME, written) : now;
   }, file.graph);
   const info = objectOf(file.extraData?.extra_pnginfo);
   return { ...file, graph, extraData: { ...file.extraData, extra_pnginfo: { ...info, workflow: { ...drawing, extra } } } };

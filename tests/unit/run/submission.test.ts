@@ -42,13 +42,27 @@ describe("the name of a file that is filled in on sending", () => {
     });
   });
 
-  it.each([{ "1": { text: "x" } }, { "1": "x".repeat(1_001) }, { "9": "x" }, { __proto__: "x" }, "x", null, 7])(
-    "is not taken from what is none: %j",
-    (fileNames) => {
-      const extra_data = { extra_pnginfo: { workflow: { extra: { lightdesk: { fileNames } } } } };
-      expect(openWorkflow(JSON.stringify({ prompt: sent, extra_data }))).toMatchObject({ ok: true, value: { graph: sent } });
-    },
-  );
+  it("stays as another editor changed it since, which kept the drawing", () => {
+    const { extra_data } = toSubmission({ ...workflow, graph: sent, extraData }, written);
+    const changed = openWorkflow(JSON.stringify({ prompt: save("final"), extra_data }));
+    expect(changed).toMatchObject({ ok: true, value: { graph: save("final"), extraData } });
+  });
+
+  const filled = "2026-a";
+  it.each([
+    { "1": "x" },
+    { "1": { written: "x" } },
+    { "1": { written: "x".repeat(1_001), filled } },
+    { "9": { written: "x", filled } },
+    { "2": { written: "x", filled } },
+    { __proto__: { written: "x", filled } },
+    "x",
+    null,
+    7,
+  ])("is not taken from what is none: %j", (fileNames) => {
+    const extra_data = { extra_pnginfo: { workflow: { extra: { lightdesk: { fileNames } } } } };
+    expect(openWorkflow(JSON.stringify({ prompt: sent, extra_data }))).toMatchObject({ ok: true, value: { graph: sent } });
+  });
 
   it("is that of each copy, also where it is what is varied", () => {
     const file = openWorkflow(JSON.stringify({ prompt: { ...written, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
