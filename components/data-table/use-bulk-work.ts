@@ -133,11 +133,15 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     begin,
     run: (meant: Meant<Act, Item>) => run(meant),
-    /** All that match: read first, then acted on. */
-    runAll: async (act: Act, query: Query) => {
+    /** All that match: read first, then acted on, except those that were not meant by then. */
+    runAll: async (act: Act, query: Query, isMeant: (item: Item) => boolean = () => true) => {
       const key = newActKey();
       const walked = await walk(key, query);
-      if (walked) await run({ act, items: walked.items }, { key, isCut: walked.isCut });
+      if (!walked) return;
+      const items = walked.items.filter(isMeant);
+      // All of them are told elsewhere.
+      if (items.length === 0 && walked.items.length > 0) drop(key);
+      else await run({ act, items }, { key, isCut: walked.isCut });
     },
     /** Those of what was done that this holds for, once more; the receipt stays whole. */
     again: async (key: number, isMeant: (entry: Entry) => boolean) => {

@@ -1,8 +1,8 @@
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 
-/** Jobs on which an act is about to begin or under way, by the part of the page that began it. None on the server. */
+/** Jobs that are being cancelled, stopped or removed, or are about to be, by the part of the page that began it. None on the server. */
 const store = createStore<ReadonlyMap<object, readonly string[]>>(() => new Map());
 
 /** So that no other part of the page begins the same once more, and tells of it a second time. */
@@ -19,11 +19,16 @@ export function useTellBusy(ids: readonly string[]): void {
 /** Whoever began it. */
 export function useBusyJobs(): ReadonlySet<string> {
   const sources = useStore(store);
-  const [known, setKnown] = useState({ sources, ids: idsOf(sources) });
-  if (known.sources === sources) return known.ids;
-  const ids = idsOf(sources);
-  setKnown({ sources, ids });
-  return ids;
+  return useMemo(() => idsOf(sources), [sources]);
+}
+
+/** What is busy now, and what becomes so until `end`. */
+export function watchBusy(): { ids: ReadonlySet<string>; end: () => void } {
+  const ids = new Set(idsOf(store.getState()));
+  const end = store.subscribe((sources) => {
+    for (const id of idsOf(sources)) ids.add(id);
+  });
+  return { ids, end };
 }
 
 function idsOf(sources: ReadonlyMap<object, readonly string[]>): ReadonlySet<string> {

@@ -62,9 +62,13 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
   });
   const idsIn = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  const [pendingIds, busyIds] = [idsIn("undoable"), idsIn("working")];
-  useTellBusy([...pendingIds, ...busyIds]);
-  return { ...work, pendingIds, busyIds };
+  // A job that is run again stays as it is: it can be ended meanwhile.
+  useTellBusy(
+    work.works.flatMap(({ phase }) =>
+      (phase.kind === "undoable" || phase.kind === "working") && phase.act !== "runAgain" ? phase.items.map(({ id }) => id) : [],
+    ),
+  );
+  return { ...work, pendingIds: idsIn("undoable"), busyIds: idsIn("working") };
 }
 
 export type JobWork = ReturnType<typeof useJobWork>;

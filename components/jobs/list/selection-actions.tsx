@@ -52,19 +52,16 @@ export function SelectionActions({ chosen, rows, connection, bulk, onDone, onCle
   const copy = useCopy();
   const errors = useTranslations("errors");
   const busy = useBusyJobs();
-  const isFree = ({ id }: KnownJob) => !busy.has(id);
-  const jobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows).filter(isFree) : [];
+  const isFree = (which: JobAct, { id }: KnownJob) => !(which === "runAgain" ? bulk.busyIds : busy).has(id);
+  const known = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
+  const jobsFor = (which: JobAct) => known.filter((job) => isFree(which, job) && fits(which, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const act = (which: JobAct) => {
     if (chosen.kind === "matching") void bulk.ask(which, chosen.query);
-    else
-      bulk.start(
-        which,
-        jobs.filter((job) => fits(which, job)),
-      );
+    else bulk.start(which, jobsFor(which));
   };
   const offered = (which: JobAct) =>
-    chosen.kind === "matching" ? narrowedTo(which, chosen.query) !== undefined : jobs.some((job) => fits(which, job));
+    chosen.kind === "matching" ? narrowedTo(which, chosen.query) !== undefined : jobsFor(which).length > 0;
   function copyIds() {
     if (chosen.kind === "matching") void bulk.collect(chosen.query);
     else void copy(chosen.ids.join("\n"), t("copied", { count }));

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { watchBusy } from "../actions/busy-jobs";
 import { type KnownJob } from "../actions/end-jobs";
 import { type JobAct, useJobWork } from "../actions/use-job-work";
 import { countJobs, narrowedTo, walkJobs } from "./chosen-jobs";
@@ -31,6 +32,12 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
     else if (count.value === 0) setNothing(true);
     else setAsked({ act, count: count.value, query: narrowed });
   }
+  /** What is being ended elsewhere when the list is read, or becomes so while it is, is told there, not here too. */
+  async function runAll(act: JobAct, query: JobSearchQuery): Promise<void> {
+    const elsewhere = watchBusy();
+    await work.runAll(act, query, ({ id }) => act === "runAgain" || !elsewhere.ids.has(id));
+    elsewhere.end();
+  }
   function begin(): void {
     setNothing(false);
     work.dismissEnded();
@@ -56,7 +63,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
     confirm: () => {
       setAsked(undefined);
       if (asked?.jobs) void work.run({ act: asked.act, items: asked.jobs });
-      else if (asked?.query) void work.runAll(asked.act, asked.query);
+      else if (asked?.query) void runAll(asked.act, asked.query);
       onBegun();
     },
     leave: () => setAsked(undefined),

@@ -1,73 +1,19 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
-import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
-import { useJobActs } from "@/components/jobs/job/use-job-acts";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
-import { type JobRow } from "@/components/jobs/job-row";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
-import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { type JobState } from "@/lib/contract/states";
-import { factsOf } from "./a-job";
+import { asked, ids, outside, pass, press, query, rows, show, stubDialogs } from "./jobs-selection";
 import { inApp, renderInApp } from "./render";
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  // jsdom knows the element and not its two methods.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
-});
+beforeEach(() => void vi.useFakeTimers());
+beforeEach(stubDialogs);
 afterEach(cleanup);
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
-const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
-const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };
-const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
-const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
-
-type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
-/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
-function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
-  const all: Sent[] = [];
-  vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
-    const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
-    const sent = { path, method, json, keepalive, press: new Headers(headers).get(IDEMPOTENCY_HEADER) };
-    all.push(sent);
-    return answer(sent, all.length);
-  });
-  return all;
-}
-function show(selection: ChosenJobs, { canRun = true } = {}) {
-  const [onDone, onClear] = [vi.fn(), vi.fn()];
-  const view = renderInApp(
-    <OwnSelectionActions
-      chosen={selection}
-      rows={rows}
-      connection="c1"
-      onDone={onDone}
-      onClear={onClear}
-      onBack={vi.fn()}
-      canRun={canRun}
-    />,
-  );
-  return { onDone, onClear, ...view };
-}
-const ids = (...chosen: string[]): ChosenJobs => ({ kind: "ids", ids: chosen });
-/** What runs jobs again is fetched by the first that is. */
-async function press(name: string) {
-  await act(async () => void fireEvent.click(screen.getByRole("button", { name })));
-  if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
-}
-const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 const receiptLines = async () => {
   await press("Show results");
   return within(screen.getByRole("dialog"))
@@ -97,37 +43,6 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(screen.getByText("1 cancelled, 1 stopped, 1 had already started")).toBeDefined();
   expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
-});
-
-function Panel() {
-  const acts = useJobActs({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
-  const facts = factsOf({ id: "wait-1", status: "pending" });
-  return (
-    <>
-      <JobActions facts={facts} linked={undefined} acts={acts} />
-      <JobActAnswer facts={facts} linked={undefined} acts={acts} />
-    </>
-  );
-}
-
-it("what is being cancelled in its panel is not cancelled in the list beside it too, and the other way round: one act, one receipt", async () => {
-  const sent = outside(({ path, json }) =>
-    Response.json(path.startsWith("/api/queue") ? { deleted: (json as { delete: string[] }).delete } : {}),
-  );
-  renderInApp(<Panel />);
-  const { unmount } = show(ids("wait-1", "wait-2"));
-  await press("Cancel job");
-  expect(screen.getByRole("button", { name: "Cancel job" }).getAttribute("aria-disabled")).toBe("true");
-  await press("Cancel");
-  expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
-  await pass(UNDO_MS);
-  expect(sent.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([{ delete: ["wait-1"] }, { delete: ["wait-2"] }]);
-  expect(screen.getAllByText("1 cancelled")).toHaveLength(2);
-  unmount();
-  show(ids("wait-1"));
-  await press("Cancel");
-  await press("Cancel job");
-  expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(1);
 });
 
 it("takes all matching by a press beside what is selected, and says that they are", async () => {
@@ -268,8 +183,6 @@ const page = (from: number, count: number, total: number) =>
     jobs: Array.from({ length: count }, (_, index) => ({ id: `job-${from + index}`, status: "pending" })),
     pagination: { offset: from, limit: 1000, total, has_more: from + count < total },
   });
-const asked = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);
-
 it("all matching are counted for the act, asked for by that number, read page by page, and then acted on in batches", async () => {
   const sent = outside(({ path, method, json }) => {
     const { offset, limit } = asked(path);
