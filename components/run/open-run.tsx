@@ -180,7 +180,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
               </Button>
             </p>
           ) : null}
-          <PinnedCard form={form} placed={placed} {...row} />
+          <PinnedCard key={`${serial}/pinned`} form={form} placed={placed} {...row} />
           {form.map((node) => (
             <NodeCard
               key={`${serial}/${node.id}`}
@@ -190,7 +190,12 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
               {...row}
             />
           ))}
-          <AdvancedCard outputs={outputs} advanced={advanced} onChange={(next) => dispatch({ type: "advanced", serial, advanced: next })} />
+          <AdvancedCard
+            key={`${serial}/advanced`}
+            outputs={outputs}
+            advanced={advanced}
+            onChange={(next) => dispatch({ type: "advanced", serial, advanced: next })}
+          />
           <RunPast run={run} />
         </div>
       </RunSplit>

@@ -124,6 +124,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
       </div>
       {chosen && taken ? (
         <WayFields
+          key={`${chosen.node.id}/${chosen.field.name}`}
           field={chosen.field}
           way={taken}
           typed={typed}

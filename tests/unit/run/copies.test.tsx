@@ -28,6 +28,7 @@ beforeEach(() => {
 afterEach(() => {
   cleanup();
   sessionStorage.clear();
+  vi.unstubAllGlobals();
 });
 
 /** A service whose answers are the test's, one by one. */
@@ -66,6 +67,27 @@ const nth = async (sent: Sent[], count: number): Promise<Sent> => {
 };
 const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
 const refused = (status: number, code: string, more: Partial<Failure> = {}) => failed({ code, message: "", status, ...more });
+
+it("a press with Shift counts from none of the input that was varied before", async () => {
+  const method = [["area", "bicubic", "bilinear", "lanczos"]];
+  const input = { required: { first: method, second: method } };
+  vi.stubGlobal("fetch", async (path: string) =>
+    String(path).includes("object_info")
+      ? Response.json({ SaveImage: { name: "SaveImage", input, output: [], output_node: true } })
+      : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+  );
+  const { show } = desk();
+  show();
+  await openText(JSON.stringify({ "1": { class_type: "SaveImage", inputs: { first: "area", second: "area" } } }));
+  await waitFor(() => expect(document.querySelectorAll("option").length).toBeGreaterThan(0));
+  fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
+  const dialog = within(await screen.findByRole("dialog"));
+  const box = (name: string) => dialog.getByRole<HTMLInputElement>("checkbox", { name });
+  fireEvent.click(box("lanczos"));
+  fireEvent.change(dialog.getByRole("combobox"), { target: { value: "1" } });
+  fireEvent.click(box("bicubic"), { shiftKey: true });
+  expect(dialog.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked)).toEqual([true, true, false, false]);
+});
 
 describe("more than twenty copies", () => {
   it("are asked about by their number before any is sent, and again for other values", async () => {

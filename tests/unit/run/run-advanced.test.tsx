@@ -78,6 +78,19 @@ it("a press with Shift takes or leaves every output from the one before to this 
   expect(service.received[0]?.partial_execution_targets).toEqual(["2", "4", "5", "6"]);
 });
 
+it("a press with Shift counts from none of the workflow that was open before", async () => {
+  show(portsTo(service));
+  const saves = ["2", "3", "4", "5"].map((id) => [id, { class_type: "SaveImage", inputs: { images: ["1", 0] } }]);
+  const text = JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 8 } }, ...Object.fromEntries(saves) });
+  const box = (id: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `SaveImage #${id}`, hidden: true });
+  await openText(text);
+  fireEvent.click(box("5"));
+  await openText(text);
+  expect(box("5").checked).toBe(true);
+  fireEvent.click(box("3"), { shiftKey: true });
+  expect(saves.map(([id]) => box(String(id)).checked)).toEqual([true, false, true, true]);
+});
+
 it("extra_data is bounded, and merged without losing what the workflow brought", () => {
   expect(readExtra("")).toEqual({ ok: true, value: {} });
   expect(readExtra("[1]")).toMatchObject({ why: "no_object" });

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkGraph, outputNodes } from "@/components/run/form/check";
 import { randomSeed } from "@/components/run/form/seeds";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -11,12 +11,15 @@ import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
 beforeEach(async () => {
+  // jsdom makes no object URLs.
+  vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL: () => undefined }));
   service = await startPromptServer();
 });
 afterEach(async () => {
   cleanup();
   sessionStorage.clear();
   localStorage.clear();
+  vi.unstubAllGlobals();
   await service.stop();
 });
 
@@ -84,6 +87,21 @@ describe("a seed", () => {
     expect(randomSeed(range(2 ** 64), () => 0.999999)).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
     expect(Number.isInteger(randomSeed(range(), () => 0.5))).toBe(true);
   });
+});
+
+it("a pinned picture keeps no failure of the workflow that was open before", async () => {
+  show(portsTo(service, { decode: async () => undefined }));
+  const text = JSON.stringify({
+    "1": { class_type: "LoadImage", inputs: { image: "photo.png" } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } },
+  });
+  await openText(text);
+  fireEvent.click(screen.getByRole("button", { name: "Pin image of LoadImage to the top" }));
+  const file = new File(["x"], "mine.png", { type: "image/png" });
+  await act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files: [file] } }));
+  await screen.findByText(/^mine.png could not be uploaded/);
+  await openText(text);
+  expect(screen.queryByText(/could not be uploaded/)).toBeNull();
 });
 
 it("a pinned input stands first, once, and still does when the workflow is opened again", async () => {
