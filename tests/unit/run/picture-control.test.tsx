@@ -119,6 +119,17 @@ describe("the picture of a node", () => {
     expect(sent.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
   });
 
+  it("whose upload broke says no more of it once another name is typed", async () => {
+    const { sent, values } = show();
+    await choose(png("photo.png"));
+    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    expect(screen.getByText("photo.png could not be uploaded.")).toBeTruthy();
+    fireEvent.change(screen.getByRole("textbox", { name: "Picture name" }), { target: { value: "photo.pn" } });
+    expect(screen.queryByText(/could not be uploaded/)).toBeNull();
+    expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+    expect(values).toEqual(["photo.pn"]);
+  });
+
   it("is that of the newest choice: an older answer changes nothing", async () => {
     const { sent, values } = show();
     await choose(png("first.png"));

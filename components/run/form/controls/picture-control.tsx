@@ -78,7 +78,11 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
           aria-describedby={[control["aria-describedby"], noteId].filter(Boolean).join(" ")}
           sentAs={name}
           ownName={ownName}
-          onChange={onChange}
+          onChange={(typed) => {
+            // What failed was for the name that stood there.
+            if (state.kind === "failed" || state.kind === "refused") stop();
+            onChange(typed);
+          }}
         />
         <span className="flex flex-wrap items-center gap-2">
           {canSend ? (
