@@ -23,6 +23,13 @@ export function CheckList<T>({ options, chosen, onChange, children }: CheckListP
       key={place}
       className="flex min-h-7 items-center gap-2"
       onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}
+      // Firefox hands no click with Shift on to the box; the others must not do it a second time.
+      onClick={(event) => {
+        if (!event.shiftKey || event.target instanceof HTMLInputElement) return;
+        event.preventDefault();
+        event.currentTarget.control?.focus();
+        press(option, !chosen.includes(option), true);
+      }}
     >
       <Checkbox
         checked={chosen.includes(option)}

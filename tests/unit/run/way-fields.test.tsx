@@ -15,6 +15,25 @@ const field: FormField = { name: "method", value: "area", control: { kind: "choi
 const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
 const picture = { ...portsTo(undefined), canSend: true, onNamed: () => undefined };
 
+it("a press with Shift on the words is one on their box, once", () => {
+  const chosen: unknown[] = [];
+  function Choices() {
+    const [now, setNow] = useState(nothing);
+    const take = (more: Partial<Typed>) => {
+      chosen.push(more.chosen);
+      setNow({ ...now, ...more });
+    };
+    return <WayFields field={field} way="chosen" typed={now} picture={picture} onTyped={take} />;
+  }
+  renderPage(<Choices />);
+  fireEvent.click(screen.getByText("bicubic"));
+  fireEvent.click(screen.getByText("lanczos"), { shiftKey: true });
+  expect(document.activeElement).toBe(screen.getByRole("checkbox", { name: "lanczos" }));
+  fireEvent.click(screen.getByText("bilinear"), { shiftKey: true });
+  expect(chosen).toEqual([["bicubic"], ["bicubic", "bilinear", "lanczos"], ["bicubic"]]);
+  expect(options.filter((name) => screen.getByRole<HTMLInputElement>("checkbox", { name }).checked)).toEqual(["bicubic"]);
+});
+
 it("a press with Shift ticks every choice from the one before to this one, and unticks them alike; those are what is run", () => {
   let typed = nothing;
   function Choices() {
