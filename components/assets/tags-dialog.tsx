@@ -76,8 +76,8 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
           placeholder={t("searchPlaceholder")}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            // A second Enter, with nothing typed, is the one that acts.
-            if (event.key !== "Enter" || wanted === "") return;
+            // A second Enter, with nothing typed, is the one that acts; while a word is composed it is the keyboard's.
+            if (event.key !== "Enter" || event.nativeEvent.isComposing || wanted === "") return;
             event.preventDefault();
             take(typedOut || !only ? meant : [only]);
           }}

@@ -34,7 +34,7 @@ export function TagsInput({ connection, value, seen = [], onText, ...rest }: Tag
         }}
         onKeyDown={(event) => {
           const only = onlyTag(typed, offered);
-          if (event.key !== "Enter" || only === undefined || only === typed) return;
+          if (event.key !== "Enter" || event.nativeEvent.isComposing || only === undefined || only === typed) return;
           event.preventDefault();
           onText(before + only);
         }}

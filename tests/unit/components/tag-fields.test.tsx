@@ -34,6 +34,8 @@ afterEach(() => {
 });
 
 const offered = (count: number) => waitFor(() => expect(document.querySelectorAll("datalist option")).toHaveLength(count));
+/** The key that ends what an input method composes. */
+const compose = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter", isComposing: true });
 /** False where the key was taken by the field, and so sends no form. */
 const enter = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter" });
 
@@ -50,6 +52,8 @@ it("of files that are added, after the tags that are there; a whole tag and one 
   expect(enter(field)).toBe(true);
   fireEvent.change(field, { target: { value: "input, por" } });
   await offered(1);
+  expect(compose(field)).toBe(true);
+  expect(field.value).toBe("input, por");
   expect(enter(field)).toBe(false);
   expect(field.value).toBe("input, portrait");
   expect(enter(field)).toBe(true);
@@ -84,6 +88,8 @@ it("of selected assets: the first Enter takes it, the second acts", async () => 
   const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Tags" });
   fireEvent.change(field, { target: { value: "por" } });
   await screen.findByRole("button", { name: "portrait" });
+  expect(compose(field)).toBe(true);
+  expect(field.value).toBe("por");
   expect(enter(field)).toBe(false);
   expect(field.value).toBe("");
   fireEvent.change(field, { target: { value: "see," } });
