@@ -48,15 +48,19 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
 
 /** What lists call it; `short`: the beginning of its id beside its name, where it has both. */
 export function partWords({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
+  if (isCount(action, id)) return { text: id };
   if (name === undefined || name === id) return { text: aboutJobs.has(action) ? namelessWorkflow(id) : id };
   return { text: name, ...((aboutJobs.has(action) || aboutAssets.has(action)) && { short: id.slice(0, 8) }) };
 }
 
 /** The page of what was acted on; a deleted one has none. */
 export function targetHref({ action, target, status, connection }: AuditItem): string | undefined {
-  if (target === undefined || (action === "deleteAsset" && status < 400) || status === 404) return undefined;
+  if (target === undefined || isCount(action, target) || (action === "deleteAsset" && status < 400) || status === 404) return undefined;
   return pageOf(aboutJobs.has(action) ? "job" : aboutAssets.has(action) ? "asset" : "id", target, connection);
 }
+
+/** Entries of jobs that were stopped together had no ids once. */
+const isCount = (action: string, target: string): boolean => action === "stopJobs" && /^\d+ jobs$/.test(target);
 
 /** Without a name the connection is gone, or another person's: its pages do not open here. */
 function pageOf(word: AuditFact["word"], id: string, connection: AuditItem["connection"]): string | undefined {

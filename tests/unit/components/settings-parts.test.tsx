@@ -163,6 +163,13 @@ describe("the audit log", () => {
     expect(outcomes().join(" ")).not.toMatch(/[a-z]{4,}/i);
   });
 
+  it("says of jobs that were stopped together how many, where it has no ids of them, and leads to none", async () => {
+    await show(screenOf([{ ...entry, action: "stopJobs", target: "3 jobs", outcome: undefined }]));
+    const [, row] = screen.getAllByRole("row");
+    expect(row?.textContent).toMatch(/[^#]3 jobs/);
+    expect(row?.querySelector("a")).toBeNull();
+  });
+
   it("leads to the job or the asset that came of it, and names a file as one", async () => {
     const uploaded = { ...entry, id: 6, action: "uploadAsset", outcome: "id=a-2 name=my own cat.png created_new=true" };
     const deleted = { ...entry, id: 5, action: "deleteAsset", target: "a-3", outcome: undefined };
