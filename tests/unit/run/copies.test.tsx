@@ -76,8 +76,7 @@ it("a press with Shift counts from none of the input that was varied before", as
       ? Response.json({ SaveImage: { name: "SaveImage", input, output: [], output_node: true } })
       : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
   );
-  const { show } = desk();
-  show();
+  desk().show();
   await openText(JSON.stringify({ "1": { class_type: "SaveImage", inputs: { first: "area", second: "area" } } }));
   await waitFor(() => expect(document.querySelectorAll("option").length).toBeGreaterThan(0));
   fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
