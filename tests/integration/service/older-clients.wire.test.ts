@@ -98,10 +98,13 @@ it("system_stats tells of the machine, object_info of one class, and free is hea
     expect(await client.post("/api/free", body)).toMatchObject({ status: 200, text: "" });
 });
 
+/** Memory comes and goes between two questions. */
+const withoutFree = (body: string) => body.replaceAll(/("\w*_free":)\d+/g, "$1");
+
 it("every path may leave /api out, and none is open for it", async () => {
   const anonymous = httpClient(service.url, "ld-nothing");
   for (const path of ["/jobs", "/queue", "/prompt", "/history_v2", "/userdata?dir=%2F", "/system_stats", "/user"]) {
-    expect((await client.get(path)).body, path).toEqual((await client.get(`/api${path}`)).body);
+    expect(withoutFree((await client.get(path)).text), path).toBe(withoutFree((await client.get(`/api${path}`)).text));
     expect((await anonymous.get(path)).status, path).toBe(401);
   }
   expect(await anonymous.get("/health")).toMatchObject({ status: 200, body: { status: "ok" } });
