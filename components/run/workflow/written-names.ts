@@ -1,6 +1,7 @@
 // The names of files as they were written (`%date:yyyy-MM-dd%`), beside the graph in which they are filled in: whoever edits a past job or
 // opens its picture gets the text, and not the day of that run. They travel where editors of the family keep what is their own.
-// Guarantees: pure; changes no other input, and none that holds something else than what was filled in; what was read is taken out, so that it never comes back over what is typed later.
+// Guarantees: pure; changes no other input, and none that holds something else than what was filled in; what was read is taken out, so that
+// it never comes back over what is typed later.
 
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { anyText, map, object, where } from "@/lib/contract/json/readers";
