@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { encode } from "next-auth/jwt";
 import { type Role, roles } from "@/lib/contract/roles";
 import { setUp } from "@/lib/server/auth/set-up";
-import { type Viewer } from "@/lib/server/auth/viewer";
+import { readViewer, type Viewer } from "@/lib/server/auth/viewer";
 import { startComposition, type CompositionOptions } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
+import { type Member } from "@/lib/server/store/members";
 import { storeApiKey } from "@/lib/server/keys/api-keys";
 import { loadHandlers, matchRoute } from "./routes";
 
@@ -54,8 +55,15 @@ export async function createHarness({ settings = {}, ...options }: HarnessOption
             createdAt: console.now(),
           });
     if (!member) throw new Error(`no member ${role}`);
-    viewers.set(role, { memberId: member.id, name: member.name, email: member.email, role });
-    cookies.set(role, await mintCookie({ sub: member.id, version: member.sessionVersion }));
+    await beginSession(role, member);
+  }
+
+  async function beginSession(role: Role, { id, sessionVersion }: Member): Promise<void> {
+    const cookie = await mintCookie({ sub: id, version: sessionVersion });
+    const viewer = await readViewer(new Headers({ cookie }));
+    if (!viewer) throw new Error(`no viewer ${role}`);
+    viewers.set(role, viewer);
+    cookies.set(role, cookie);
   }
 
   async function mintCookie(claims: Record<string, unknown>, secret = console.authSecret): Promise<string> {
@@ -93,7 +101,7 @@ export async function createHarness({ settings = {}, ...options }: HarnessOption
     async renewCookies() {
       for (const [role, { memberId }] of viewers) {
         const member = await console.store.members.get(memberId);
-        if (member) cookies.set(role, await mintCookie({ sub: member.id, version: member.sessionVersion }));
+        if (member) await beginSession(role, member);
       }
     },
     viewerOf(role: Role): Viewer {

@@ -18,7 +18,7 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
   const { token } = await searchParams;
   const given = typeof token === "string" && token !== "" ? token : undefined;
   const invitation = given === undefined ? undefined : await getInvitation(given);
-  const viewer = await readViewer((await headers()).get("cookie"));
+  const viewer = await readViewer(await headers());
   const t = await getTranslations("auth.invitation");
   const frame = await getTranslations("frame");
   return (

@@ -16,7 +16,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
   const { callbackUrl } = await searchParams;
   const returnTo = typeof callbackUrl === "string" ? callbackUrl : undefined;
-  if (await readViewer((await headers()).get("cookie"))) redirect(safeReturn(returnTo));
+  if (await readViewer(await headers())) redirect(safeReturn(returnTo));
   const t = await getTranslations("auth.signIn");
   const frame = await getTranslations("frame");
   return (

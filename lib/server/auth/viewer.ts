@@ -1,7 +1,7 @@
-// Who is asking, with which role: from the session cookie, checked against the store at each request.
-// Guarantees: a disabled or removed member, a session older than the last change of role, and one
-// that was signed out, is no viewer at once.
-// Must never: trust a role that travels in the cookie; there is none in it.
+// Who is asking, with which role and within which bounds: from what the request brings, checked against the store at each request.
+// Guarantees: the one place that makes a viewer of a credential; a suspended or removed member, a session older than the last change of
+// role, and one that was signed out, is no viewer at once.
+// Must never: trust a role that travels in a credential; there is none in it.
 
 import "server-only";
 import { headers } from "next/headers";
@@ -9,46 +9,54 @@ import { redirect } from "next/navigation";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
-import { type Member } from "../store/members";
 import { PAGE_HEADER } from "./page-header";
-import { readSession } from "./session";
+import { readSession, sessionIdOf } from "./session";
 import { sessionCookieName } from "./session-cookie";
 
-export type Viewer = { memberId: string; name: string; email: string; role: Role };
+/** What let somebody in, enough to look it up again. */
+export type Credential = { kind: "session"; id: string; memberId: string; version: number };
+/** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
+export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
+export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
+/** Of a request: `Headers`, or what looks like them. */
+export type SentHeaders = { get(name: string): string | null };
 
 export const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
 
-export async function readViewer(cookieHeader: string | null | undefined): Promise<Viewer | undefined> {
-  const { store, env, authSecret, ready } = composition();
+export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
+  const { env, authSecret, ready } = composition();
   await ready;
-  const token = readCookie(cookieHeader ?? "", sessionCookieName(env.publicUrl));
+  const token = readCookie(sent.get("cookie") ?? "", sessionCookieName(env.publicUrl));
   const session = token === undefined ? undefined : await readSession({ token, secret: authSecret });
-  if (session?.sub === undefined) return undefined;
-  const member = await store.members.get(session.sub);
-  if (!member || member.disabled || member.sessionVersion !== session.version) return undefined;
-  return toViewer(member);
+  const id = session ? sessionIdOf(session) : undefined;
+  if (session?.sub === undefined || id === undefined || typeof session.version !== "number") return undefined;
+  return findViewer({ kind: "session", id, memberId: session.sub, version: session.version });
 }
 
-/** Why a member may not go on with what they began: removed, disabled, or of a lower role by now. Asked at each step of what takes time. */
-export async function lostRights({ memberId, role }: Pick<Viewer, "memberId" | "role">): Promise<Failure | undefined> {
+async function findViewer(credential: Credential): Promise<Viewer | undefined> {
+  const { store } = composition();
+  const member = await store.members.get(credential.memberId);
+  if (!member || member.disabled || member.sessionVersion !== credential.version) return undefined;
+  if (await store.endedSessions.has(credential.id)) return undefined;
+  return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
+}
+
+/** Why a viewer may not go on with what they began: let in no longer, or of a lower role by now. Asked at each step of what takes time. */
+export async function lostRights({ memberId, role, credential }: Viewer): Promise<Failure | undefined> {
   const member = await composition().store.members.get(memberId);
-  if (!member || member.disabled) return sessionEnded;
-  if (hasRole(member.role, role)) return undefined;
-  return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
+  if (member && !member.disabled && !hasRole(member.role, role))
+    return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
+  return (await findViewer(credential)) ? undefined : sessionEnded;
 }
 
 /** For pages: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
 export async function requireViewer(): Promise<Viewer> {
   const sent = await headers();
-  const viewer = await readViewer(sent.get("cookie"));
+  const viewer = await readViewer(sent);
   if (viewer) return viewer;
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   const page = sent.get(PAGE_HEADER);
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
-}
-
-export function toViewer({ id, name, email, role }: Member): Viewer {
-  return { memberId: id, name, email, role };
 }
 
 function readCookie(header: string, name: string): string | undefined {

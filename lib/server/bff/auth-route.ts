@@ -9,10 +9,9 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Handler, type RouteContext, unguarded } from "./guard";
+import { type Handler, type RouteContext, toActor, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
-import { toViewer } from "../auth/viewer";
 
 export function authRoute(): Handler {
   return unguarded("auth", async ({ request, params, note }) => {
@@ -22,8 +21,8 @@ export function authRoute(): Handler {
     // Made anew for each request: the options read the composition, which does not exist at import.
     const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(
       authOptions({
-        changed: (action, member) => note({ action, viewer: toViewer(member) }),
-        refused: (member, address) => note({ action: "signIn", viewer: member && toViewer(member), isWritten: true, target: address }),
+        changed: (action, member) => note({ action, by: toActor(member) }),
+        refused: (member, address) => note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
         failed: (error) => void failures.push(error),
       }),
     );

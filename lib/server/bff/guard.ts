@@ -14,6 +14,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { readViewer, sessionEnded, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
+import { type Member } from "../store/members";
 import { failureAnswer, finish, statusOf } from "./answers";
 import { holdBody } from "./held-body";
 import { isSameOrigin } from "./same-origin";
@@ -32,21 +33,23 @@ export type Opened = {
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
+type Actor = Pick<Viewer, "memberId" | "name">;
 /** `isWritten`: in the audit log although it changes nothing, or no member is known to have done it. */
-type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; viewer?: Viewer; isWritten?: boolean };
+type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; by?: Actor; isWritten?: boolean };
 
 /** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
   return handler(guard, async (opened) => {
-    const cookie = opened.request.headers.get("cookie");
-    const viewer = await readViewer(cookie);
+    const { headers } = opened.request;
+    const viewer = await readViewer(headers);
     if (!viewer) return failed(refusal("UNAUTHORIZED", "Sign in first."));
-    opened.note({ viewer });
+    opened.note({ by: viewer });
     if (!hasRole(viewer.role, guard.role)) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
+    if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
     const waitMs = opened.console.memberLimit.take(viewer.memberId);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
-    const held = holdBody(opened.request, async () => ((await readViewer(cookie)) ? undefined : sessionEnded));
+    const held = holdBody(opened.request, async () => ((await readViewer(headers)) ? undefined : sessionEnded));
     const result = await run({ ...opened, request: held.request, viewer });
     const refused = held.refused();
     return refused ? failed(refused) : result;
@@ -75,7 +78,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (noted.isWritten || (changes && noted.viewer))
+    if (noted.isWritten || (changes && noted.by))
       await audit({ action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) }, noted, result);
     if (request.method !== "HEAD") return answer;
     // A file or a service's connection may be behind what is not read; how its reading ends does not matter either.
@@ -107,7 +110,7 @@ type Written = { action: string; requestId: string; act: string | undefined };
 
 async function audit({ action, requestId, act }: Written, noted: Noted, result: Result<Response, Failure>): Promise<void> {
   const { store, now, log } = composition();
-  const { viewer, target, connectionId, outcome } = noted;
+  const { by, target, connectionId, outcome } = noted;
   const said = result.ok
     ? { status: result.value.status, outcome }
     : { status: statusOf(result.failure), code: result.failure.code, outcome };
@@ -115,8 +118,8 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
     await store.audit.add({
       at: now(),
       requestId,
-      memberId: viewer?.memberId,
-      memberName: viewer?.name,
+      memberId: by?.memberId,
+      memberName: by?.name,
       action,
       target,
       connectionId,
@@ -127,6 +130,10 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
     // The change has happened: refusing the answer now would make the person do it twice.
     log.error({ requestId, action, err: error }, "a change could not be written to the audit log");
   }
+}
+
+export function toActor({ id, name }: Member): Actor {
+  return { memberId: id, name };
 }
 
 export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {

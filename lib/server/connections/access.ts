@@ -33,16 +33,26 @@ export type Access = {
   seenAsset: (id: string) => PictureSource | undefined;
 };
 
+/** Those of the team and the viewer's own, within the scope of what let them in. */
+export async function usableConnections(viewer: Viewer): Promise<Connection[]> {
+  const connections = await composition().store.connections.listFor(viewer.memberId);
+  return connections.filter(({ id }) => isInScope(viewer, id));
+}
+
+function isInScope({ scope }: Viewer, connectionId: string): boolean {
+  return scope.connections?.includes(connectionId) !== false;
+}
+
 /** Without an id: the member's last used connection, else the first that they may use. */
-export async function findConnection(viewer: Pick<Viewer, "memberId">, id: string | undefined): Promise<Result<Connection, Failure>> {
+export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = composition();
+  const get = async (one: string) => (isInScope(viewer, one) ? store.connections.getFor(viewer.memberId, one) : undefined);
   if (id !== undefined) {
-    const connection = await store.connections.getFor(viewer.memberId, id);
+    const connection = await get(id);
     return connection ? ok(connection) : failed(noConnection);
   }
-  const member = await store.members.get(viewer.memberId);
-  const last = member?.lastConnectionId && (await store.connections.getFor(viewer.memberId, member.lastConnectionId));
-  const connection = last || (await store.connections.listFor(viewer.memberId))[0];
+  const last = (await store.members.get(viewer.memberId))?.lastConnectionId;
+  const connection = (last && (await get(last))) || (await usableConnections(viewer))[0];
   return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
 }
 

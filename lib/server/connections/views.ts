@@ -6,13 +6,12 @@ import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Connection } from "../store/connections";
 import { isEmbedded } from "../upstream/send";
-import { findConnection } from "./access";
+import { findConnection, usableConnections } from "./access";
 
 /** `meant` is the page's own choice; an id that the member may not use falls back to the last used one. */
 export async function listConnectionViews(viewer: Viewer, meant?: string): Promise<ConnectionView[]> {
-  const { store } = composition();
   const [connections, chosen, usual] = await Promise.all([
-    store.connections.listFor(viewer.memberId),
+    usableConnections(viewer),
     meant === undefined ? undefined : findConnection(viewer, meant),
     findConnection(viewer, undefined),
   ]);

@@ -7,7 +7,7 @@ import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
-import { readViewer, sessionEnded } from "../auth/viewer";
+import { readViewer, sessionEnded, type Viewer } from "../auth/viewer";
 import { refusal } from "../bff/guard";
 import { isSameOrigin } from "../bff/same-origin";
 import { composition } from "../composition";
@@ -19,9 +19,9 @@ const LONGEST_CLIENT_ID = 200;
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
   const { env, memberLimit, listenTo } = composition();
   const headers = new Headers();
-  for (const name of ["host", "origin", "sec-fetch-site"]) if (sent[name] !== undefined) headers.set(name, String(sent[name]));
+  for (const name of ["host", "origin", "sec-fetch-site", "cookie"]) if (sent[name] !== undefined) headers.set(name, String(sent[name]));
   if (!isSameOrigin({ headers }, env.publicUrl)) return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
-  const viewer = await readViewer(sent.cookie);
+  const viewer = await readViewer(headers);
   if (!viewer) return refused(refusal("UNAUTHORIZED", "Sign in first."));
   if (memberLimit.take(viewer.memberId) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const search = new URLSearchParams(url?.split("?")[1]);
@@ -32,9 +32,9 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   const clientId = search.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
 
   async function objection(): Promise<string | undefined> {
-    const now = await readViewer(sent.cookie);
+    const now = await readViewer(headers);
     if (!now) return sessionEnded.message;
-    return (await isStillMeant(access, now.memberId, asked)) ? undefined : "The connection was switched, changed or removed.";
+    return (await isStillMeant(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
   }
   return {
     ok: true,
@@ -46,8 +46,8 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   };
 }
 
-async function isStillMeant({ connection, fingerprint }: Access, memberId: string, asked: string | undefined): Promise<boolean> {
-  const found = await findConnection({ memberId }, asked);
+async function isStillMeant({ connection, fingerprint }: Access, viewer: Viewer, asked: string | undefined): Promise<boolean> {
+  const found = await findConnection(viewer, asked);
   if (!found.ok || found.value.id !== connection.id || found.value.baseUrl !== connection.baseUrl) return false;
   return (await composition().store.keys.getOf(connection.id))?.fingerprint === fingerprint;
 }

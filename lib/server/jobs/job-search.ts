@@ -10,7 +10,7 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { isTerminalWord } from "@/lib/contract/states";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { findConnection, openConnection } from "../connections/access";
+import { findConnection, openConnection, usableConnections } from "../connections/access";
 import { composition } from "../composition";
 import { wordsOf } from "../store/ledger-words";
 import { withNames } from "../workflows/with-names";
@@ -48,7 +48,7 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
 /** Of a job that the connection in use does not have: another one of the member's that has it, by what the ledger knows. */
 export async function findJobElsewhere(viewer: Viewer, jobId: string): Promise<string | undefined> {
   const { store, ledger } = composition();
-  const [used, all] = await Promise.all([findConnection(viewer, undefined), store.connections.listFor(viewer.memberId), ledger.settled()]);
+  const [used, all] = await Promise.all([findConnection(viewer, undefined), usableConnections(viewer), ledger.settled()]);
   const others = all.filter(({ id }) => !used.ok || id !== used.value.id).map(({ id }) => id);
   return (await store.jobLedger.holdersOf(jobId, others))[0];
 }

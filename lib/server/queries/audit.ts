@@ -17,6 +17,7 @@ import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
+import { usableConnections } from "../connections/access";
 import { type KeptEntry } from "../store/audit";
 import { groupAudit, type Logged } from "./group-audit";
 
@@ -122,8 +123,8 @@ function searchOf({ member, action, on, from, to, within }: AuditFilter) {
   return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
 }
 
-async function connectionNames({ memberId }: Viewer): Promise<ReadonlyMap<string, string>> {
-  return new Map((await composition().store.connections.listFor(memberId)).map(({ id, name }) => [id, name]));
+async function connectionNames(viewer: Viewer): Promise<ReadonlyMap<string, string>> {
+  return new Map((await usableConnections(viewer)).map(({ id, name }) => [id, name]));
 }
 
 /** The name that a member gave a connection of their own, in rows from before it was left out. */

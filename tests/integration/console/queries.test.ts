@@ -33,8 +33,8 @@ const picture = (width: number) => ({
 });
 
 test("a session cookie is read as the member whom the store knows", async () => {
-  expect(await readViewer(`a=b; ${harness.cookieOf("admin")}; c=d`)).toEqual(harness.viewerOf("admin"));
-  expect(await readViewer(undefined)).toBeUndefined();
+  expect(await readViewer(new Headers({ cookie: `a=b; ${harness.cookieOf("admin")}; c=d` }))).toEqual(harness.viewerOf("admin"));
+  expect(await readViewer(new Headers())).toBeUndefined();
 });
 
 test("a job is submitted, listed, read and has its picture among the assets; addresses are the console's own", async () => {

@@ -1,14 +1,14 @@
 import { invitationAcceptSchema } from "@/lib/contract/console";
 import { join } from "@/lib/server/auth/invitations";
-import { toViewer } from "@/lib/server/auth/viewer";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { tokenRoute } from "@/lib/server/bff/console-route";
+import { toActor } from "@/lib/server/bff/guard";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note }, body) => {
   const joined = await join(body);
   if (!joined.ok) return joined;
   const { member, isNew } = joined.value;
-  note({ viewer: toViewer(member), ...(!isNew && { action: "resetPassword" }) });
+  note({ by: toActor(member), ...(!isNew && { action: "resetPassword" }) });
   return ok(jsonAnswer({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });
