@@ -19,6 +19,8 @@ export type JobRow = {
   workflowId?: string;
   /** What tells a copy of a run from the others. */
   label?: string;
+  /** The member who submitted it here. */
+  by?: string;
   /** 0 to 1 */
   progress?: number;
   error?: string;
@@ -55,6 +57,7 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
     ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
     ...(job.job_label && { label: job.job_label }),
+    ...(job.submitted_by && { by: job.submitted_by }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),

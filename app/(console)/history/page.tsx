@@ -12,7 +12,7 @@ import { hasRole } from "@/lib/contract/roles";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { searchJobs } from "@/lib/server/jobs/job-search";
+import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory } from "@/lib/server/queries/history";
 import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
@@ -30,10 +30,11 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
   const reading = isSearch(query)
     ? searchJobs(viewer, query, linked)
     : listHistory(viewer, { offset: query.offset, max_items: query.limit }, linked);
+  const isTeam = hasManySubmitters(viewer, linked);
   const history = stamp<HistoryAnswer | JobSearchAnswer, JobsView, Failure>(reading, toHistoryView);
   return (
     <PageMessages messages={await pickMessages("history", "jobList", "acts", "jobSearch")}>
-      <HistoryScreen query={query} linked={linked} canRemove={hasRole(viewer.role, "operator")} history={history} />
+      <HistoryScreen query={query} linked={linked} canRemove={hasRole(viewer.role, "operator")} isTeam={await isTeam} history={history} />
     </PageMessages>
   );
 }

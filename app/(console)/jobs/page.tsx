@@ -12,7 +12,7 @@ import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { searchJobs } from "@/lib/server/jobs/job-search";
+import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { endsSoon, stamp } from "../stamp";
@@ -32,6 +32,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
     redirect(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
   }
   const reading = isSearch(query) ? searchJobs(viewer, query, connection) : listJobs(viewer, query, connection);
+  const isTeam = hasManySubmitters(viewer, connection);
   const jobs = stamp(reading, toJobsView);
   const screen = (
     <JobsScreen
@@ -40,6 +41,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
       connection={connection}
       view={preferred && "all"}
       canRun={hasRole(viewer.role, "operator")}
+      isTeam={await isTeam}
       jobs={jobs}
     />
   );

@@ -2,7 +2,7 @@
 
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 
-export const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "submitted", "ran"] as const;
+export const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
 /** A value out of the job: the input of a node, as `input:<node>:<name>`. */
 export type ValueId = `input:${string}:${string}`;
@@ -22,6 +22,8 @@ export const alwaysShown: readonly ColumnId[] = ["status", "job"];
 export const MOST_VALUES = 8;
 
 export const usualChoice: ColumnChoice = { order: namedIds, hidden: [], widths: {}, labels: {}, isCompact: false };
+/** Where nobody else has submitted a job, a column of one name says nothing. */
+export const choiceOfOne: ColumnChoice = { ...usualChoice, hidden: ["by"] };
 
 export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
   return order.filter((id) => alwaysShown.includes(id) || !hidden.includes(id));
@@ -57,7 +59,8 @@ export function readChoice(kept: unknown): ColumnChoice {
     ...usualChoice,
     ...choice,
     order: [...ordered, ...namedIds.filter((id) => !ordered.includes(id))],
-    hidden: withFewValues(hidden),
+    // Chosen before there was this column: they stay as they were chosen.
+    hidden: withFewValues(ordered.length > 0 && !ordered.includes("by") ? [...hidden, "by"] : hidden),
   };
 }
 

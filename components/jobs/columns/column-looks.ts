@@ -9,6 +9,7 @@ export const columnLooks = {
   workflow: { width: "w-[180px]", shown: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
   what: { shown: "max-lg:hidden", hiddenHeader: true },
   outputs: { width: "w-[84px]", shown: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
+  by: { width: "w-[128px]", shown: "max-xl:hidden in-[.with-panel]:hidden" },
   submitted: { width: "w-[124px]", shown: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
   ran: { width: "w-[104px]", shown: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
 } as const satisfies Record<string, ColumnLook>;

@@ -2,15 +2,15 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import { alwaysShown, type ColumnChoice, type ColumnId, isValueId, MOST_VALUES, usualChoice, type ValueId } from "./column-choice";
+import { alwaysShown, type ColumnChoice, type ColumnId, isValueId, MOST_VALUES, type ValueId } from "./column-choice";
 import { useColumnName } from "./use-column-choice";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 
-type ColumnsDialogProps = { choice: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
+type ColumnsDialogProps = { choice: ColumnChoice; usual: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
 
 /** Every change is kept at once and seen in the list behind. */
-export function ColumnsDialog({ choice, onChoose, onClose }: ColumnsDialogProps) {
+export function ColumnsDialog({ choice, usual, onChoose, onClose }: ColumnsDialogProps) {
   const t = useTranslations("jobs.columns");
   const common = useTranslations("common");
   const nameOf = useColumnName(choice);
@@ -21,7 +21,7 @@ export function ColumnsDialog({ choice, onChoose, onClose }: ColumnsDialogProps)
       title={t("title")}
       actions={
         <>
-          <Button onClick={() => onChoose(usualChoice)}>{t("reset")}</Button>
+          <Button onClick={() => onChoose(usual)}>{t("reset")}</Button>
           <Button tone="primary" onClick={onClose}>
             {common("close")}
           </Button>

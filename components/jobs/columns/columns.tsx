@@ -50,14 +50,15 @@ type Where = {
   linked: string | undefined;
   /** What ends a row's second line; the time of submission without it. */
   lineEnd?: (row: JobRow) => ReactNode;
-  /** A width that was given to the workflow's column cuts whatever it holds. */
+  /** A width that was given to a column of words cuts whatever it holds. */
   isWorkflowCut?: boolean;
+  isByCut?: boolean;
   /** Where they are others than usual. */
   looks?: Partial<Record<NamedId, ColumnLook>>;
 };
 
 /** What every list of jobs can show of one; each names the columns that it has. */
-export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWorkflowCut, looks = columnLooks }: Where) {
+export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWorkflowCut, isByCut, looks = columnLooks }: Where) {
   const { t } = words;
   const copyLabel = t("copyId");
   const hrefOf = (id: string) => rowHref(id, linked);
@@ -82,6 +83,7 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
     workflow: named("workflow", ({ workflow = "" }) => (isWorkflowCut ? <Cut text={workflow} /> : cutWhereLong(workflow))),
     what: named("what", (row) => whatCell({ row, words, hrefOf })),
     outputs: named("outputs", ({ outputs }) => outputs || t("nothing")),
+    by: named("by", ({ by }) => (by === undefined ? t("nothing") : isByCut ? <Cut text={by} /> : cutWhereLong(by))),
     submitted: named("submitted", (row) => submittedCell(row, words)),
     ran: named("ran", (row) => ranCell(row, words)),
   };

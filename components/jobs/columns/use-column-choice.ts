@@ -1,23 +1,23 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { useTranslations } from "next-intl";
 import { persisted, type Persisted } from "@/lib/browser/persisted";
-import { type ColumnChoice, type ColumnId, isValueId, readChoice, usualChoice, valueOf } from "./column-choice";
+import { type ColumnChoice, type ColumnId, isValueId, readChoice, valueOf } from "./column-choice";
 
 /** One for each connection, shared by all who ask. Empty on the server. */
-const choices = new Map<string, Persisted<ColumnChoice>>();
+const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
 
-function choiceOf(connection: string): Persisted<ColumnChoice> {
-  // Without a choice it is the very object that the server drew with, or every row would be drawn again.
-  const read = (stored: unknown) => (stored === undefined ? usualChoice : readChoice(stored));
+function choiceOf(connection: string): Persisted<ColumnChoice | undefined> {
+  const read = (stored: unknown) => (stored === undefined ? undefined : readChoice(stored));
   const kept = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, read);
   if (typeof window !== "undefined") choices.set(connection, kept);
   return kept;
 }
 
-/** The columns of the list, remembered in this browser for each connection; every tab follows. */
-export function useColumnChoice(connection = ""): [ColumnChoice, (choice: ColumnChoice) => void] {
+/** The columns of the list, remembered in this browser for each connection; every tab follows. `usual`: the very object that the server drew with, or every row would be drawn again. */
+export function useColumnChoice(connection = "", usual: ColumnChoice): [ColumnChoice, (choice: ColumnChoice) => void] {
   const kept = useMemo(() => choiceOf(connection), [connection]);
-  return [useSyncExternalStore(kept.subscribe, kept.get, () => usualChoice), kept.set];
+  const chosen = useSyncExternalStore(kept.subscribe, kept.get, () => undefined);
+  return [chosen ?? usual, kept.set];
 }
 
 /** What a column is called: by us, or for a value by whoever added it. */

@@ -10,7 +10,7 @@ import { isSearch } from "@/lib/contract/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { ClearAll, useClearAll } from "../actions/clear-all";
-import { usualChoice } from "../columns/column-choice";
+import { choiceOfOne, usualChoice } from "../columns/column-choice";
 import { ChosenTable } from "../list/chosen-table";
 import { endedJobsPath } from "../list/list-address";
 import { ListFrame } from "../list/list-frame";
@@ -27,6 +27,8 @@ type HistoryScreenProps = {
   /** `?connection=` of the address, where it has one. */
   linked?: string;
   canRemove: boolean;
+  /** Several members have submitted jobs. */
+  isTeam: boolean;
   history: FirstAnswer;
 };
 
@@ -34,7 +36,7 @@ const toView = (answer: HistoryAnswer | JobSearchAnswer) => import("./history-vi
 const background = () => "background" as const;
 const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 
-export function HistoryScreen({ query: asRead, linked, canRemove, history }: HistoryScreenProps) {
+export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, history }: HistoryScreenProps) {
   const t = useTranslations("history");
   const shown = useJobList({ list: "history", asRead, first: history, links: { connection: linked }, toView });
   const { connection, question, query, view, poll, state, rows, selection, isBusy, isActing } = shown;
@@ -91,7 +93,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, history }: His
             connection={connection}
             linked={linked}
             selection={selection}
-            choice={usualChoice}
+            choice={isTeam ? usualChoice : choiceOfOne}
             isBusy={isBusy}
           />
         ) : null}

@@ -36,7 +36,9 @@ export const ChosenTable = memo(function ChosenTable(props: ChosenTableProps) {
   const nameOf = useColumnName(choice);
   useEffect(() => selection.list(rows.map(rowId)), [selection, rows]);
   const columns = useMemo(() => {
-    const named = jobColumns(words, { connection, linked, isWorkflowCut: choice.widths.workflow !== undefined });
+    const { workflow, by } = choice.widths;
+    const cuts = { isWorkflowCut: workflow !== undefined, isByCut: by !== undefined };
+    const named = jobColumns(words, { connection, linked, ...cuts });
     const shown = shownColumns(choice).map((id) => (isValueId(id) ? valueColumn(id, choice.labels, connection) : named[id]));
     return [selectColumn({ store: selection, t: words.t, all: words.t("selectAll") }), ...shown];
   }, [words, connection, linked, selection, choice]);

@@ -11,6 +11,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { choiceOfOne, usualChoice } from "../columns/column-choice";
 import { useColumnChoice } from "../columns/use-column-choice";
 import { type JobRow, type JobsView } from "../job-row";
 import { WordsField } from "../search/words-field";
@@ -34,6 +35,8 @@ type JobsScreenProps = {
   /** The bare list needs `view=all` in its address, where the member has a default view. */
   view?: ListLinks["view"];
   canRun: boolean;
+  /** Several members have submitted jobs. */
+  isTeam: boolean;
   jobs: FirstAnswer;
 };
 
@@ -41,12 +44,13 @@ type JobsScreenProps = {
 const toView = (answer: JobsAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(answer));
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
 
-export function JobsScreen({ query: asRead, ignored, connection: linked, view: bare, canRun, jobs }: JobsScreenProps) {
+export function JobsScreen({ query: asRead, ignored, connection: linked, view: bare, canRun, isTeam, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
   const shown = useJobList({ list: "jobs", asRead, first: jobs, links: { connection: linked, view: bare }, toView });
   const { connection, question, query, view, poll, state, rows, newCount, total, selection, isBusy } = shown;
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
-  const [choice, choose] = useColumnChoice(connection);
+  const usual = isTeam ? usualChoice : choiceOfOne;
+  const [choice, choose] = useColumnChoice(connection, usual);
   const pageOf = useCallback((id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked }), [linked]);
   const opened = useOpened("job", pageOf);
   const run = (
@@ -70,7 +74,7 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
         tools={
           <>
             <JobsFilters state={state} rows={rows} total={total} connection={connection} />
-            <JobsTools choice={choice} onChoose={choose} state={state} linked={linked} canShare={canRun} />
+            <JobsTools choice={choice} usual={usual} onChoose={choose} state={state} linked={linked} canShare={canRun} />
           </>
         }
       >

@@ -12,6 +12,8 @@ const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog")
 
 type JobsToolsProps = {
   choice: ColumnChoice;
+  /** What the columns are reset to. */
+  usual: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
   state: ListState;
   linked: string | undefined;
@@ -19,7 +21,7 @@ type JobsToolsProps = {
 };
 
 /** What is about the view, on the right of the tool bar; each opens what its press loads. */
-export function JobsTools({ choice, onChoose, state, linked, canShare }: JobsToolsProps) {
+export function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToolsProps) {
   const t = useTranslations("jobs");
   const [open, setOpen] = useState<"columns" | "views">();
   const close = () => setOpen(undefined);
@@ -40,7 +42,7 @@ export function JobsTools({ choice, onChoose, state, linked, canShare }: JobsToo
           onClose={close}
         />
       ) : null}
-      {open === "columns" ? <ColumnsDialog choice={choice} onChoose={onChoose} onClose={close} /> : null}
+      {open === "columns" ? <ColumnsDialog choice={choice} usual={usual} onChoose={onChoose} onClose={close} /> : null}
     </>
   );
 }

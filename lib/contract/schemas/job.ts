@@ -29,6 +29,8 @@ export const jobListItemSchema = component("Job", {
   workflow_name: foreign(maybe(z.string())),
   /** The console's own too: what tells a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),
+  /** The console's own too: which member submitted it here. */
+  submitted_by: foreign(maybe(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
@@ -58,8 +60,6 @@ export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 export const jobDetailSchema = named(
   "JobDetail",
   jobListItemSchema.extend({
-    /** The console's own: which member submitted it here. */
-    submitted_by: foreign(maybe(z.string())),
     /** The console's own too: what the node catalogue calls the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
     create_time: reads(maybe(moment), count),

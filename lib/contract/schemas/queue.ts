@@ -63,6 +63,8 @@ const historyEntrySchema = z.looseObject({
   workflow_name: foreign(maybe(z.string())),
   /** The console's own too: what tells a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),
+  /** The console's own too: which member submitted it here. */
+  submitted_by: foreign(maybe(z.string())),
   prompt: loosely(
     z.looseObject({ priority: maybe(z.number()), prompt_id: reads(maybe(z.string()), z.guid()), extra_data: maybe(freeForm) }),
   ),

@@ -14,6 +14,7 @@ export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: Output
     workflow_id: entry.workflow_id,
     workflow_name: entry.workflow_name,
     job_label: entry.job_label,
+    submitted_by: entry.submitted_by,
     execution_status: entry.status,
   };
   return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };

@@ -26,6 +26,7 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
   ["workflow", (job) => (job.workflow_id || job.workflow_name ? workflowName(job) : undefined)],
   ["workflow_id", ({ workflow_id }) => workflow_id],
   ["label", ({ job_label }) => job_label],
+  ["submitted_by", ({ submitted_by }) => submitted_by],
   ["submitted", (_, { createdAtMs }) => clock(createdAtMs)],
   ["started", (_, { startedAtMs }) => clock(startedAtMs)],
   ["ended", (_, { endedAtMs }) => clock(endedAtMs)],

@@ -79,3 +79,9 @@ export async function listSubmitters(viewer: Viewer, connection?: string): Promi
   await ledger.settled();
   return ok(await store.jobLedger.people(access.value.connection.id));
 }
+
+/** Whether it says something of a job who submitted it. */
+export async function hasManySubmitters(viewer: Viewer, connection?: string): Promise<boolean> {
+  const found = await findConnection(viewer, connection);
+  return found.ok && (await composition().store.jobLedger.hasManySubmitters(found.value.id));
+}

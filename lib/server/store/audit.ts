@@ -7,6 +7,7 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { createActIds } from "./audit-acts";
 import { CHAIN_START, hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "./database";
+import { inPieces } from "./in-pieces";
 import { type AuditRow } from "./tables";
 
 export type AuditEntry = {
@@ -150,20 +151,21 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /** Who did it first, under the name that they have now; undefined where it was not done through the console. */
-    async whoDid({ action, target, connectionId }: { action: string; target: string; connectionId: string }): Promise<string | undefined> {
-      const row = await database
-        .selectFrom("audit")
-        .leftJoin("members", "members.id", "audit.member_id")
-        .select(({ fn }) => fn.coalesce("members.name", "audit.member_name").as("name"))
-        .where("audit.target", "=", target)
-        .where("audit.action", "=", action)
-        .where("audit.connection_id", "=", connectionId)
-        .where("audit.status", "<", 300)
-        .orderBy("audit.id")
-        .limit(1)
-        .executeTakeFirst();
-      return row?.name ?? undefined;
+    /** Who did it first to each of them, under the name that they have now, or had last; what was not done through the console is absent. */
+    async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, string>> {
+      const rows = await inPieces(targets, (some) =>
+        database
+          .selectFrom("audit")
+          .leftJoin("members", "members.id", "audit.member_id")
+          .select(({ fn }) => ["audit.target", fn.coalesce("members.name", "audit.member_name").as("name")])
+          .where("audit.target", "in", some)
+          .where("audit.action", "=", action)
+          .where("audit.connection_id", "=", connectionId)
+          .where("audit.status", "<", 300)
+          .orderBy("audit.id", "desc")
+          .execute(),
+      );
+      return new Map(rows.flatMap(({ target, name }) => (target && name ? [[target, name] as const] : [])));
     },
 
     /** Every member and every act in it; a member under the name of their last entry. */

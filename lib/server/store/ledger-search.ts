@@ -22,6 +22,7 @@ export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
 
 /** A word that half of all names hold is no longer looked for among them. */
 const MOST_NAMES = 200;
+const MOST_PEOPLE = 500;
 const LAST_MS = Number.MAX_SAFE_INTEGER;
 const QUARTER_MS = sql.lit(15 * 60_000);
 
@@ -39,10 +40,25 @@ export function createLedgerSearch(database: Database) {
   async function namesFor(connectionId: string): Promise<Named> {
     const [workflows, members] = await Promise.all([
       database.selectFrom("workflow_names").select(["workflow_id as id", "name"]).where("connection_id", "=", connectionId).execute(),
-      database.selectFrom("members").select(["id", "name"]).execute(),
+      people(connectionId),
     ]);
     const folded = (names: Named["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
     return { workflows: folded(workflows), members: folded(members) };
+  }
+
+  /** From one id to the next in their index: a connection has many jobs and few people. */
+  async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
+    const { rows } = await sql<{ id: string; name: string }>`
+      WITH RECURSIVE of (number, id) AS (
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id IS NOT NULL)
+        FROM ledger_connections WHERE connection_id = ${connectionId}
+        UNION ALL
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = of.number AND member_id > of.id)
+        FROM of WHERE id IS NOT NULL LIMIT ${sql.lit(MOST_PEOPLE)}
+      )
+      SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
+      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL`.execute(database);
+    return rows.filter(({ name }) => name !== null).sort((one, other) => one.name.localeCompare(other.name));
   }
 
   return {
@@ -88,13 +104,15 @@ export function createLedgerSearch(database: Database) {
       return rows;
     },
 
-    /** Everybody whom a job of the connection is known of, under the name they have now. */
-    async people(connectionId: string): Promise<{ id: string; name: string }[]> {
-      const { rows } = await sql<{ id: string; name: string }>`
-        SELECT members.id, members.name FROM members JOIN ledger_connections ON connection_id = ${connectionId}
-        WHERE EXISTS (SELECT 1 FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id = members.id)
-        ORDER BY members.name LIMIT 500`.execute(database);
-      return rows;
+    /** Everybody who submitted a job of the connection, under the name they have now; who is no member any more, under their last one. */
+    people,
+
+    async hasManySubmitters(connectionId: string): Promise<boolean> {
+      const of = (end: "min" | "max") =>
+        sql`(SELECT ${sql.raw(end)}(member_id) FROM ledger_jobs WHERE number = of.number AND member_id IS NOT NULL)`;
+      const { rows } = await sql<{ many: number }>`
+        SELECT ${of("min")} < ${of("max")} AS many FROM ledger_connections AS of WHERE connection_id = ${connectionId}`.execute(database);
+      return rows[0]?.many === 1;
     },
   };
 }

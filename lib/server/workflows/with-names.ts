@@ -1,8 +1,8 @@
 // Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
 // Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged; a name that
 // cannot be stored is logged and fails nothing.
-// The fields added are `workflow_name`, `job_label` (of a copy of a run) and, in the details alone, `submitted_by` and `class_names`: the
-// console's own.
+// The fields added are `workflow_name`, `job_label` (of a copy of a run), `submitted_by` and, in the details alone, `class_names`: the
+// console's own. `submitted_by` is what the console's log says, whatever a service says under this name.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -32,7 +32,7 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
   if (operation.tells === "job") {
     const { classNames, largeAnswers } = composition();
     const class_names = classNames.of(connectionId, largeAnswers.told(value)?.classes ?? classesIn(value));
-    const job = await submittedBy(connectionId, (await named(connectionId, [value]))[0]);
+    const [job] = await named(connectionId, [value]);
     return isObject(job) ? { ...job, class_names } : job;
   }
   return value;
@@ -66,28 +66,25 @@ function submittedId(sent: unknown): unknown {
   return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
-/** No member's where it was not submitted through the console, whatever a service says under this name. */
-async function submittedBy(connectionId: string, job: unknown): Promise<unknown> {
-  const target = textOf(objectOf(job)?.id);
-  if (!isObject(job) || target === undefined) return job;
-  return { ...job, submitted_by: await composition().store.audit.whoDid({ action: "submitPrompt", target, connectionId }) };
-}
-
 async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> {
-  const { workflowNames, jobLabels } = composition().store;
+  const { workflowNames, jobLabels, audit } = composition().store;
   const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
   const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
-  const [names, labels] = await Promise.all([
+  const ids = jobs.flatMap((job) => idOf(job) ?? []);
+  const [names, labels, submitters] = await Promise.all([
     workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => workflowOf(job) ?? []))]),
-    jobLabels.list(
-      connectionId,
-      jobs.flatMap((job) => idOf(job) ?? []),
-    ),
+    jobLabels.list(connectionId, ids),
+    audit.whoDid("submitPrompt", ids, connectionId),
   ]);
   return jobs.map((job) => {
-    const name = names.get(workflowOf(job) ?? "");
-    const label = labels.get(idOf(job) ?? "");
-    if (!isObject(job) || (name === undefined && label === undefined)) return job;
-    return { ...job, ...(name !== undefined && { workflow_name: name }), ...(label !== undefined && { job_label: label }) };
+    if (!isObject(job)) return job;
+    const [name, label, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
+    if (name === undefined && label === undefined && by === undefined && !("submitted_by" in job)) return job;
+    return {
+      ...job,
+      ...(name !== undefined && { workflow_name: name }),
+      ...(label !== undefined && { job_label: label }),
+      submitted_by: by,
+    };
   });
 }

@@ -1,6 +1,7 @@
 // Which member submitted a job, as its details say it: members share a connection, and the service knows one user.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
+import { until } from "@/tests/support/until";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 
 let harness: Harness;
@@ -27,21 +28,45 @@ test("a job that was submitted through the console names the member, under the n
   expect((await harness.console.store.audit.list({ action: "submitPrompt" }, 1))[0]).toMatchObject({ target: id, memberName: "operator" });
 });
 
-test("the list says it of none, and a member who is gone stays named", async () => {
+test("every list names them, and so does what is saved of it; a job of another client has nobody", async () => {
   const id = await submit();
-  const { jobs }: { jobs: object[] } = await details("/api/jobs");
-  expect(jobs.filter((job) => "submitted_by" in job)).toEqual([]);
-  await harness.console.store.members.remove(harness.viewerOf("operator").memberId);
+  const [jobs, found] = await Promise.all(["/api/jobs", "/api/console/jobs/search?within=1"].map(details));
+  const named = { submitted_by: "Ana Ruiz" };
+  expect(jobs.jobs).toContainEqual(expect.objectContaining({ id, ...named }));
+  expect(found.jobs).toContainEqual(expect.objectContaining({ id, ...named }));
+  await until("the job is in the history", async () =>
+    (await details("/api/history_v2")).history.some((entry: { prompt_id: string }) => entry.prompt_id === id),
+  );
+  expect((await details("/api/history_v2")).history).toContainEqual(expect.objectContaining({ prompt_id: id, ...named }));
+  const csv = await (await harness.request("/api/console/jobs/export?format=csv", { as: "viewer" })).text();
+  const [head = "", ...lines] = csv.split("\r\n");
+  const cell = (line: string) => line.split(",")[head.split(",").indexOf("submitted_by")];
+  expect(cell(lines.find((line) => line.startsWith(id)) ?? "")).toBe("Ana Ruiz");
+});
+
+test("a member who is gone stays named, and their jobs are still found by person and by their name", async () => {
+  const id = await submit();
+  const { memberId } = harness.viewerOf("operator");
+  await harness.console.store.members.remove(memberId);
   expect(await details(`/api/jobs/${id}`)).toMatchObject({ submitted_by: "Ana Ruiz" });
+  expect(await details("/api/console/jobs/people")).toEqual({ people: [{ id: memberId, name: "Ana Ruiz" }] });
+  for (const query of [`member=${memberId}`, "text=ruiz"]) {
+    const { jobs } = await details(`/api/console/jobs/search?${query}`);
+    expect(jobs).toContainEqual(expect.objectContaining({ id, submitted_by: "Ana Ruiz" }));
+  }
 });
 
 test("a job from elsewhere names nobody, whatever its service says", async () => {
-  const service = await startLittleServer((_, response) =>
-    answerJson(response, { id: "j", status: "completed", submitted_by: "Olga Owner" }),
+  const said = { id: "j", status: "completed", submitted_by: "Olga Owner" };
+  const service = await startLittleServer(({ url = "" }, response) =>
+    answerJson(response, url.includes("/jobs/j") ? said : { jobs: [said], pagination: { offset: 0, limit: 100, total: 1 } }),
   );
   const connection = await harness.connect(service.url, "sk-key");
   const job = await details(`/api/jobs/j?connection=${connection}`);
   expect(job).toMatchObject({ id: "j", status: "completed" });
   expect(job).not.toHaveProperty("submitted_by");
+  const { jobs } = await details(`/api/jobs?connection=${connection}`);
+  expect(jobs).toMatchObject([{ id: "j" }]);
+  expect(jobs[0]).not.toHaveProperty("submitted_by");
   await service.close();
 });

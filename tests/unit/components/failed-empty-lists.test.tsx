@@ -35,6 +35,7 @@ const lists: [string, string, () => ReactNode][] = [
     "No jobs match these filters",
     () => (
       <JobsScreen
+        isTeam={false}
         canRun
         query={{ ...jobsQuery, status: [...jobsQuery.status] }}
         ignored={[]}
@@ -45,7 +46,14 @@ const lists: [string, string, () => ReactNode][] = [
   [
     "history",
     "The history is empty",
-    () => <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={read({ rows: [], unreadable: 0 })} />,
+    () => (
+      <HistoryScreen
+        isTeam={false}
+        canRemove
+        query={readList("history", new URLSearchParams()).query}
+        history={read({ rows: [], unreadable: 0 })}
+      />
+    ),
   ],
   ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
   [
@@ -86,7 +94,7 @@ it("the jobs of a list that fails run no longer than its last answer says", asyn
   const row = { id: "job-1", word: "in_progress", state: "in_progress" as const, outputs: 0, startedMs };
   const query = { ...jobsQuery, status: [...jobsQuery.status] };
   await show(
-    <JobsScreen canRun query={query} ignored={[]} jobs={read({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
+    <JobsScreen isTeam={false} canRun query={query} ignored={[]} jobs={read({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
     "other",
   );
   expect(screen.getByText("24 s")).toBeDefined();

@@ -45,7 +45,7 @@ async function show() {
   await act(async () => {
     renderInApp(
       <Suspense>
-        <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+        <HistoryScreen isTeam={false} canRemove query={readList("history", new URLSearchParams()).query} history={history} />
       </Suspense>,
     );
     await history;
@@ -113,7 +113,7 @@ it("says of how many its entries are some, as the service counts ended jobs", as
     renderInApp(
       <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
         <Suspense>
-          <HistoryScreen canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+          <HistoryScreen isTeam={false} canRemove query={readList("history", new URLSearchParams()).query} history={history} />
         </Suspense>
       </ConnectionProvider>,
     );

@@ -8,7 +8,7 @@ import { PageControls } from "@/components/data-table/page-controls";
 import { lastOffset, pageRange } from "@/components/data-table/page-range";
 import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
 import { createSelection } from "@/components/data-table/selection-store";
-import { readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
+import { choiceOfOne, readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
 import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
 import { toInputs } from "@/components/jobs/columns/job-inputs";
 import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
@@ -154,6 +154,14 @@ describe("the chosen columns", () => {
     expect(shownColumns(showColumn(showColumn(usualChoice, "outputs", false), "job", false))).toEqual(
       usualChoice.order.filter((id) => id !== "outputs"),
     );
+  });
+
+  it("have no column of people for whoever works alone, nor where they were chosen before there was one", () => {
+    expect(shownColumns(choiceOfOne)).toEqual(shownColumns(usualChoice).filter((id) => id !== "by"));
+    const older = { ...usualChoice, order: usualChoice.order.filter((id) => id !== "by"), hidden: ["ran"] };
+    expect(readChoice(older).hidden).toEqual(["ran", "by"]);
+    expect(shownColumns(showColumn(readChoice(older), "by", true))).toContain("by");
+    expect(readChoice({}).hidden).toEqual([]);
   });
 
   it("take in values out of the job, whatever its nodes are called, up to a bound", () => {
