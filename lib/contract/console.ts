@@ -182,4 +182,6 @@ export const accountChangeSchema = z
     path: ["currentPassword"],
     message: "required",
   });
+/** That it is the member who asks, before what must not be done from a session that was left open. */
+export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });

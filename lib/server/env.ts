@@ -15,6 +15,7 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().int().min(min).max(max));
 
+const MINUTE_MS = 60_000;
 const webOrigin = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ""));
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -38,6 +39,10 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const flag = z.enum(["0", "1"]).transform((value) => value === "1");
   const dataDir = read("LIGHTDESK_DATA_DIR", z.string().max(1000), "a folder for the data") ?? ".lightdesk";
   const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, separated by commas") ?? "";
+  const longestMs = (read("LIGHTDESK_SESSION_HOURS", wholeNumber(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
+  /** Without use; 0 is no limit of its own. */
+  const idleMinutes =
+    read("LIGHTDESK_SESSION_IDLE_MINUTES", wholeNumber(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ?? 3 * 24 * 60;
   return {
     root,
     dataDir: absolute(root, dataDir),
@@ -58,6 +63,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       .filter((host) => host !== ""),
     /** Requests a minute for one member; 0 is no limit. */
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
+    session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
     /** How many jobs of a connection the ledger keeps. */
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     service: readService(source),

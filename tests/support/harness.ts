@@ -1,5 +1,6 @@
 // The whole console without a socket: real store, real embedded service, members of each role with minted sessions, a captured log.
 // Requests are real Requests that go through the route handlers on disk. Whoever makes one disposes of it.
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +27,7 @@ export type Asking = {
   headers?: Record<string, string>;
   signal?: AbortSignal;
 };
+type Claims = { sub: string; version: number; sid?: string };
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string> };
@@ -66,8 +68,14 @@ export async function createHarness({ settings = {}, ...options }: HarnessOption
     cookies.set(role, cookie);
   }
 
-  async function mintCookie(claims: Record<string, unknown>, secret = console.authSecret): Promise<string> {
-    return `lightdesk.session=${await encode({ token: claims, secret })}`;
+  /** As a sign-in makes one, with its session in the store; with another secret only the cookie. */
+  async function mintCookie(claims: Claims, secret = console.authSecret): Promise<string> {
+    const { sub: memberId, version, sid: id = randomUUID() } = claims;
+    const at = console.now();
+    const times = { createdAt: at, usedAt: at, confirmedAt: at };
+    const session = { id, memberId, version, method: "password", browser: "Firefox · Linux", address: "198.51.100.1", ...times };
+    if (secret === console.authSecret) await console.store.sessions.begin(session, env.session);
+    return `lightdesk.session=${await encode({ token: { ...claims, sid: id }, secret })}`;
   }
 
   async function request(

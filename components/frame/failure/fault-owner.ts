@@ -30,6 +30,7 @@ export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   FOREIGN_ORIGIN: "us",
   PAGE_OUT_OF_DATE: "us",
   ROLE_TOO_LOW: "rights",
+  SIGN_IN_AGAIN: "rights",
   NOT_FOUND: "request",
   METHOD_NOT_ALLOWED: "service",
   REQUEST_TIMEOUT: "network",

@@ -1,4 +1,4 @@
-// A member's own account: name, address, password, and the end of all of its sessions.
+// A member's own account: name, address, password, its sessions, and that it is really the member who asks.
 // Guarantees: address and password change with the present password only, tried as often as at the sign-in and no oftener; a new password
 // ends every session, this one too.
 // Must never: touch another member than the one who asks.
@@ -12,22 +12,20 @@ import { composition } from "../composition";
 import { taken } from "./invitations";
 import { toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
+import { confirmSession } from "./session";
 import { type Viewer } from "./viewer";
 
 /** `address`: of who asks, for the limit of attempts. */
 export async function changeAccount(
-  { memberId, email: known }: Viewer,
+  viewer: Viewer,
   { name, email, password, currentPassword }: z.infer<typeof accountChangeSchema>,
   address: string,
 ): Promise<Result<MemberView, Failure>> {
-  const { store, signInLimits } = composition();
+  const { store } = composition();
+  const { memberId, email: known } = viewer;
   if (email !== undefined || password !== undefined) {
-    const waitMs = signInLimits.take(known, address);
-    if (waitMs > 0)
-      return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
-    const member = await store.members.get(memberId);
-    if (!(await verifyPassword(member?.passwordHash, currentPassword ?? ""))) return failed(wrongPassword);
-    signInLimits.succeeded(known, address);
+    const refused = await checkPassword(viewer, currentPassword ?? "", { field: "currentPassword", address });
+    if (refused) return failed(refused);
   }
   const weak = password === undefined ? undefined : await judgePassword(password, email ?? known);
   if (weak) return failed(weak);
@@ -40,9 +38,25 @@ export async function endSessions({ memberId }: Viewer): Promise<void> {
   await composition().store.members.change(memberId, {});
 }
 
-const wrongPassword: Failure = {
-  code: "INVALID_BODY",
-  message: "currentPassword: is not your current password",
-  status: 400,
-  details: [{ path: "currentPassword", message: "is not your current password" }],
-};
+/** The session counts as signed in anew. */
+export async function confirmWithPassword(viewer: Viewer, password: string, address: string): Promise<Result<undefined, Failure>> {
+  const refused = await checkPassword(viewer, password, { field: "password", address });
+  if (refused) return failed(refused);
+  await confirmSession(viewer.credential.id);
+  return ok(undefined);
+}
+
+/** `field`: of the body, which is named where it is wrong. */
+async function checkPassword(
+  { memberId, email }: Viewer,
+  password: string,
+  { field, address }: { field: string; address: string },
+): Promise<Failure | undefined> {
+  const { store, signInLimits } = composition();
+  const waitMs = signInLimits.take(email, address);
+  if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
+  const member = await store.members.get(memberId);
+  if (await verifyPassword(member?.passwordHash, password)) return void signInLimits.succeeded(email, address);
+  const message = "is not your current password";
+  return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
+}

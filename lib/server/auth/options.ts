@@ -1,16 +1,15 @@
-// next-auth's options: credentials, sessions as encrypted JWTs that name a member and a session version, nothing more.
+// next-auth's options: credentials, sessions as encrypted JWTs that name a session, nothing more.
 // Guarantees: what the browser can read of a session is a name and an address; keys and roles stay on the server.
 
 import "server-only";
-import { randomUUID } from "node:crypto";
 import { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/members";
-import { endSession, readSession, sessionIdOf } from "./session";
-import { isSecure, SESSION_SECONDS, sessionCookieName } from "./session-cookie";
+import { beginSession, endSession, readSession, sessionIdOf } from "./session";
+import { isSecure, sessionCookieName } from "./session-cookie";
 import { signIn } from "./sign-in";
 
 /** Travels through next-auth as an error's text; the route turns it into 429 and Retry-After. */
@@ -24,12 +23,13 @@ export type AuthEvents = {
   failed(error: unknown): void;
 };
 
-export function authOptions({ changed, refused, failed }: AuthEvents): NextAuthOptions {
+/** `sent`: the headers of the request. */
+export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick<Headers, "get">): NextAuthOptions {
   const { env, store, authSecret, log } = composition();
   const secure = isSecure(env.publicUrl);
   return {
     secret: authSecret,
-    session: { strategy: "jwt", maxAge: SESSION_SECONDS },
+    session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
     jwt: { decode: readSession },
     pages: { signIn: "/sign-in", error: "/sign-in" },
     useSecureCookies: secure,
@@ -37,9 +37,8 @@ export function authOptions({ changed, refused, failed }: AuthEvents): NextAuthO
     providers: [
       credentials({
         credentials: { email: {}, password: {} },
-        async authorize(given, request) {
-          const sent = request.headers?.[ADDRESS_HEADER];
-          const address = typeof sent === "string" ? sent : "unknown";
+        async authorize(given) {
+          const address = sent.get(ADDRESS_HEADER) ?? "unknown";
           const result = await signIn({ email: given?.email ?? "", password: given?.password ?? "", address });
           if (result.ok) {
             changed("signIn", result.value);
@@ -55,8 +54,12 @@ export function authOptions({ changed, refused, failed }: AuthEvents): NextAuthO
       }),
     ],
     callbacks: {
-      jwt: ({ token, user }) =>
-        user && "version" in user ? { ...token, version: user.version, sid: randomUUID() } : { ...token, sid: sessionIdOf(token) },
+      async jwt({ token, user, account }) {
+        if (!user) return { ...token, sid: sessionIdOf(token) };
+        const version = "version" in user ? Number(user.version) : Number.NaN;
+        const method = account?.type === "credentials" ? "password" : (account?.provider ?? "unknown");
+        return { ...token, sid: await beginSession({ memberId: user.id, version, method }, sent) };
+      },
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {

@@ -5,7 +5,6 @@ import "server-only";
 export const SESSION_COOKIE = "lightdesk.session";
 /** Browsers accept a name with this prefix over https only, from this very host, and for all of its paths. */
 export const SECURE_SESSION_COOKIE = "__Host-lightdesk.session";
-export const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
 export function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;

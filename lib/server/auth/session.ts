@@ -1,33 +1,89 @@
-// The session's token: read, and ended before its time.
-// Guarantees: a session that was signed out is none, whichever of its cookies comes back; renewing a cookie keeps the session's id.
+// The session behind a cookie: begun at a sign-in, confirmed, ended; the cookie holds its id and nothing else that counts.
+// Guarantees: a session that was ended, has been idle too long or is too old is none, whichever of its cookies comes back; renewing a cookie
+// keeps the session's id; whoever signs in anew leaves no session behind in that browser.
+// Must never: let a session in that has no row in the store.
 
 import "server-only";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
+import { userAgentFromString } from "next/server";
 import { composition } from "../composition";
-import { SESSION_SECONDS } from "./session-cookie";
+import { ADDRESS_HEADER } from "../limits/client-address";
+import { type Member } from "../store/members";
+import { isUseUnwritten, type Session } from "../store/sessions";
+import { sessionCookieName } from "./session-cookie";
 
-/** Clocks of two processes may differ a little. */
-const SLACK_MS = 5 * 60_000;
+type Sent = Pick<Headers, "get">;
+export type Live = { session: Session; member: Member };
 
-/** A token's own id changes whenever the cookie is renewed; the session's is carried along. */
-export function sessionIdOf(token: JWT): string | undefined {
-  if (typeof token.sid === "string") return token.sid;
-  return typeof token.jti === "string" ? token.jti : undefined;
+const LONGEST_BROWSER = 60;
+
+/** `method`: `password`, or the provider that said who it is. Answers the session's id. */
+export async function beginSession(who: { memberId: string; version: number; method: string }, sent: Sent): Promise<string> {
+  const { store, env, now } = composition();
+  const before = await sessionIdIn(sent);
+  if (before !== undefined) await store.sessions.end(before);
+  const id = randomUUID();
+  const at = now();
+  const from = { browser: browserOf(sent.get("user-agent") ?? ""), address: sent.get(ADDRESS_HEADER) ?? "" };
+  await store.sessions.begin({ ...who, id, ...from, createdAt: at, usedAt: at, confirmedAt: at }, env.session);
+  return id;
 }
 
-/** Null for a token that was changed, has expired, was made with another secret, or whose session has ended. */
-export async function readSession(params: JWTDecodeParams): Promise<JWT | null> {
-  const token = await decoded(params);
-  const id = token ? sessionIdOf(token) : undefined;
-  if (!token || id === undefined) return null;
-  return (await composition().store.endedSessions.has(id)) ? null : token;
+export async function findSession(id: string): Promise<Live | undefined> {
+  const { store, env, now } = composition();
+  const found = await store.sessions.find(id);
+  if (!found || found.member.disabled) return undefined;
+  const { createdAt, usedAt } = found.session;
+  return now() - createdAt >= env.session.longestMs || now() - usedAt >= env.session.idleMs ? undefined : found;
+}
+
+/** A full disk keeps nobody out: then the time of the last use stays as it was. */
+export async function noteUse(session: Session, sent: Sent): Promise<void> {
+  const { store, now, log } = composition();
+  if (!isUseUnwritten(session, now())) return;
+  try {
+    await store.sessions.noteUse(session.id, { now: now(), address: sent.get(ADDRESS_HEADER) ?? undefined });
+  } catch (err) {
+    log.warn({ err }, "the last use of a session was not written");
+  }
+}
+
+/** It was just made sure that it is the member: with the password, or by a fresh sign-in at the provider. */
+export async function confirmSession(id: string): Promise<void> {
+  const { store, now } = composition();
+  await store.sessions.confirm(id, now());
 }
 
 export async function endSession(token: JWT): Promise<void> {
-  const { store, now } = composition();
   const id = sessionIdOf(token);
-  if (id !== undefined) await store.endedSessions.end(id, { now: now(), expiresAt: now() + SESSION_SECONDS * 1000 + SLACK_MS });
+  if (id !== undefined) await composition().store.sessions.end(id);
+}
+
+export function sessionIdOf(token: JWT): string | undefined {
+  return typeof token.sid === "string" ? token.sid : undefined;
+}
+
+/** Of the cookie, whatever has become of the session. */
+export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
+  const { env, authSecret } = composition();
+  const cookie = readCookie(sent.get("cookie") ?? "", sessionCookieName(env.publicUrl));
+  const token = cookie === undefined ? undefined : await decoded({ token: cookie, secret: authSecret });
+  return token ? sessionIdOf(token) : undefined;
+}
+
+/** For next-auth. Null for a token that was changed, has expired, was made with another secret, or whose session has ended. */
+export async function readSession(params: JWTDecodeParams): Promise<JWT | null> {
+  const token = await decoded(params);
+  const id = token ? sessionIdOf(token) : undefined;
+  return token && id !== undefined && (await findSession(id)) ? token : null;
+}
+
+/** Short, and without versions, which say nothing to a person. */
+function browserOf(userAgent: string): string {
+  const { browser, os } = userAgentFromString(userAgent.slice(0, 300));
+  const name = browser.name ?? /^[\w.-]+/.exec(userAgent)?.[0];
+  return [name, os.name].filter(Boolean).join(" · ").slice(0, LONGEST_BROWSER);
 }
 
 /** Tokens that were opened before, by their hash: to open one takes longer than all that is asked of the store for a request. */
@@ -51,4 +107,12 @@ async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   } catch {
     return null;
   }
+}
+
+function readCookie(header: string, name: string): string | undefined {
+  for (const part of header.split(";")) {
+    const at = part.indexOf("=");
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
 }

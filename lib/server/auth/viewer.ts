@@ -10,11 +10,15 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
 import { PAGE_HEADER } from "./page-header";
-import { readSession, sessionIdOf } from "./session";
-import { sessionCookieName } from "./session-cookie";
+import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 
 /** What let somebody in, enough to look it up again. */
-export type Credential = { kind: "session"; id: string; memberId: string; version: number };
+export type Credential = {
+  kind: "session";
+  id: string;
+  /** When it was last made sure that it is the member. */
+  confirmedAt: number;
+};
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
@@ -24,20 +28,16 @@ export type SentHeaders = { get(name: string): string | null };
 export const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
 
 export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
-  const { env, authSecret, ready } = composition();
-  await ready;
-  const token = readCookie(sent.get("cookie") ?? "", sessionCookieName(env.publicUrl));
-  const session = token === undefined ? undefined : await readSession({ token, secret: authSecret });
-  const id = session ? sessionIdOf(session) : undefined;
-  if (session?.sub === undefined || id === undefined || typeof session.version !== "number") return undefined;
-  return findViewer({ kind: "session", id, memberId: session.sub, version: session.version });
+  await composition().ready;
+  const id = await sessionIdIn(sent);
+  const live = id === undefined ? undefined : await findSession(id);
+  if (!live) return undefined;
+  await noteUse(live.session, sent);
+  return viewerOf(live);
 }
 
-async function findViewer(credential: Credential): Promise<Viewer | undefined> {
-  const { store } = composition();
-  const member = await store.members.get(credential.memberId);
-  if (!member || member.disabled || member.sessionVersion !== credential.version) return undefined;
-  if (await store.endedSessions.has(credential.id)) return undefined;
+function viewerOf({ session, member }: Live): Viewer {
+  const credential = { kind: "session", id: session.id, confirmedAt: session.confirmedAt } as const;
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
 }
 
@@ -46,7 +46,7 @@ export async function lostRights({ memberId, role, credential }: Viewer): Promis
   const member = await composition().store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role))
     return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
-  return (await findViewer(credential)) ? undefined : sessionEnded;
+  return (await findSession(credential.id)) ? undefined : sessionEnded;
 }
 
 /** For pages: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
@@ -57,12 +57,4 @@ export async function requireViewer(): Promise<Viewer> {
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   const page = sent.get(PAGE_HEADER);
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
-}
-
-function readCookie(header: string, name: string): string | undefined {
-  for (const part of header.split(";")) {
-    const at = part.indexOf("=");
-    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
-  }
-  return undefined;
 }

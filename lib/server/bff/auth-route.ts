@@ -20,11 +20,14 @@ export function authRoute(): Handler {
     const failures: unknown[] = [];
     // Made anew for each request: the options read the composition, which does not exist at import.
     const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(
-      authOptions({
-        changed: (action, member) => note({ action, by: toActor(member) }),
-        refused: (member, address) => note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
-        failed: (error) => void failures.push(error),
-      }),
+      authOptions(
+        {
+          changed: (action, member) => note({ action, by: toActor(member) }),
+          refused: (member, address) => note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
+          failed: (error) => void failures.push(error),
+        },
+        request.headers,
+      ),
     );
     const answer = await handle(body.value, { params: Promise.resolve(params) });
     if (failures.length > 0) throw failures[0];

@@ -7,17 +7,19 @@ import { type Role } from "@/lib/contract/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, type Result } from "@/lib/shared/result";
 import { clientAddress } from "../limits/client-address";
-import { type Asked, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
+import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
+/** The weakest role, or that and more of the guard. */
+type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
-export function consoleRoute(action: string, role: Role, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
-  return guarded({ action, role, connection: false }, run);
+export function consoleRoute(action: string, needs: Needs, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
+  return guarded({ action, connection: false, ...(typeof needs === "string" ? { role: needs } : needs) }, run);
 }
 
-export function consoleBodyRoute<T>(action: string, role: Role, schema: z.ZodType<T>, run: Run<Asked, T>): Handler {
-  return guarded({ action, role, connection: false }, async (asked) => {
+export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodType<T>, run: Run<Asked, T>): Handler {
+  return consoleRoute(action, needs, async (asked) => {
     const body = await readJson(asked.request, schema);
     return body.ok ? run(asked, body.value) : body;
   });

@@ -1,4 +1,4 @@
-// What comes before every handler of the console, in one order: origin, session, role, rate. And around it: the only catch, the
+// What comes before every handler of the console, in one order: origin, session, recent sign-in, role, rate. And around it: the only catch, the
 // headers, the audit entry of whatever changes something.
 // Guarantees: a handler without this wrapper is found by the security suite; an unknown error says nothing outside and is logged once.
 // Must never: log a header, a cookie, a query or a body.
@@ -11,7 +11,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, type Result } from "@/lib/shared/result";
-import { readViewer, sessionEnded, type Viewer } from "../auth/viewer";
+import { type Credential, readViewer, sessionEnded, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { type Member } from "../store/members";
@@ -19,9 +19,14 @@ import { failureAnswer, finish, statusOf } from "./answers";
 import { holdBody } from "./held-body";
 import { isSameOrigin } from "./same-origin";
 
+const RECENT_MS = 15 * 60_000;
+
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
-/** `connection`: needs a connection and its key. */
-export type Guard = { action: string; role: Role | "public"; connection: boolean };
+/**
+ * `connection`: needs a connection and its key. `recent`: whoever asks has shown within a quarter of an hour that they are the member, with
+ * the password or by a sign-in; a token or an embedded page may never do it.
+ */
+export type Guard = { action: string; role: Role | "public"; connection: boolean; recent?: true };
 export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
 
 export type Opened = {
@@ -43,8 +48,13 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const { headers } = opened.request;
     const viewer = await readViewer(headers);
     if (!viewer) return failed(refusal("UNAUTHORIZED", "Sign in first."));
+    // The same request comes again once this is done: the log tells of that one.
+    const again = guard.recent && hasRole(viewer.role, guard.role) && isLongAgo(viewer.credential, opened.console.now());
+    if (again) return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then ask again."));
     opened.note({ by: viewer });
     if (!hasRole(viewer.role, guard.role)) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
+    if (guard.recent && viewer.credential.kind !== "session")
+      return failed(refusal("FORBIDDEN", "Only a member who is signed in in a browser may do this."));
     if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
     const waitMs = opened.console.memberLimit.take(viewer.memberId);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
@@ -54,6 +64,10 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const refused = held.refused();
     return refused ? failed(refused) : result;
   });
+}
+
+function isLongAgo(credential: Credential, now: number): boolean {
+  return credential.kind === "session" && now - credential.confirmedAt > RECENT_MS;
 }
 
 /** For everybody: health, signing in, and what a token opens. */

@@ -145,7 +145,7 @@ function toRow(member: NewMember): MemberRow {
   };
 }
 
-function toMember(row: MemberRow): Member {
+export function toMember(row: MemberRow): Member {
   return {
     id: row.id,
     name: row.name,

@@ -19,6 +19,7 @@ import { jobLedger } from "./migrations/0014-job-ledger";
 import { maskedNames } from "./migrations/0015-masked-names";
 import { submissions } from "./migrations/0016-submissions";
 import { actsOfTheLog } from "./migrations/0017-acts-of-the-log";
+import { sessions } from "./migrations/0018-sessions";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -38,4 +39,5 @@ export const migrations: Record<string, Migration> = {
   "0015-masked-names": maskedNames,
   "0016-submissions": submissions,
   "0017-acts-of-the-log": actsOfTheLog,
+  "0018-sessions": sessions,
 };

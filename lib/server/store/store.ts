@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
-import { migrate, openDatabase, type Database, prepareOne } from "./database";
+import { migrate, openDatabase, type Database } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createJobLedgerStore, type JobLedgerStore } from "./job-ledger";
@@ -16,6 +16,7 @@ import { createKeyStore, type KeyStore } from "./keys";
 import { createMemberStore, type MemberStore } from "./members";
 import { createSubmissionStore, type SubmissionStore } from "./submissions";
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
+import { createSessionStore, type SessionStore } from "./sessions";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
 import { randomUUID } from "node:crypto";
@@ -65,7 +66,7 @@ export type Store = {
   jobLedger: JobLedgerStore & LedgerSearchStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
-  endedSessions: EndedSessionStore;
+  sessions: SessionStore;
   savedViews: SavedViewStore;
   archives: ArchiveStore;
   audit: AuditStore;
@@ -99,41 +100,11 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
-    endedSessions: createEndedSessionStore(database),
+    sessions: createSessionStore(database),
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),
     audit: createAuditStore(database),
     migrate: () => migrate(database, file),
     close: () => database.destroy(),
-  };
-}
-
-// Sessions that were signed out: their cookies are still well made, and must open nothing any more.
-// Guarantees: a session that was to be ended opens nothing from then on in this process, even where the disk did not take it; an entry stays until no cookie of its session can be valid; what has expired is swept at the next sign-out.
-type EndedSessionStore = ReturnType<typeof createEndedSessionStore>;
-
-function createEndedSessionStore(database: Database) {
-  const byId = prepareOne(database, database.selectFrom("ended_sessions").select("id").where("id", "=", ""));
-  /** What is on its way to the disk, or did not get there. */
-  const unstored = new Set<string>();
-  return {
-    async end(id: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<void> {
-      unstored.add(id);
-      await database.deleteFrom("ended_sessions").where("expires_at", "<=", now).execute();
-      await database
-        .insertInto("ended_sessions")
-        .values({ id, expires_at: expiresAt })
-        .onConflict((conflict) => conflict.column("id").doNothing())
-        .execute();
-      unstored.delete(id);
-    },
-
-    async has(id: string): Promise<boolean> {
-      return unstored.has(id) || (await byId(id)) !== undefined;
-    },
-
-    async count(): Promise<number> {
-      return (await database.selectFrom("ended_sessions").select("id").execute()).length;
-    },
   };
 }

@@ -85,6 +85,19 @@ export type DownloadTaskRow = {
   ended_at: number | null;
 };
 
+export type SessionRow = {
+  id: string;
+  member_id: string;
+  /** `session_version` of the member at the sign-in. */
+  version: number;
+  method: string;
+  browser: string;
+  address: string;
+  created_at: number;
+  used_at: number;
+  confirmed_at: number;
+};
+
 export type InvitationRow = {
   id: string;
   token_hash: string;
@@ -176,6 +189,6 @@ export type Tables = {
   job_labels: JobLabelRow;
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
-  ended_sessions: { id: string; expires_at: number };
+  sessions: SessionRow;
   audit: AuditRow;
 };

@@ -44,7 +44,8 @@ describe("a member who is signed in", () => {
 it("nobody else is let in: no cookie, a cookie of another secret, a service's key, a session that has ended", async () => {
   const { memberId } = world.harness.viewerOf("viewer");
   const forged = await world.harness.mintCookie({ sub: memberId, version: 1 }, "another secret");
-  const old = await world.harness.mintCookie({ sub: memberId, version: 999 });
+  const old = await world.harness.mintCookie({ sub: memberId, version: 1, sid: "ended" });
+  await world.harness.console.store.sessions.end("ended");
   const { key } = world.harness.console.serviceKeys().createKey("somebody");
   for (const headers of [{}, { cookie: forged }, { cookie: old }, { "x-api-key": key }] as Record<string, string>[])
     expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
@@ -82,8 +83,7 @@ describe("whoever listens is sent away at the next look", () => {
     const events = await world.listen("", { cookie });
     await greeted(events);
     const closing = closed(events);
-    const { store, now } = world.harness.console;
-    await store.endedSessions.end("this one", { now: now(), expiresAt: now() + 60_000 });
+    await world.harness.console.store.sessions.end("this one");
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
   });

@@ -109,6 +109,7 @@ test("an invitation makes one member with its role, once, before its end, and ne
 });
 
 test("an admin changes weaker members, not themselves and not the owner", async () => {
+  await harness.renewCookies();
   const change = (id: string, json: object, as: "admin" | "owner" = "admin") =>
     harness.request(`/api/console/members/${id}`, { as, method: "PUT", json });
   expect((await change(harness.viewerOf("viewer").memberId, { role: "operator" })).status).toBe(200);

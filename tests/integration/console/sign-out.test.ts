@@ -19,12 +19,16 @@ type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Pro
 /** next-auth without Next around it: its handler for route files needs a request that Next opened. */
 const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
+let sent: Record<string, string> = {};
 const options = () =>
-  authOptions({
-    changed: (action, member) => void changes.push(`${action} ${member.name}`),
-    refused: () => undefined,
-    failed: (error) => void changes.push(String(error)),
-  });
+  authOptions(
+    {
+      changed: (action, member) => void changes.push(`${action} ${member.name}`),
+      refused: () => undefined,
+      failed: (error) => void changes.push(String(error)),
+    },
+    new Headers(sent),
+  );
 
 async function auth(method: string, action: AuthAction, cookies: Jar, body: Record<string, string> = {}) {
   const providerId = action === "callback" ? "credentials" : undefined;
@@ -59,19 +63,28 @@ test("a sign-out that the disk did not take is told as failed, and not as one th
   const mine = await signIn();
   expect(await statusWith(mine)).toBe(200);
   changes.length = 0;
-  const write = vi.spyOn(harness.console.store.endedSessions, "end");
+  const write = vi.spyOn(harness.console.store.sessions, "end");
   write.mockImplementation((id) => Promise.reject(Object.assign(new Error(`no room for ${id}`), { code: "SQLITE_FULL" })));
   await post("signout", {}, mine);
   write.mockRestore();
   expect(changes).toEqual([expect.stringContaining("no room for")]);
 });
 
-test("ended sessions are forgotten when no cookie of theirs can be valid any more", async () => {
-  await post("signout", {}, await signIn());
-  expect(await harness.console.store.endedSessions.count()).toBe(2);
+test("a sign-in in a browser that has a session already ends that one", async () => {
+  const mine = await signIn();
+  sent = { cookie: `${SESSION_COOKIE}=${mine}` };
+  const next = await signIn();
+  sent = {};
+  expect([await statusWith(mine), await statusWith(next)]).toEqual([401, 200]);
+});
+
+test("sessions that are over are swept by the next sign-in", async () => {
+  const { memberId } = harness.viewerOf("operator");
+  const count = async () => (await harness.console.store.sessions.list(memberId)).length;
+  expect(await count()).toBeGreaterThan(1);
   now += 8 * 24 * 60 * 60_000;
-  await post("signout", {}, await signIn());
-  expect(await harness.console.store.endedSessions.count()).toBe(1);
+  await signIn();
+  expect(await count()).toBe(1);
 });
 
 test("the first set-up and an accepted invitation are in the audit log", async () => {

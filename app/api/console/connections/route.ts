@@ -9,16 +9,21 @@ export const GET = consoleRoute("listConnections", "viewer", async ({ viewer }) 
   ok(jsonAnswer({ connections: await listConnectionViews(viewer) })),
 );
 
-export const POST = consoleBodyRoute("createConnection", "operator", connectionBodySchema, async ({ viewer, note }, body) => {
-  const saved = await createConnection(viewer, body);
-  if (!saved.ok) return saved;
-  const { connection, check } = saved.value;
-  // Without one nothing was added: the service was asked, and that is all.
-  if (!connection) note({ action: "checkConnection" });
-  note({
-    connectionId: connection?.id,
-    target: body.shared ? body.name : undefined,
-    outcome: connection ? check.outcome : `${check.outcome}, not saved`,
-  });
-  return ok(jsonAnswer(saved.value, connection ? 201 : 200));
-});
+export const POST = consoleBodyRoute(
+  "createConnection",
+  { role: "operator", recent: true },
+  connectionBodySchema,
+  async ({ viewer, note }, body) => {
+    const saved = await createConnection(viewer, body);
+    if (!saved.ok) return saved;
+    const { connection, check } = saved.value;
+    // Without one nothing was added: the service was asked, and that is all.
+    if (!connection) note({ action: "checkConnection" });
+    note({
+      connectionId: connection?.id,
+      target: body.shared ? body.name : undefined,
+      outcome: connection ? check.outcome : `${check.outcome}, not saved`,
+    });
+    return ok(jsonAnswer(saved.value, connection ? 201 : 200));
+  },
+);

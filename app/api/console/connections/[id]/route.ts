@@ -4,7 +4,7 @@ import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-r
 import { changeConnection, removeConnection } from "@/lib/server/connections/change";
 import { ok } from "@/lib/shared/result";
 
-export const PUT = consoleBodyRoute("changeConnection", "operator", connectionChangeSchema, async (asked, body) => {
+export const PUT = consoleBodyRoute("changeConnection", { role: "operator", recent: true }, connectionChangeSchema, async (asked, body) => {
   const id = idOf(asked);
   asked.note({ connectionId: id });
   const saved = await changeConnection(asked.viewer, id, body);
@@ -14,7 +14,7 @@ export const PUT = consoleBodyRoute("changeConnection", "operator", connectionCh
   return ok(jsonAnswer(saved.value));
 });
 
-export const DELETE = consoleRoute("removeConnection", "operator", async (asked) => {
+export const DELETE = consoleRoute("removeConnection", { role: "operator", recent: true }, async (asked) => {
   const id = idOf(asked);
   asked.note({ connectionId: id });
   const removed = await removeConnection(asked.viewer, id);

@@ -5,14 +5,14 @@ import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
-export const PUT = consoleBodyRoute("changeMember", "admin", memberChangeSchema, async (asked, body) => {
+export const PUT = consoleBodyRoute("changeMember", { role: "admin", recent: true }, memberChangeSchema, async (asked, body) => {
   const id = idOf(asked);
   asked.note({ target: id, outcome: writeExactJson(body) });
   const changed = await changeMember(asked.viewer, id, body);
   return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
 });
 
-export const DELETE = consoleRoute("removeMember", "admin", async (asked) => {
+export const DELETE = consoleRoute("removeMember", { role: "admin", recent: true }, async (asked) => {
   const id = idOf(asked);
   asked.note({ target: id });
   const removed = await removeMember(asked.viewer, id);

@@ -6,8 +6,13 @@ import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listInvitations", "admin", async () => ok(jsonAnswer({ invitations: await listInvitationItems() })));
 
-export const POST = consoleBodyRoute("inviteMember", "admin", invitationBodySchema, async ({ request, viewer, note }, body) => {
-  note({ target: body.email, outcome: body.role });
-  const invitation = await invite(viewer, body, request.headers.get("origin"));
-  return invitation.ok ? ok(jsonAnswer(invitation.value, 201)) : invitation;
-});
+export const POST = consoleBodyRoute(
+  "inviteMember",
+  { role: "admin", recent: true },
+  invitationBodySchema,
+  async ({ request, viewer, note }, body) => {
+    note({ target: body.email, outcome: body.role });
+    const invitation = await invite(viewer, body, request.headers.get("origin"));
+    return invitation.ok ? ok(jsonAnswer(invitation.value, 201)) : invitation;
+  },
+);

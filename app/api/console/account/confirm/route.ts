@@ -1,0 +1,11 @@
+import { confirmBodySchema } from "@/lib/contract/console";
+import { confirmWithPassword } from "@/lib/server/auth/account";
+import { emptyAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { clientAddress } from "@/lib/server/limits/client-address";
+import { ok } from "@/lib/shared/result";
+
+export const POST = consoleBodyRoute("confirmSession", "viewer", confirmBodySchema, async ({ request, viewer }, { password }) => {
+  const confirmed = await confirmWithPassword(viewer, password, clientAddress(request));
+  return confirmed.ok ? ok(emptyAnswer()) : confirmed;
+});
