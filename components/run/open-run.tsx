@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
+import { HeldSecrets } from "@/components/jobs/actions/held-secrets";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { AdvancedCard, EXTRA_FIELD } from "./form/advanced-card";
@@ -148,6 +149,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
           className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
         >
           {note}
+          {opened.leftOut ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
           {faults ? (
             <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
           ) : null}

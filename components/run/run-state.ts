@@ -4,7 +4,9 @@
 // ends what was on its way.
 
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
@@ -13,7 +15,9 @@ import { type Checked } from "./form/check";
 import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { nameOfFile } from "./workflow/file-name";
 import { withChoice } from "./form/dynamic-inputs";
+import { readExtra } from "./form/extra-data";
 import { withInput } from "./form/form-model";
+import { leftOut } from "./form/masked";
 import { own } from "./form/own";
 import { type Attempt } from "./submit/attempt";
 import { type Refusal } from "./workflow/refusal";
@@ -39,6 +43,8 @@ export type OpenWorkflow = {
   /** Pictures of a sample that the service did not take, by the name that the workflow has for them. */
   unsent?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
+  /** Where keys and tokens stood that were taken out. */
+  leftOut?: readonly SecretPlace[];
   /** What the newest job was started with. */
   sent?: Graph;
 };
@@ -61,6 +67,8 @@ export type Receipt = {
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
+  /** Where what was sent holds a key; known until the page is reloaded, and by the job after that. */
+  heldSecrets?: readonly SecretPlace[];
 };
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
@@ -103,6 +111,8 @@ export type RunAction =
   /** `catalogue`: a choice may bring inputs of its own. */
   | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown; catalogue?: ObjectInfo }
   | { type: "advanced"; serial: number; advanced: Advanced }
+  /** Keys and tokens that the newest job was sent with, taken out of what is open. */
+  | { type: "secrets-left-out"; serial: number; places: readonly SecretPlace[] }
   | { type: "saved"; serial: number; path: string; graph: Graph }
   | { type: "named"; serial: number; value: string; name: string }
   | { type: "upload"; serial: number; key: string; isRunning: boolean }
@@ -164,6 +174,17 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       const { opened } = state;
       if (opened?.serial !== action.serial) return state;
       return { ...state, opened: { ...opened, advanced: action.advanced }, submitError: leftOf(state.submitError, state.errors) };
+    }
+    case "secrets-left-out": {
+      const { opened } = state;
+      if (opened?.serial !== action.serial) return state;
+      const extra = readExtra(opened.advanced?.extra ?? "");
+      const left = leftOut({ graph: opened.graph, extraData: opened.extraData }, action.places);
+      const written = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, action.places).extraData : undefined;
+      const isWritten = written !== undefined && Object.keys(written).length > 0;
+      const advanced = { ...opened.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
+      const isEdited = opened.isEdited || left.graph !== opened.graph;
+      return { ...state, opened: { ...opened, ...left, advanced, isEdited, leftOut: action.places } };
     }
     case "saved": {
       const { opened } = state;
@@ -263,6 +284,7 @@ function answered(state: RunState, { serial, outcome, attempt, atMs }: Extract<R
       nodesRefused,
       ...(attempt && { workflowId: attempt.workflowId }),
       ...(attempt?.connection !== undefined && { connection: attempt.connection }),
+      ...(outcome.heldSecrets && { heldSecrets: outcome.heldSecrets }),
     };
     const receipts = [receipt, ...state.receipts].slice(0, mostReceipts);
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;

@@ -61,6 +61,7 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
 export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
+  const acted = useTranslations("acts");
   const { receipt, failure, masked } = acts.again;
   return (
     <>
@@ -93,6 +94,9 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
         actions={
           <>
             <Button onClick={acts.dismiss}>{t("notNow")}</Button>
+            <Link href={withoutSecretsHref(job.id, linked)} className={buttonStyle()}>
+              {acted("secrets.again")}
+            </Link>
             <Link href={editHref(job.id, linked)} className={buttonStyle({ tone: "primary" })}>
               {t("edit")}
             </Link>
@@ -115,6 +119,11 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
 /** The second click of a double click counts once, even where the first was answered in between. */
 function oncePressed(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
+}
+
+/** The Run form with what was masked left out: what is sent is seen first. */
+export function withoutSecretsHref(id: string, connection: string | undefined) {
+  return withQuery("/run", { job: id, without: "secrets", connection });
 }
 
 function editHref(id: string, connection: string | undefined) {

@@ -4,6 +4,7 @@ import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
 import { namelessWorkflow, workflowName } from "@/lib/contract/workflow-name";
 import { textOf } from "@/lib/contract/json/json";
@@ -33,6 +34,8 @@ export type JobFacts = {
   label?: string;
   /** The member who submitted it here. */
   submittedBy?: string;
+  /** Where a key or a token stood; told to the job's owner alone. */
+  heldSecrets?: readonly SecretPlace[];
   /** The title of the node at work. */
   currentNode?: string;
   failure?: JobFailure;
@@ -52,6 +55,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     workflow: workflowName(detail),
     ...(detail.job_label && { label: detail.job_label }),
     ...(detail.submitted_by && { submittedBy: detail.submitted_by }),
+    ...(detail.held_secrets && { heldSecrets: detail.held_secrets }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),

@@ -17,7 +17,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { JobActAnswer, JobActions } from "./job-actions";
+import { canLeaveOut, HeldSecrets } from "@/components/jobs/actions/held-secrets";
+import { JobActAnswer, JobActions, withoutSecretsHref } from "./job-actions";
 import { JobDetails } from "./job-details";
 import { JobError } from "./job-error";
 import { JobGraph } from "./job-graph";
@@ -39,6 +40,7 @@ const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const t = useTranslations("jobs");
+  const acted = useTranslations("acts");
   const first = use(job);
   const { id: connectionId, isLocal = false } = useConnection() ?? {};
   const id = encodeURIComponent(jobId);
@@ -103,6 +105,18 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
             <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
               <div className="flex min-w-0 flex-col gap-3.5">
                 {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={showNode} /> : null}
+                {facts.heldSecrets ? (
+                  <HeldSecrets
+                    places={facts.heldSecrets}
+                    actions={
+                      canRun && facts.workflowParts && canLeaveOut(facts.heldSecrets) ? (
+                        <Link href={withoutSecretsHref(jobId, connection)} className={buttonStyle()}>
+                          {acted("secrets.again")}
+                        </Link>
+                      ) : null
+                    }
+                  />
+                ) : null}
                 <JobProgress facts={facts} />
                 <JobOutputs facts={facts} connection={connectionId} />
                 <JobGraph facts={facts} connection={connectionId} ask={ask} />

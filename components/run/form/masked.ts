@@ -2,7 +2,11 @@
 // Guarantees: pure; the same object back where nothing is masked.
 
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { own } from "./own";
 
 export function isMasked(value: unknown): boolean {
   if (typeof value === "string") return value.includes(MASK);
@@ -19,4 +23,39 @@ function emptied(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll(MASK, "");
   if (Array.isArray(value)) return value.map(emptied);
   return isObject(value) ? withoutMasks(value) : value;
+}
+
+type Parts = { graph: Graph; extraData?: JsonObject };
+
+/**
+ * What held a key or a token: an input is left empty, of a longer text only what has the looks of a key is taken; a field of extra_data goes.
+ * The console may know a key that has no looks: then all of the text goes.
+ */
+export function leftOut({ graph, extraData }: Parts, places: readonly SecretPlace[]): Parts {
+  let [left, extra] = [graph, extraData];
+  for (const place of places) {
+    if (place.kind === "input") {
+      const node = own(left, place.node_id);
+      const value = node && own(node.inputs, place.input);
+      if (!node || value === undefined) continue;
+      left = { ...left, [place.node_id]: { ...node, inputs: { ...node.inputs, [place.input]: withoutSecret(place.input, value) } } };
+    } else if (place.kind === "extra" && extra) extra = withoutPath(extra, place.path);
+  }
+  return { graph: left, ...(extra && { extraData: extra }) };
+}
+
+function withoutSecret(name: string, value: unknown): unknown {
+  const { [name]: masked } = maskSecrets({ [name]: value });
+  return isMasked(masked) ? emptied(masked) : "";
+}
+
+/** The editor's drawing stays, with the texts that were masked emptied; a place in a list stays, since its place counts. */
+function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
+  const inner = own(value, name);
+  if (inner === undefined) return value;
+  if (rest.length > 0 && isObject(inner)) return { ...value, [name]: withoutPath(inner, rest) };
+  const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
+  if (isMasked(masked)) return { ...value, [name]: emptied(masked) };
+  const { [name]: _, ...others } = value;
+  return others;
 }

@@ -56,7 +56,16 @@ export function RunJob({ run, catalogue }: { run: ReturnType<typeof useRun>; cat
   // After a reload what was sent is known no more; the workflow that is open calls its nodes the same.
   const graph = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
   const sent = useMemo(() => (graph ? withTitles(graph, (name) => own(catalogue, name)?.display_name) : undefined), [graph, catalogue]);
-  return <NewestJob receipt={receipt} fallbackName={t("pasted")} sent={sent} onCancelled={run.cancelled} onDismiss={run.dismissJob} />;
+  return (
+    <NewestJob
+      receipt={receipt}
+      fallbackName={t("pasted")}
+      sent={sent}
+      onCancelled={run.cancelled}
+      onDismiss={run.dismissJob}
+      {...(opened && { onTakeOut: (places) => run.dispatch({ type: "secrets-left-out", serial: opened.serial, places }) })}
+    />
+  );
 }
 
 /** Run is pressed anywhere on the page: what is at its top is scrolled to and gets the focus. */

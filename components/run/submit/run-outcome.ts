@@ -1,9 +1,10 @@
 import { type Failure } from "@/lib/contract/failure";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 
 export type RunOutcome =
-  /** `errors`: the service took the job and says that some of its nodes will not run. */
-  | { kind: "accepted"; jobId: string; errors: NodeErrors }
+  /** `errors`: the service took the job and says that some of its nodes will not run. `heldSecrets`: what was sent holds a key or a token there. */
+  | { kind: "accepted"; jobId: string; errors: NodeErrors; heldSecrets?: readonly SecretPlace[] }
   /** Nothing was started, and the service says which nodes are wrong. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }

@@ -7,6 +7,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { useCanStop } from "@/components/jobs/actions/use-can-stop";
+import { canLeaveOut, HeldSecrets } from "@/components/jobs/actions/held-secrets";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -14,6 +15,7 @@ import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
 import { nodeName } from "@/lib/contract/loose-graph";
 import { type JobErrorView } from "@/lib/contract/views/job-error-view";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobState } from "@/lib/contract/states";
 import { useJobHrefs } from "./job-link";
@@ -45,14 +47,17 @@ type NewestJobProps = {
   sent?: Graph;
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
+  /** Keys that it was sent with, out of the form; absent where no form is open. */
+  onTakeOut?: (places: readonly SecretPlace[]) => void;
 };
 
 /**
  * The newest job that this page started: where it is, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region is there from the start, so that a screen reader hears it fill.
  */
-export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss }: NewestJobProps) {
+export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss, onTakeOut }: NewestJobProps) {
   const t = useTranslations("run.answer");
+  const secrets = useTranslations("acts.secrets");
   const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
@@ -155,6 +160,25 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss 
             </>
           ) : null}
         </div>
+        {receipt?.heldSecrets ? (
+          <HeldSecrets
+            places={receipt.heldSecrets}
+            className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
+            actions={
+              onTakeOut && canLeaveOut(receipt.heldSecrets) ? (
+                <Button
+                  size="small"
+                  onClick={() => {
+                    onTakeOut(receipt.heldSecrets ?? []);
+                    onDismiss(receipt.jobId);
+                  }}
+                >
+                  {secrets("takeOut")}
+                </Button>
+              ) : null
+            }
+          />
+        ) : null}
         {receipt && job ? <Progress job={job} sent={sent} /> : null}
         {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
           <Result key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />

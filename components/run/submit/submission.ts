@@ -5,6 +5,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { drawingIn } from "@/lib/contract/workflow-name";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
@@ -64,7 +65,11 @@ export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcom
 
 export function judgeAnswer(value: unknown): RunOutcome {
   const jobId = submittedJob(value);
-  if (jobId !== undefined) return { kind: "accepted", jobId, errors: readNodeErrors(objectOf(value)?.node_errors) ?? {} };
+  if (jobId !== undefined) {
+    const heldSecrets = readPlaces(objectOf(value)?.held_secrets);
+    const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};
+    return { kind: "accepted", jobId, errors, ...(heldSecrets.length > 0 && { heldSecrets }) };
+  }
   return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
 }
 

@@ -7,6 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
+import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { workflowName } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { assetValue } from "../form/controls/asset-value";
@@ -18,8 +19,8 @@ import { type SentSamplePicture, shippedName, withSamplePictures } from "./sampl
 
 const SHORT_ID = 8;
 
-/** What /run was opened with: ?job=ID, ?file=workflows/x.json, ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
-export type Arrival = { job: string } | { file: string } | { sample: SampleName } | { assets: readonly string[] };
+/** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+export type Arrival = { job: string; without?: "secrets" } | { file: string } | { sample: SampleName } | { assets: readonly string[] };
 
 export type ArrivalPorts = {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
@@ -38,7 +39,7 @@ export async function openArrival(
   arrival: Exclude<Arrival, { assets: unknown }>,
   ports: ArrivalPorts,
 ): Promise<Result<OpenedFile, Refusal>> {
-  if ("job" in arrival) return openJob(arrival.job, ports);
+  if ("job" in arrival) return openJob(arrival, ports);
   return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
 }
 
@@ -66,7 +67,10 @@ export async function bringAssets(
   return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
 }
 
-async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+async function openJob(
+  { job: id, without }: Extract<Arrival, { job: string }>,
+  { readJob }: ArrivalPorts,
+): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: Refusal["reason"]) => failed({ fileName: id.slice(0, SHORT_ID), reason });
   const job = await readJob(id);
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
@@ -75,6 +79,7 @@ async function openJob(id: string, { readJob }: ArrivalPorts): Promise<Result<Op
   const opened = openWorkflow(writeExactJson(job.value.workflow), undefined, {
     name: workflowName(job.value),
     workflowId: job.value.workflow_id,
+    ...(without && { leavesOut: placesInWorkflow(job.value.workflow) }),
   });
   return opened.ok ? opened : refuse(opened.failure.reason);
 }

@@ -5,10 +5,11 @@
 import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
 import { workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { drawingIn } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { nameOfFile } from "./file-name";
-import { withoutMasks } from "../form/masked";
+import { leftOut, withoutMasks } from "../form/masked";
 import { pictureTexts, textOfPicture } from "./picture-graph";
 import { type Refusal, type RefusalReason } from "./refusal";
 import { type OpenedFile } from "../run-state";
@@ -16,12 +17,13 @@ import { readWrittenNames } from "./written-names";
 import { workflowIdOf } from "./workflow-id";
 
 /** What is known of it from elsewhere: the job that it was submitted as, say. */
-type Known = { name?: string; workflowId?: string };
+type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[] };
 
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
   const reading = readWorkflow(text);
   if (!reading.ok) return failed(refusal(reading.failure, fileName));
-  const { graph, title, extraData } = readWrittenNames(reading.value);
+  const { title, ...read } = readWrittenNames(reading.value);
+  const { graph, extraData } = known.leavesOut ? leftOut(read, known.leavesOut) : read;
   return ok({
     name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
     // An id that came with the file keeps its runs beside those started elsewhere.
@@ -29,6 +31,7 @@ export function openWorkflow(text: string, fileName?: string, known: Known = {})
     order: orderOf(graph),
     graph,
     ...(extraData && { extraData: withoutMasks(extraData) }),
+    ...(known.leavesOut && { leftOut: known.leavesOut }),
   });
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { jobParams } from "../job-search";
+import { type SecretPlace } from "../secrets/secret-places";
 import { jobStates } from "../states";
 import { assetFields } from "./asset";
 import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
@@ -62,6 +63,8 @@ export const jobDetailSchema = named(
   jobListItemSchema.extend({
     /** The console's own too: what the node catalogue calls the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
+    /** The console's own too, for the job's owner alone: where a key stood that is masked. */
+    held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(maybe(moment), count),
     update_time: reads(maybe(moment), count),
     /** What was submitted: { prompt, extra_data }, or a bare graph. */

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
@@ -54,7 +55,7 @@ function toldOf({ tells }: Operation, value: unknown): Told {
   return {
     notes: answered ? notesOf(answered) : [],
     workflowName,
-    ...(tells === "job" && { classes: classesIn(value) }),
+    ...(tells === "job" && { classes: classesIn(value), secretPlaces: placesInJob(value) }),
     ...(tells === "nodes" && { classNames: classNamesIn(value) }),
   };
 }

@@ -3,28 +3,37 @@
 
 import "server-only";
 import { type Operation } from "@/lib/contract/operation";
+import { type Role } from "@/lib/contract/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { composition } from "../composition";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { withNames } from "../workflows/with-names";
+import { withHeldSecrets } from "./held-secrets";
 import { toBrowser } from "./to-browser";
 
-type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
+type From = {
+  connection: { id: string; baseUrl: string };
+  apiKey: string | undefined;
+  viewer: { memberId: string; role: Role };
+};
 /** `sent` is the JSON body of the call, where it had one. */
-type About = { sent?: unknown; memberId?: string };
+type About = { sent?: unknown };
 
 export async function passOn<T>(operation: Operation, from: From, value: T, about: About = {}): Promise<T> {
   const { ledger, now, largeAnswers } = composition();
-  const passed = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
-  const atMs = now();
+  const { memberId } = from.viewer;
   const { tells } = operation;
+  // A large answer that is only passed on is read elsewhere, for this too.
+  const told = largeAnswers.told(value);
+  const sent = toBrowser(about.sent, from);
+  const masked = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
+  const passed = await withHeldSecrets(operation, from.connection.id, masked, from.viewer, { sent, told: told?.secretPlaces });
+  const atMs = now();
   if (tells === "removal") forget(from.connection.id, about.sent);
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
-    // A large answer that is only passed on is read elsewhere, for this too.
-    const told = largeAnswers.told(value);
     ledger.see(from.connection.id, () => {
       if (told) return told.notes;
-      const answered = answeredOf(tells, passed, { ...about, sent: toBrowser(about.sent, from), atMs });
+      const answered = answeredOf(tells, passed, { sent, memberId, atMs });
       return answered ? notesOf(answered) : [];
     });
   }

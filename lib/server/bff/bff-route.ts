@@ -93,8 +93,7 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   asked.note({ outcome: writeThings(asking.things, undefined, asking) });
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
-  const { memberId } = asked.viewer;
-  const value = await passOn(operation, access, result.value.value, { sent: input.json, memberId });
+  const value = await passOn(operation, access, result.value.value, { sent: input.json });
   // What was submitted is named by its job: by it the log tells who submitted it.
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   const acted: ActedOn =

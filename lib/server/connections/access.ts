@@ -20,6 +20,7 @@ import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
 
 export type Access = {
+  viewer: Viewer;
   connection: Connection;
   /** A local server needs none. */
   apiKey: string | undefined;
@@ -89,6 +90,7 @@ async function open(viewer: Viewer, id: string | undefined): Promise<Result<Acce
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
   const upstream = upstreamFor(target, (operation, answer) => seenAssets.learn(reader, operation, answer));
   return ok({
+    viewer,
     connection,
     apiKey,
     target,

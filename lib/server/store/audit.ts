@@ -152,12 +152,12 @@ export function createAuditStore(database: Database) {
     listNewest: (limit: number) => list({}, limit),
 
     /** Who did it first to each of them, under the name that they have now, or had last; what was not done through the console is absent. */
-    async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, string>> {
+    async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await inPieces(targets, (some) =>
         database
           .selectFrom("audit")
           .leftJoin("members", "members.id", "audit.member_id")
-          .select(({ fn }) => ["audit.target", fn.coalesce("members.name", "audit.member_name").as("name")])
+          .select(({ fn }) => ["audit.target", "audit.member_id", fn.coalesce("members.name", "audit.member_name").as("name")])
           .where("audit.target", "in", some)
           .where("audit.action", "=", action)
           .where("audit.connection_id", "=", connectionId)
@@ -165,7 +165,11 @@ export function createAuditStore(database: Database) {
           .orderBy("audit.id", "desc")
           .execute(),
       );
-      return new Map(rows.flatMap(({ target, name }) => (target && name ? [[target, name] as const] : [])));
+      return new Map(
+        rows.flatMap(({ target, name, member_id: memberId }) =>
+          target && name ? [[target, { memberId: memberId ?? undefined, name }] as const] : [],
+        ),
+      );
     },
 
     /** Every member and every act in it; a member under the name of their last entry. */
@@ -186,6 +190,9 @@ export function createAuditStore(database: Database) {
     },
   };
 }
+
+/** `memberId`: of a member who may be gone. */
+type Actor = { memberId: string | undefined; name: string };
 
 function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
   const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);

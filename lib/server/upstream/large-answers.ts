@@ -6,6 +6,7 @@
 
 import "server-only";
 import { Worker } from "node:worker_threads";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/job-ledger";
@@ -25,6 +26,7 @@ export type Told = {
   workflowName?: string;
   /** Of a job. */
   classes?: readonly string[];
+  secretPlaces?: readonly SecretPlace[];
   /** Of a catalogue. */
   classNames?: readonly (readonly [className: string, name: string])[];
 };

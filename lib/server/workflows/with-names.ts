@@ -78,7 +78,7 @@ async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> 
   ]);
   return jobs.map((job) => {
     if (!isObject(job)) return job;
-    const [name, label, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
+    const [name, label, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")?.name];
     if (name === undefined && label === undefined && by === undefined && !("submitted_by" in job)) return job;
     return {
       ...job,

@@ -1,0 +1,50 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { cn } from "@/components/ui/cn";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+
+type HeldSecretsProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
+
+/** For the job's owner: which node or field held a key or a token. The key itself is in no browser. */
+export function HeldSecrets({ places, isSent = true, actions, className }: HeldSecretsProps) {
+  const t = useTranslations("acts.secrets");
+  const title = t(isSent ? "title" : "leftOut", { count: places.length });
+  return (
+    <section aria-label={title} className={cn("flex gap-2.5 rounded-lg border border-wait bg-surface px-3.5 py-3", className)}>
+      <span className="mt-0.5 text-wait">
+        <ToneIcon tone="wait" />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="font-semibold">{title}</p>
+        <ul className="my-1 list-inside list-disc">
+          {places.map((place) => (
+            <li key={[place.kind, ...Object.values(place)].join("/")} className="break-words">
+              {placeText(place, t)}
+            </li>
+          ))}
+        </ul>
+        <p className="text-ink-2">{t(isSent ? "advice" : "leftOutAdvice")}</p>
+        {actions ? <div className="mt-2 flex flex-wrap gap-2">{actions}</div> : null}
+      </div>
+    </section>
+  );
+}
+
+/** What a run can leave out. */
+export function canLeaveOut(places: readonly SecretPlace[]): boolean {
+  return places.some(({ kind }) => kind === "input" || kind === "extra");
+}
+
+function placeText(place: SecretPlace, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
+  switch (place.kind) {
+    case "input":
+      return t("input", { node: place.node, id: place.node_id, input: place.input });
+    case "extra":
+      return t("extra", { path: place.path.join(".") });
+    case "output":
+      return t("output", { id: place.node_id });
+    case "error":
+      return t("error");
+  }
+}

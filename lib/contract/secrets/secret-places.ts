@@ -1,0 +1,77 @@
+// Where in a job a key or a token stands, by its name and never by its value: read off the masks that stand in its place.
+// Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
+// Must never: be given what was not masked, since names of fields are told as they are.
+
+import { isLink } from "../graph";
+import { isObject, type JsonObject, objectOf } from "../json/json";
+import { anyText, list, object, oneOf } from "../json/readers";
+import { looseGraph, nodeName } from "../loose-graph";
+import { MASK } from "./secret-texts";
+
+/** `extra`: the way down to the field of extra_data. `error` and `output`: what a node said, which no run can leave out. */
+export type SecretPlace =
+  | { kind: "input"; node_id: string; node: string; input: string }
+  | { kind: "extra"; path: readonly string[] }
+  | { kind: "error" }
+  | { kind: "output"; node_id: string };
+
+const MOST_PLACES = 50;
+const DEEPEST = 100;
+/** The editor's drawing repeats the inputs: it is one place. */
+const DRAWING = ["extra_pnginfo", "workflow"];
+
+export function holdsMask(value: unknown, depth = 0): boolean {
+  if (typeof value === "string") return value.includes(MASK);
+  if (typeof value !== "object" || value === null || depth > DEEPEST) return false;
+  return Object.values(value).some((item) => holdsMask(item, depth + 1));
+}
+
+/** Of what was submitted: `{ prompt, extra_data }` or a bare graph. */
+export function placesInWorkflow(workflow: unknown): SecretPlace[] {
+  const places: SecretPlace[] = [];
+  for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
+    for (const [input, value] of Object.entries(node.inputs ?? {})) {
+      if (places.length >= MOST_PLACES) return places;
+      if (!isLink(value) && holdsMask(value)) places.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
+    }
+  }
+  return [...places, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MOST_PLACES);
+}
+
+function placesInExtra(extraData: JsonObject): SecretPlace[] {
+  const places: SecretPlace[] = [];
+  const walk = (value: unknown, path: string[]) => {
+    if (places.length >= MOST_PLACES || path.length > DEEPEST) return;
+    const isWhole = typeof value === "string" || path.join("\n") === DRAWING.join("\n");
+    if (isWhole && holdsMask(value)) places.push({ kind: "extra", path });
+    else if (!isWhole && typeof value === "object" && value !== null)
+      for (const [name, item] of Object.entries(value)) walk(item, [...path, name]);
+  };
+  walk(extraData, []);
+  return places;
+}
+
+/** Of a job's details. */
+export function placesInJob(detail: unknown): SecretPlace[] {
+  const job = objectOf(detail);
+  if (!job) return [];
+  const outputs = isObject(job.outputs) ? Object.entries(job.outputs) : [];
+  return [
+    ...placesInWorkflow(job.workflow),
+    ...(holdsMask(job.execution_error) || holdsMask(job.execution_status) ? [{ kind: "error" } as const] : []),
+    ...outputs.flatMap(([nodeId, output]) => (holdsMask(output) ? [{ kind: "output", node_id: nodeId } as const] : [])),
+  ].slice(0, MOST_PLACES);
+}
+
+const known = oneOf(["input", "extra", "error", "output"]);
+const place = object({ kind: known }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
+
+/** As the console told them; what is none is left out. */
+export function readPlaces(told: unknown): SecretPlace[] {
+  return (list(place, MOST_PLACES)(told) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
+    if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];
+    if (kind === "extra") return path ? [{ kind, path }] : [];
+    if (kind === "output") return node_id !== undefined ? [{ kind, node_id }] : [];
+    return [{ kind }];
+  });
+}

@@ -1,0 +1,38 @@
+// A key that was sent with a job: its owner is told where, and runs it again without it after having seen what is sent.
+import { expectAccessible } from "./support/accessible";
+import { drop, workflow } from "./support/files";
+import { expect, test } from "./support/test";
+
+test("whoever sends a key with a job is told where it stands, and runs it again without it", async ({ signedIn: page, desk }) => {
+  const key = "sk-a-key-inside-a-prompt";
+  const sent: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/api/prompt")) sent.push(request.postData() ?? "");
+  });
+  const graph = {
+    "1": { class_type: "StringConcatenate", inputs: { string_a: `a lamp ${key}`, string_b: "x", delimiter: "" } },
+    "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+  };
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), workflow("lamp.json", graph));
+  const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
+  await run.click();
+  const started = page.getByRole("region", { name: "The job that was started" });
+  await expect(started.getByText("#1, input string_a")).toBeVisible();
+  await expectAccessible(page);
+
+  await started.getByRole("link", { name: /^Open/ }).click();
+  const told = page.getByRole("region", { name: /key or token was sent|Keys or tokens were sent/ });
+  await expect(told.getByText("#1, input string_a")).toBeVisible();
+  await expect(page.locator("body")).not.toContainText(key);
+  await expectAccessible(page);
+  await told.getByRole("link", { name: "Run again without it" }).click();
+  await expect(page.getByText("Nothing has been sent yet", { exact: false })).toBeVisible();
+  await expect(page.locator("#field-1-string_a")).toHaveValue("a lamp ");
+  expect(sent).toHaveLength(1);
+  await run.click();
+  await expect(started.getByText("The job completed")).toBeVisible({ timeout: 60_000 });
+  expect(sent).toHaveLength(2);
+  expect(JSON.parse(sent[1] ?? "").prompt["1"].inputs).toEqual({ string_a: "a lamp ", string_b: "x", delimiter: "" });
+  await expect(started.getByText("input string_a")).toHaveCount(0);
+});

@@ -1,0 +1,73 @@
+// A key in what was submitted is masked for everybody; its owner alone is told where it stands.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Role } from "@/lib/contract/roles";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+const SECRET = "sk-a-key-that-nobody-may-read";
+const submission = {
+  prompt: {
+    "1": { class_type: "StringConcatenate", inputs: { string_a: `a lamp ${SECRET}`, string_b: "", delimiter: "" } },
+    "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+  },
+  extra_data: { partner: { token: "an odd one" } },
+};
+const places = [
+  { kind: "input", node_id: "1", node: "StringConcatenate", input: "string_a" },
+  { kind: "extra", path: ["partner", "token"] },
+];
+const detailsFor = async (as: Role, path: string) => (await harness.request(path, { as })).text();
+
+test("the answer to a submission tells where a key stands, and never the key", async () => {
+  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
+  const text = await answer.text();
+  expect(JSON.parse(text)).toMatchObject({ held_secrets: places });
+  expect(text).not.toContain(SECRET);
+  expect(text).not.toContain("an odd one");
+});
+
+test("a submission without any says nothing of it", async () => {
+  const answer = await harness.request("/api/prompt", {
+    as: "operator",
+    method: "POST",
+    json: { prompt: { "2": submission.prompt["2"] } },
+  });
+  expect(await answer.text()).not.toContain("held_secrets");
+});
+
+test("the details tell it to the member who submitted the job, and to nobody else whatever their role", async () => {
+  const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
+  const { prompt_id: id }: { prompt_id: string } = await submitted.json();
+  expect(JSON.parse(await detailsFor("operator", `/api/jobs/${id}`))).toMatchObject({ held_secrets: expect.arrayContaining(places) });
+  for (const role of ["viewer", "admin", "owner"] as const) {
+    const text = await detailsFor(role, `/api/jobs/${id}`);
+    expect(text).toContain("[REDACTED]");
+    expect(text).not.toContain("held_secrets");
+    expect(text).not.toContain(SECRET);
+  }
+});
+
+test("of a job from elsewhere whoever may submit is told, also where the answer is large, and a service's own word is not passed on", async () => {
+  const large = { "9": { class_type: "PreviewAny", inputs: { source: "x".repeat(1_200_000) } } };
+  const service = await startLittleServer((request, response) =>
+    answerJson(response, {
+      id: "j",
+      status: "completed",
+      held_secrets: [{ kind: "error", said: SECRET }],
+      workflow: { prompt: request.url?.includes("large") ? { ...submission.prompt, ...large } : submission.prompt },
+    }),
+  );
+  const connection = await harness.connect(service.url, "sk-key-of-it");
+  for (const id of ["j", "large"]) {
+    const path = `/api/jobs/${id}?connection=${connection}`;
+    expect(JSON.parse(await detailsFor("operator", path)).held_secrets).toEqual([places[0]]);
+    expect(await detailsFor("viewer", path)).not.toContain("held_secrets");
+  }
+  await service.close();
+});
