@@ -7,7 +7,7 @@ import { Select } from "@/components/ui/controls/select";
 import { isEditable } from "../form/field-row";
 import { type FormField, type FormNode } from "../form/form-model";
 import { type PictureContext } from "../form/controls/picture-context";
-import { type FilledText } from "../form/fill-texts";
+import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type Edit } from "../run-state";
 import { CopiesPreview } from "./copies-preview";
 import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";

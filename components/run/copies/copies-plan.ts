@@ -3,9 +3,9 @@
 
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type FilledText, isFileName } from "../form/fill-texts";
+import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { withInputs } from "../form/form-model";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 import { type Edit, type OpenWorkflow } from "../run-state";
 import { type SeedEdit } from "../form/seeds";
 import { type Submitted, toSubmission } from "../submit/submission";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { own } from "../form/own";
-import { type FilledText } from "../form/fill-texts";
+import { own } from "@/lib/contract/json/own";
+import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { labelOf, type Literal, shownValue } from "./variation";
 
 const SHOWN = 6;

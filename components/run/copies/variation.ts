@@ -3,7 +3,7 @@
 
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { type FormField } from "../form/form-model";
-import { type ChoiceValue, WHITE } from "../form/input-spec";
+import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { isSeed, randomSeed } from "../form/seeds";
 
 // Numbers as they are typed, exact to the last digit: 0.1 and 0.2 apart stay so over a thousand steps, and a seed of twenty digits stays whole.

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { AssetPicker } from "../form/controls/asset-picker";
 import { type FormField } from "../form/form-model";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 import { type PictureContext } from "../form/controls/picture-context";
 import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";

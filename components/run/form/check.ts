@@ -7,7 +7,7 @@ import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-err
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { mergedErrors } from "../workflow/faults";
 import { isMasked } from "./masked";
-import { own } from "./own";
+import { own } from "@/lib/contract/json/own";
 import { missingInputs, NOT_WHOLE, valueChecker } from "./values";
 
 type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";

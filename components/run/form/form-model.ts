@@ -6,9 +6,9 @@ import { nodeName } from "@/lib/contract/loose-graph";
 import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { inputsOf, isDynamic } from "./dynamic-inputs";
-import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "./input-spec";
-import { own } from "./own";
+import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
+import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
+import { own } from "@/lib/contract/json/own";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }

@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { own } from "./own";
+import { own } from "@/lib/contract/json/own";
 
 export function isMasked(value: unknown): boolean {
   if (typeof value === "string") return value.includes(MASK);

@@ -6,7 +6,7 @@ import { nodeDomId } from "./field-ids";
 import { type FormNode } from "./form-model";
 import { type InputSettings } from "../workflow/use-workflow-memory";
 import { type NodeProblems } from "./node-problems";
-import { own } from "./own";
+import { own } from "@/lib/contract/json/own";
 import { ProblemList } from "./problem-list";
 import { type PictureContext } from "./controls/picture-context";
 

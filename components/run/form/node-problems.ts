@@ -6,7 +6,7 @@ import { anyText, object } from "@/lib/contract/json/readers";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type FormNode } from "./form-model";
-import { own } from "./own";
+import { own } from "@/lib/contract/json/own";
 
 export type Problem = { type: string; message: string; details: string; extra: Record<string, unknown> };
 

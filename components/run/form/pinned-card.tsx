@@ -3,7 +3,7 @@ import { Card } from "@/components/ui/card";
 import { FieldRow, type FieldRowProps, isEditable } from "./field-row";
 import { type FormNode } from "./form-model";
 import { type PlacedProblems } from "./node-problems";
-import { own } from "./own";
+import { own } from "@/lib/contract/json/own";
 
 type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placed: PlacedProblems };
 

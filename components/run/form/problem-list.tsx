@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
-import { boxEdges } from "./input-spec";
+import { boxEdges } from "@/lib/contract/nodes/input-spec";
 import { type Problem } from "./node-problems";
 import { problemSentence } from "./problem-sentence";
 

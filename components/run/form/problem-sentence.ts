@@ -2,7 +2,7 @@
 // Guarantees: an unknown type still says what the service said; values are shortened, since a received value may be a whole text.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Limit, settingsOf } from "./input-spec";
+import { type Limit, settingsOf } from "@/lib/contract/nodes/input-spec";
 import { type Problem } from "./node-problems";
 
 export type ProblemSentence =

@@ -1,6 +1,6 @@
 // Which inputs are seeds, and new values for them.
 
-import { randomOf } from "./fill-texts";
+import { randomOf } from "@/lib/contract/nodes/fill-texts";
 import { type Control, type FormNode } from "./form-model";
 
 const MOST = 2 ** 32 - 1;

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { createContext, useContext } from "react";
 import { fieldDomId } from "./field-ids";
-import { type FilledText } from "./fill-texts";
+import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 
 /** What the next run sends otherwise than it is in the form. */
 export const SentTexts = createContext<readonly FilledText[]>([]);

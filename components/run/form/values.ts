@@ -8,11 +8,11 @@ import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { inputsOf } from "./dynamic-inputs";
-import { boxEdges, readInputSpec } from "./input-spec";
+import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
+import { boxEdges, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { isMasked } from "./masked";
-import { nearestOf } from "./nearest";
-import { own } from "./own";
+import { nearestOf } from "@/lib/contract/nodes/nearest";
+import { own } from "@/lib/contract/json/own";
 
 export const NOT_WHOLE = "value_not_whole";
 

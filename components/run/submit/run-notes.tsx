@@ -9,7 +9,7 @@ import { CopiesAside } from "../copies/copies-aside";
 import { CopiesCard, type CopiesWork } from "../copies/copies-card";
 import { type CopiesSet } from "../copies/copies-state";
 import { type PlacedProblems } from "../form/node-problems";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 import { JobLink } from "./job-link";
 import { type RunPorts } from "../run-ports";
 import { NewestJob } from "./started-job";

@@ -19,7 +19,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobState } from "@/lib/contract/states";
 import { useJobHrefs } from "./job-link";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 import { type Receipt } from "../run-state";
 import { useEndJobs } from "./use-end-jobs";
 import { type StartedJob, useStartedJob } from "./use-started-job";

@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { anything, anyText, map, object, or, type Reader, text } from "@/lib/contract/json/readers";
 import { openWorkflow } from "./open-workflow";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 import { type Edit, type OpenedFile, type OpenWorkflow } from "../run-state";
 
 export const draftLimit = 1_000_000;

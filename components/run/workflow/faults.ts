@@ -7,7 +7,7 @@ import { nodeName } from "@/lib/contract/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 
 /** `isSure`: no service could run it. Otherwise the list of the service's nodes says so, which may be out of date. */
 export type Faults = { errors: NodeErrors; isSure: boolean };

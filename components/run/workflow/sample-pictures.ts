@@ -5,7 +5,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { contentName } from "../form/controls/asset-value";
 import { type UnsentPicture } from "../form/controls/use-picture-upload";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 import { type OpenedFile } from "../run-state";
 
 /** BLAKE3 of the files in public/samples. */

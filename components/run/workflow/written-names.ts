@@ -7,9 +7,9 @@ import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { anyText, map, object, where } from "@/lib/contract/json/readers";
 import { drawingIn } from "@/lib/contract/workflow-name";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { FILE_NAME, isFileName } from "../form/fill-texts";
+import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { withInput } from "../form/form-model";
-import { own } from "../form/own";
+import { own } from "@/lib/contract/json/own";
 
 const OURS = "lightdesk";
 const LONGEST = 1_000;

@@ -1,7 +1,7 @@
 // Inputs that come with a choice, lists that grow, and values that a list does not have: what the form shows is what the graph holds.
 import { describe, expect, it } from "vitest";
 import { formBuilder } from "@/components/run/form/form-model";
-import { nearestOf } from "@/components/run/form/nearest";
+import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { emptyRun, runReducer } from "@/components/run/run-state";
 import { missingInputs, valueChecker } from "@/components/run/form/values";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -1,6 +1,6 @@
 // Texts that are filled in on sending, as the family's editor does it.
 import { expect, test } from "vitest";
-import { filledTexts, withTexts } from "@/components/run/form/fill-texts";
+import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
-import { readInputSpec } from "@/components/run/form/input-spec";
+import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { topologicalOrder } from "@/lib/contract/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { formBuilder, withInput } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { own } from "@/components/run/form/own";
+import { own } from "@/lib/contract/json/own";
 import { emptyRun, runReducer } from "@/components/run/run-state";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planOf, plannedOf } from "@/components/run/copies/copies-plan";
-import { filledTexts } from "@/components/run/form/fill-texts";
+import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { judge, toSubmission } from "@/components/run/submit/submission";

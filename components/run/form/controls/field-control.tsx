@@ -4,7 +4,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ColorControl, HexColorControl } from "./color-control";
 import { type ControlProps } from "./control-props";
 import { type FormField, type Control } from "../form-model";
-import { type Limit, type ChoiceValue, boxEdges } from "../input-spec";
+import { type Limit, type ChoiceValue, boxEdges } from "@/lib/contract/nodes/input-spec";
 import { MediaControl } from "./media-control";
 import { NumberControl } from "./number-control";
 import { PictureControl } from "./picture-control";

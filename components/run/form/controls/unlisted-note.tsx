@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { type ChoiceValue } from "../input-spec";
-import { own } from "../own";
+import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
+import { own } from "@/lib/contract/json/own";
 import { contentOf } from "./asset-value";
 import { toFileRef } from "./image-ref";
 import { type PictureContext } from "./picture-context";

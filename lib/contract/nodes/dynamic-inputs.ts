@@ -2,11 +2,11 @@
 // Names are those of the API format: "resize_type.width", "images.image0". Pure; what is described in an unknown way stays one input.
 // Guarantees: bounded in depth and in number, since a service describes them.
 
-import { anything, anyText, list, map, number, object, type ReadBy } from "@/lib/contract/json/readers";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { anything, anyText, list, map, number, object, type ReadBy } from "../json/readers";
+import { type Graph } from "../schemas/graph";
+import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { readInputSpec, settingsOf } from "./input-spec";
-import { own } from "./own";
+import { own } from "../json/own";
 
 export type ClassInput = { name: string; raw: unknown; isRequired: boolean };
 type Values = Readonly<Record<string, unknown>>;

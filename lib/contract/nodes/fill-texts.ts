@@ -1,11 +1,11 @@
 // Texts that the family's editor fills in when it submits: `%date:yyyy-MM-dd%` and `%Node.widget%` in the name of a file, `{a|b}` in a prompt.
 // Guarantees: pure; with the same time and draw the same text, so that what is shown is what is sent; `%width%` and the like are the server's.
 
-import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type Graph, type GraphNode } from "../schemas/graph";
+import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
 import { settingsOf } from "./input-spec";
-import { own } from "./own";
+import { own } from "../json/own";
 
 /** `draw`: another one chooses anew among the words in braces. */
 export type Filling = { at: Date; draw: number };
