@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress };
   const isPage = (path: string) => !/^\/api(\/|$)/.test(path);
   const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
-  const sockets = createEventSockets(admit, { addressOf: (request) => addressOf(request, asked) });
+  const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked) });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) => {
     const refused = judgeEncoding(request) ?? judgeMethod(request);
@@ -83,7 +83,8 @@ async function main(): Promise<void> {
 }
 
 /** The composition may be there before it can be asked. */
-async function admit(request: IncomingMessage): Promise<FeedAdmission> {
+async function admit(request: IncomingMessage, env: Env): Promise<FeedAdmission> {
+  request.headers[ADDRESS_HEADER] = addressOf(request, env);
   const admitListener = keptAdmission();
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
 }

@@ -45,10 +45,16 @@ function titleOf(status: number): string {
 const LINGER_MS = 1000;
 
 /** On a socket that no request and no parser has any more. A client that is still sending gets to hear it; none keeps the socket. */
-export function endSocket(socket: Duplex, { status, code, message }: Refused): void {
+export function endSocket(socket: Duplex, { status, code, message, headers: own }: Refused): void {
   if (!socket.writable) return void socket.destroy();
   const body = writeExactJson({ code, message, request_id: randomUUID() });
-  const headers = { ...ANSWER_HEADERS, "content-type": "application/json", "content-length": Buffer.byteLength(body), connection: "close" };
+  const headers = {
+    ...ANSWER_HEADERS,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+    ...own,
+  };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);

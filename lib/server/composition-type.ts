@@ -39,6 +39,8 @@ export type Composition = {
   classNames: ClassNames;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
+  /** Requests with a token that is none, by address. */
+  wrongTokenLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
   submissionsInFlight: SubmissionsInFlight;

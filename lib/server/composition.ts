@@ -141,6 +141,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     classNames: createClassNames(),
     signInLimits: createSignInLimits(now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
+    wrongTokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     submissionsInFlight: new Map(),
     ready,

@@ -16,7 +16,7 @@ export type Feed = {
 
 export type FeedAdmission =
   | { ok: true; owner: string; open(target: FeedTarget): Feed | undefined }
-  | { ok: false; refused: { status: number; code: string; message: string } };
+  | { ok: false; refused: { status: number; code: string; message: string; headers?: Record<string, string> } };
 
 export const feedEnds = {
   goingAway: 1001,

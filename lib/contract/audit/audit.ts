@@ -28,6 +28,8 @@ export type AuditItem = {
   at: number;
   requestId: string;
   member?: { id: string; name: string };
+  /** By what of the member's it was done, as "token NAME"; absent: by themselves. */
+  via?: string;
   action: string;
   /** Without a name: removed since, or a member's own. */
   connection?: { id: string; name?: string };

@@ -7,11 +7,14 @@ import { writeExactJson } from "../json/exact-json";
 export const MASK = "[REDACTED]";
 
 /** Cheap look before the patterns: most texts hold none of these. One word each, so that no text makes the look itself slow. */
-const suspicious = /comfyui-|sk-|ld-|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
+const suspicious =
+  /comfyui-|sk-|ld-|ld_|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
 
 const shapes: readonly RegExp[] = [
   // The embedded service's own keys.
   /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
+  // The console's tokens.
+  /(?<![A-Za-z0-9])ld_[0-9a-f]{64}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
   /(?<![A-Za-z0-9])(?:hf_|gh[opsu]_|github_pat_|r8_)[A-Za-z0-9_]{20,}/g,
   /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}/g,

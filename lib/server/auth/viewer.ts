@@ -9,26 +9,28 @@ import { redirect } from "next/navigation";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
+import { givenToken } from "./given-token";
 import { PAGE_HEADER } from "./page-header";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
+import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-viewer";
 
+/** `confirmedAt`: when it was last made sure that it is the member. */
+type SessionCredential = { kind: "session"; id: string; confirmedAt: number };
 /** What let somebody in, enough to look it up again. */
-export type Credential = {
-  kind: "session";
-  id: string;
-  /** When it was last made sure that it is the member. */
-  confirmedAt: number;
-};
+export type Credential = SessionCredential | TokenCredential;
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
 /** Of a request: `Headers`, or what looks like them. */
 export type SentHeaders = { get(name: string): string | null };
 
-export const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
+const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
 
 export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
   await composition().ready;
+  const given = givenToken(sent);
+  // Whatever cookies come along: what a token may not do, it cannot do by bringing a cookie.
+  if (given !== undefined) return given === "two" ? undefined : viewerByToken(given.token);
   const id = await sessionIdIn(sent);
   const live = id === undefined ? undefined : await findSession(id);
   if (!live) return undefined;
@@ -46,14 +48,19 @@ export async function lostRights({ memberId, role, credential }: Viewer): Promis
   const member = await composition().store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role))
     return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
-  return (await findSession(credential.id)) ? undefined : sessionEnded;
+  const isLive = credential.kind === "token" ? await viewerByTokenId(credential.id) : await findSession(credential.id);
+  return isLive ? undefined : endOf(credential);
 }
 
-/** For pages: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
+export function endOf({ kind }: Credential): Failure {
+  return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is not valid any more.", status: 401 } : sessionEnded;
+}
+
+/** For pages, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
 export async function requireViewer(): Promise<Viewer> {
   const sent = await headers();
   const viewer = await readViewer(sent);
-  if (viewer) return viewer;
+  if (viewer && viewer.credential.kind !== "token") return viewer;
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   const page = sent.get(PAGE_HEADER);
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");

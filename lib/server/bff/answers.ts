@@ -16,6 +16,9 @@ const always: Readonly<Record<string, string>> = {
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
+/** What a refusal for want of a credential says of the way in; a browser asks nobody for it. */
+export const CHALLENGE = 'Bearer realm="Lightdesk"';
+
 /** A service may have said all this with an empty 204; the console's answer has a body, which none of those may have. */
 export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
   return inJson(writeExactJson(value), status, headers);
@@ -48,6 +51,7 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
   const headers = new Headers({ "content-length": String(Buffer.byteLength(body)) });
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   const status = statusOf(failure);
+  if (status === 401) headers.set("www-authenticate", CHALLENGE);
   // The rest of a body that is too large or too late is not read: the connection cannot be used again.
   if (status === 413 || status === 408) headers.set("connection", "close");
   return inJson(body, status, headers);

@@ -21,6 +21,7 @@ import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
 import { passOn } from "../answers/pass-on";
+import { withoutTokens } from "../prompts/own-token";
 import { readJson, readQuery, searchOf } from "./read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";
@@ -85,7 +86,9 @@ export async function runOperation(
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
   if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
   const json = await readJson(asked.request, operation.body.schema);
-  return json.ok ? call(operation, asked, access.value, { ...input, json: json.value }) : json;
+  if (!json.ok) return json;
+  const sent = operation.tells === "submission" ? withoutTokens(json.value) : json.value;
+  return call(operation, asked, access.value, { ...input, json: sent });
 }
 
 async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {

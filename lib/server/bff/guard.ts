@@ -11,7 +11,9 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, type Result } from "@/lib/shared/result";
-import { type Credential, readViewer, sessionEnded, type Viewer } from "../auth/viewer";
+import { admit, countedAs } from "../auth/admit";
+import { givenToken, isTokenInAddress } from "../auth/given-token";
+import { type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { type Member } from "../store/members";
@@ -38,7 +40,7 @@ export type Opened = {
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
-type Actor = Pick<Viewer, "memberId" | "name">;
+type Actor = Pick<Viewer, "memberId" | "name"> & Partial<Pick<Viewer, "credential">>;
 /** `isWritten`: in the audit log although it changes nothing, or no member is known to have done it. */
 type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; by?: Actor; isWritten?: boolean };
 
@@ -46,8 +48,16 @@ type Noted = { action?: string; target?: string; connectionId?: string; outcome?
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
   return handler(guard, async (opened) => {
     const { headers } = opened.request;
-    const viewer = await readViewer(headers);
-    if (!viewer) return failed(refusal("UNAUTHORIZED", "Sign in first."));
+    if (isTokenInAddress(opened.request.url))
+      return failed(
+        refusal(
+          "BAD_REQUEST",
+          "A token does not belong in an address, where it is written down. Send it in X-API-Key, and revoke this one.",
+        ),
+      );
+    const admitted = await admit(headers);
+    if (!admitted.ok) return admitted;
+    const viewer = admitted.value;
     // The same request comes again once this is done: the log tells of that one.
     const again = guard.recent && hasRole(viewer.role, guard.role) && isLongAgo(viewer.credential, opened.console.now());
     if (again) return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then ask again."));
@@ -56,10 +66,10 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     if (guard.recent && viewer.credential.kind !== "session")
       return failed(refusal("FORBIDDEN", "Only a member who is signed in in a browser may do this."));
     if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
-    const waitMs = opened.console.memberLimit.take(viewer.memberId);
+    const waitMs = opened.console.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
-    const held = holdBody(opened.request, async () => ((await readViewer(headers)) ? undefined : sessionEnded));
+    const held = holdBody(opened.request, async () => ((await readViewer(headers)) ? undefined : endOf(viewer.credential)));
     const result = await run({ ...opened, request: held.request, viewer });
     const refused = held.refused();
     return refused ? failed(refused) : result;
@@ -84,7 +94,9 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       async () => {
         const current = composition();
         await current.ready;
-        if (changes && !isSameOrigin(request, current.env.publicUrl))
+        // A token comes from no browser's memory: no other site can send it along.
+        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined;
+        if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
         const note = (facts: Noted) => void (noted = { ...noted, ...facts });
         return run({ request, requestId, console: current, params: await context.params, note });
@@ -134,6 +146,7 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
       requestId,
       memberId: by?.memberId,
       memberName: by?.name,
+      via: viaOf(by),
       action,
       target,
       connectionId,
@@ -144,6 +157,10 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
     // The change has happened: refusing the answer now would make the person do it twice.
     log.error({ requestId, action, err: error }, "a change could not be written to the audit log");
   }
+}
+
+function viaOf(by: Actor | undefined): string | undefined {
+  return by?.credential?.kind === "token" ? `token ${by.credential.name}` : undefined;
 }
 
 export function toActor({ id, name }: Member): Actor {

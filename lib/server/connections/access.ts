@@ -19,6 +19,12 @@ import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 
 export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
 
+const noUsualConnection: Failure = {
+  code: "NO_CONNECTION",
+  message: "The connection of this token is gone. Name another with the parameter connection, or make a new token.",
+  status: 409,
+};
+
 export type Access = {
   viewer: Viewer;
   connection: Connection;
@@ -51,6 +57,11 @@ export async function findConnection(viewer: Viewer, id: string | undefined): Pr
   if (id !== undefined) {
     const connection = await get(id);
     return connection ? ok(connection) : failed(noConnection);
+  }
+  // Not what its member clicked last: a program goes on where it was set up.
+  if (viewer.credential.kind === "token") {
+    const usual = await get(viewer.credential.connectionId);
+    return usual ? ok(usual) : failed(noUsualConnection);
   }
   const last = (await store.members.get(viewer.memberId))?.lastConnectionId;
   const connection = (last && (await get(last))) || (await usableConnections(viewer))[0];

@@ -1,16 +1,21 @@
-// Who may hear of the jobs of a connection (GET /ws), and from where they hear it: as for every other read, from the session's cookie.
-// Guarantees: origin, session, rate and connection are judged as for a request; a session that has ended and a connection that was switched,
-// changed or removed are objections at the next look. Must never: take a key from who asks, or hand one out.
+// Who may hear of the jobs of a connection (GET /ws), and from where they hear it: as for every other read, by session or token.
+// Guarantees: origin, credential, rate and connection are judged as for a request; a session or token that has ended and a connection that was
+// switched, changed or removed are objections at the next look. Must never: take a service's key from who asks, or hand one out.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { EVENTS } from "@/lib/contract/token-choices";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
-import { readViewer, sessionEnded, type Viewer } from "../auth/viewer";
+import { admit, countedAs } from "../auth/admit";
+import { givenToken } from "../auth/given-token";
+import { endOf, readViewer, type Viewer } from "../auth/viewer";
+import { CHALLENGE } from "../bff/answers";
 import { refusal } from "../bff/guard";
 import { isSameOrigin } from "../bff/same-origin";
 import { composition } from "../composition";
+import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { passMessages } from "./pass-messages";
 
@@ -18,13 +23,15 @@ const LONGEST_CLIENT_ID = 200;
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
   const { env, memberLimit, listenTo } = composition();
-  const headers = new Headers();
-  for (const name of ["host", "origin", "sec-fetch-site", "cookie"]) if (sent[name] !== undefined) headers.set(name, String(sent[name]));
-  if (!isSameOrigin({ headers }, env.publicUrl)) return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
-  const viewer = await readViewer(headers);
-  if (!viewer) return refused(refusal("UNAUTHORIZED", "Sign in first."));
-  if (memberLimit.take(viewer.memberId) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const search = new URLSearchParams(url?.split("?")[1]);
+  const headers = headersOf(sent, search.get("token"));
+  if (givenToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
+    return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
+  const admitted = await admit(headers);
+  if (!admitted.ok) return refused(admitted.failure);
+  const viewer = admitted.value;
+  if (viewer.scope.operations?.includes(EVENTS) === false) return refused(refusal("FORBIDDEN", "This access does not cover events."));
+  if (memberLimit.take(countedAs(viewer)) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
   const opened = await openConnection(viewer, asked);
   if (!opened.ok) return refused(opened.failure);
@@ -33,7 +40,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
 
   async function objection(): Promise<string | undefined> {
     const now = await readViewer(headers);
-    if (!now) return sessionEnded.message;
+    if (!now) return endOf(viewer.credential).message;
     return (await isStillMeant(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
   }
   return {
@@ -52,6 +59,16 @@ async function isStillMeant({ connection, fingerprint }: Access, viewer: Viewer,
   return (await composition().store.keys.getOf(connection.id))?.fingerprint === fingerprint;
 }
 
+/** The address may bring the token here, and only here: the interface's clients have no other way to open a WebSocket with a key. */
+function headersOf(sent: IncomingMessage["headers"], token: string | null): Headers {
+  const headers = new Headers();
+  for (const name of ["host", "origin", "sec-fetch-site", "cookie", "x-api-key", "authorization", ADDRESS_HEADER])
+    if (sent[name] !== undefined) headers.set(name, String(sent[name]));
+  // Beside another one it makes both worth nothing.
+  if (token && headers.get("x-api-key") !== token) headers.append("x-api-key", token);
+  return headers;
+}
+
 function refused({ status, code, message }: Failure): FeedAdmission {
-  return { ok: false, refused: { status, code, message } };
+  return { ok: false, refused: { status, code, message, ...(status === 401 && { headers: { "www-authenticate": CHALLENGE } }) } };
 }

@@ -76,6 +76,7 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
       "request_id",
       "items",
       "names",
+      "via",
     ])
   );
   let before: number | undefined;
@@ -96,7 +97,7 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
   }
 }
 
-function cellsOf({ at, member, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
+function cellsOf({ at, member, via, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
   const { parts = [], moreParts = 0, isAtLeast } = of;
   const who = [new Date(at).toISOString(), member?.name, member?.id];
   return [
@@ -111,6 +112,7 @@ function cellsOf({ at, member, action, connection, target, status, code, outcome
     requestId,
     isAtLeast ? `${parts.length + moreParts}+` : parts.length + moreParts,
     parts.map(said).join("; "),
+    via,
   ];
 }
 

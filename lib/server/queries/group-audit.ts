@@ -77,6 +77,7 @@ function isSameAct(newer: Logged, older: Logged): boolean {
     ofMany.has(newer.action) &&
     newer.action === older.action &&
     newer.member?.id === older.member?.id &&
+    newer.via === older.via &&
     newer.connection?.id === older.connection?.id &&
     newer.status === older.status &&
     newer.code === older.code &&

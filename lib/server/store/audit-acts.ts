@@ -11,15 +11,15 @@ const PAUSE_MS = 10 * 60_000;
 const MOST_ENTRIES = 1_000;
 const MOST_ACTS = 10_000;
 
-type Written = { act?: string; action: string; memberId?: string; connectionId?: string; at: number };
+type Written = { act?: string; action: string; memberId?: string; via?: string; connectionId?: string; at: number };
 
 export function createActIds() {
   /** The one that was written to last is the last. */
   const open = new Map<string, { id: string; entries: number; at: number }>();
-  return ({ act, action, memberId, connectionId, at }: Written): string | null => {
+  return ({ act, action, memberId, via, connectionId, at }: Written): string | null => {
     const family = act === undefined ? undefined : familyOf(action);
     if (family === undefined) return null;
-    const key = [memberId, connectionId, family, act].join(" ");
+    const key = [memberId, via, connectionId, family, act].join(" ");
     const known = open.get(key);
     const isOpen = known && known.entries < MOST_ENTRIES && at - known.at <= PAUSE_MS;
     const { id, entries } = isOpen ? known : { id: randomUUID(), entries: 0 };

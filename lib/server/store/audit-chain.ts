@@ -16,7 +16,7 @@ export const CHAIN_START = "";
 const PAGE = 1000;
 
 export function hashRow(before: string, row: Hashed): string {
-  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id } = row;
+  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via } = row;
   const content = [
     before,
     Number(id),
@@ -31,7 +31,8 @@ export function hashRow(before: string, row: Hashed): string {
     code,
     outcome,
     // Rows from before there was one are hashed as they were.
-    ...(act_id ? [act_id] : []),
+    ...(act_id || via ? [act_id] : []),
+    ...(via ? [via] : []),
   ];
   return createHash("sha256").update(writeExactJson(content)).digest("hex");
 }

@@ -23,6 +23,8 @@ export type AuditEntry = {
   outcome?: string;
   /** The act on many things that it is part of, as the browser calls it. */
   act?: string;
+  /** By what of the member's it was done, as "token NAME"; absent: by themselves. */
+  via?: string;
 };
 export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
 /** `upTo`: the newest entry when the reading began. An act that goes on meanwhile is read as it was then, or its beginning would be passed over. */
@@ -116,6 +118,7 @@ export function createAuditStore(database: Database) {
         code: entry.code ?? null,
         outcome: plain(entry.outcome),
         act_id: actIdOf(entry),
+        via: plain(entry.via),
       };
       await database.transaction().execute(async (transaction) => {
         // Written first: from here on no other process writes, the command line neither.
@@ -227,5 +230,6 @@ function toEntry(row: Selectable<AuditRow>): KeptEntry {
     code: row.code ?? undefined,
     outcome: plain(row.outcome ?? undefined) ?? undefined,
     actId: row.act_id ?? undefined,
+    via: plain(row.via ?? undefined) ?? undefined,
   };
 }

@@ -20,6 +20,7 @@ import { maskedNames } from "./migrations/0015-masked-names";
 import { submissions } from "./migrations/0016-submissions";
 import { actsOfTheLog } from "./migrations/0017-acts-of-the-log";
 import { sessions } from "./migrations/0018-sessions";
+import { tokens } from "./migrations/0019-tokens";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -40,4 +41,5 @@ export const migrations: Record<string, Migration> = {
   "0016-submissions": submissions,
   "0017-acts-of-the-log": actsOfTheLog,
   "0018-sessions": sessions,
+  "0019-tokens": tokens,
 };

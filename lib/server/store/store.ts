@@ -18,6 +18,7 @@ import { createSubmissionStore, type SubmissionStore } from "./submissions";
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
 import { createSessionStore, type SessionStore } from "./sessions";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
+import { createTokenStore, type TokenStore } from "./tokens";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
 import { randomUUID } from "node:crypto";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/archive";
@@ -67,6 +68,7 @@ export type Store = {
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   sessions: SessionStore;
+  tokens: TokenStore;
   savedViews: SavedViewStore;
   archives: ArchiveStore;
   audit: AuditStore;
@@ -101,6 +103,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     sessions: createSessionStore(database),
+    tokens: createTokenStore(database),
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),
     audit: createAuditStore(database),

@@ -113,6 +113,25 @@ export type InvitationRow = {
   resets_member_id: string | null;
 };
 
+export type TokenRow = {
+  id: string;
+  member_id: string;
+  token_hash: string;
+  name: string;
+  role: string;
+  /** Meant where a request names none. */
+  connection_id: string;
+  /** A list of ids as JSON; null: all that the member may use. */
+  connections: string | null;
+  /** As JSON: all, reads, or a list of names. */
+  operations: string;
+  created_at: number;
+  /** Null: never. */
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+};
+
 export type AuditRow = {
   id: Generated<number>;
   at: number;
@@ -127,6 +146,8 @@ export type AuditRow = {
   outcome: string | null;
   /** One act on many things. */
   act_id: string | null;
+  /** By what of the member's it was done, as "token NAME"; null: by themselves. */
+  via: string | null;
   hash: string;
 };
 
@@ -190,5 +211,6 @@ export type Tables = {
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
   sessions: SessionRow;
+  tokens: TokenRow;
   audit: AuditRow;
 };

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/roles";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
 
 const routes = await loadRoutes();
@@ -17,6 +18,32 @@ const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route))
 let harness: Harness;
 let keyless: string;
 let secrets: string[];
+let tokens: Record<"all" | "viewer" | "reads" | "other" | "elsewhere", MadeToken>;
+
+/** For people alone: whatever gives rights to somebody, says who somebody is, or takes a stored key anywhere. */
+const forPeople = new Set([
+  "readAccount",
+  "changeAccount",
+  "endSessions",
+  "confirmSession",
+  "createToken",
+  "revokeToken",
+  "listMembers",
+  "changeMember",
+  "removeMember",
+  "listInvitations",
+  "inviteMember",
+  "withdrawInvitation",
+  "createConnection",
+  "changeConnection",
+  "removeConnection",
+  "checkConnection",
+  "useConnection",
+  "listSavedViews",
+  "createSavedView",
+  "changeSavedView",
+  "removeSavedView",
+]);
 
 beforeAll(async () => {
   harness = await createHarness();
@@ -24,7 +51,14 @@ beforeAll(async () => {
   const { key } = harness.console.serviceKeys().createKey("somebody");
   const keyed = await harness.connect("http://embedded.invalid", key);
   await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
-  secrets = [key, ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? "")];
+  tokens = {
+    all: await makeToken(harness, "owner"),
+    viewer: await makeToken(harness, "owner", { role: "viewer" }),
+    reads: await makeToken(harness, "owner", { operations: "reads" }),
+    other: await makeToken(harness, "owner", { operations: ["getFeatures"] }),
+    elsewhere: await makeToken(harness, "owner", { connectionId: keyless, connectionIds: [keyless] }),
+  };
+  secrets = [key, ...Object.values(tokens).map(({ token }) => token), ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? "")];
 });
 afterAll(() => harness.dispose());
 
@@ -80,7 +114,8 @@ test("only the routes that are named here are open", () => {
 });
 
 const named = (some: readonly Route[]) => some.map((route) => [label(route), route] as const);
-const changing = closed.filter(({ method }) => method !== "GET" && method !== "HEAD");
+const isGet = ({ method }: Route) => method === "GET" || method === "HEAD";
+const changing = closed.filter((route) => !isGet(route));
 const calling = closed.filter(({ guard }) => guard?.connection);
 
 /** What they take is too long for an address; at the service they only read. */
@@ -95,12 +130,35 @@ describe.each(named(closed))("%s", (_label, route) => {
 
   test("answers 401 without a session, and with one that somebody made up", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
-    const none: Record<string, string>[] = [{}, { cookie: forged }, { cookie: "lightdesk.session=nonsense" }];
+    const wrong = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
+    const none: Record<string, string>[] = [
+      {},
+      { cookie: forged },
+      { cookie: "lightdesk.session=nonsense" },
+      wrong,
+      { ...wrong, cookie: harness.cookieOf("owner") },
+      { authorization: `Bearer ${harness.cookieOf("owner")}` },
+    ];
     for (const headers of none) {
       const answer = await ask(route, headers);
       expect([headers, answer.status]).toEqual([headers, 401]);
       expect(["UNAUTHORIZED", undefined]).toContain(await codeOf(answer));
+      expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
     }
+  });
+
+  test("is open to a token only where it is not for people alone, with the role and the operations that it has", async () => {
+    const { action = "", role: needed } = route.guard ?? {};
+    if (needed === undefined || needed === "public") throw new Error("has no role");
+    const codeFor = async ({ headers }: MadeToken) => codeOf(await ask(route, headers));
+    expect((await codeFor(tokens.all)) === "FORBIDDEN").toBe(forPeople.has(action));
+    expect((await codeFor(tokens.viewer)) === "ROLE_TOO_LOW").toBe(!hasRole("viewer", needed));
+    const changes = !isGet(route) && !readsByPost.includes(label(route));
+    if (route.method !== "HEAD")
+      expect((await codeFor(tokens.reads)) === "FORBIDDEN").toBe(forPeople.has(action) || (changes && action !== "unknown"));
+    const anyMay = ["getFeatures", "unknown", "readOpenApi", "listConnections"].includes(action);
+    if (route.method !== "HEAD") expect((await codeFor(tokens.other)) === "FORBIDDEN").toBe(!anyMay);
+    else expect((await ask(route, tokens.other.headers)).status).toBe(403);
   });
 
   test("answers 403 to every role below the one it needs, and not to that one", async () => {
@@ -137,6 +195,8 @@ describe.each(named(changing))("%s", (_label, route) => {
     for (const headers of foreign) {
       const answer = await ask(route, { cookie, ...headers });
       expect([headers, answer.status, await codeOf(answer)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
+      // No page can send a token that it was not given.
+      expect(await codeOf(await ask(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
     }
   });
 });
@@ -155,6 +215,12 @@ describe.each(named(calling))("%s", (_label, route) => {
     const answer = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${theirs.id}`);
     await store.connections.remove(theirs.id);
     expect(answer.status).toBe(404);
+  });
+
+  test("answers 404 to a token for a connection that it was not made for", async () => {
+    const answer = await ask(route, tokens.elsewhere.headers, "?connection=embedded");
+    expect(answer.status).toBe(404);
+    expect(["NOT_FOUND", undefined]).toContain(await codeOf(answer));
   });
 });
 

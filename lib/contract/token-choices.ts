@@ -1,0 +1,14 @@
+// How long a personal access token lives, and how one looks. Free of zod: the settings page loads it.
+
+/** Days. */
+export const tokenLifetimes = [7, 30, 90, 365] as const;
+export type TokenLifetime = (typeof tokenLifetimes)[number];
+
+/** The name under which the events of jobs (the WebSocket) stand among the operations. */
+export const EVENTS = "events";
+
+const shape = /^ld_[0-9a-f]{64}$/;
+
+export function looksLikeToken(text: string): boolean {
+  return shape.test(text);
+}

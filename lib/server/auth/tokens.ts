@@ -1,0 +1,92 @@
+// Personal access tokens: made, listed, revoked.
+// Guarantees: none has more than its member; the token is told once; whoever may manage members may revoke
+// everybody's, and nobody else sees or touches another's.
+
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
+import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/tokens";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { composition } from "../composition";
+import { usableConnections } from "../connections/access";
+import { MOST_TOKENS, type Token } from "../store/tokens";
+import { tooStrong } from "./members";
+import { mayBeChosen } from "./token-reach";
+import { isOver } from "./token-viewer";
+import { type Viewer } from "./viewer";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export async function createToken(viewer: Viewer, body: TokenBody): Promise<Result<TokenMade, Failure>> {
+  const { store, now } = composition();
+  if (!hasRole(viewer.role, body.role)) return failed(tooStrong);
+  const { operations, connection, connections } = body;
+  if (Array.isArray(operations) && !operations.every(mayBeChosen)) return failed(invalid("operations", "names an operation that is none"));
+  const usable = new Set((await usableConnections(viewer)).map(({ id }) => id));
+  if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
+    return failed(invalid("connections", "names a connection that you cannot use"));
+  if (connections && !connections.includes(connection)) return failed(invalid("connection", "is not one of the chosen connections"));
+  const token = `ld_${randomBytes(32).toString("hex")}`;
+  const createdAt = now();
+  const made = await store.tokens.create({
+    token,
+    memberId: viewer.memberId,
+    name: body.name,
+    role: body.role,
+    connectionId: connection,
+    connectionIds: connections && [...new Set(connections)],
+    operations: Array.isArray(operations) ? [...new Set(operations)] : operations,
+    createdAt,
+    expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
+  });
+  if (!made) return failed(tooMany);
+  const [view] = await viewsOf(viewer, [made]);
+  return view ? ok({ token, view }) : failed(noSuchToken);
+}
+
+export async function listTokens(viewer: Viewer, of: "own" | "everybody"): Promise<Result<TokenView[], Failure>> {
+  const isAll = of === "everybody";
+  if (isAll && !hasRole(viewer.role, "admin")) return failed(adminOnly);
+  return ok(await viewsOf(viewer, await composition().store.tokens.list(isAll ? undefined : viewer.memberId)));
+}
+
+/** Whose it was is in the view; one that had ended already stays as it is. */
+export async function revokeToken(viewer: Viewer, id: string): Promise<Result<TokenView, Failure>> {
+  const { store, now } = composition();
+  const token = await store.tokens.get(id);
+  if (!token || (token.memberId !== viewer.memberId && !hasRole(viewer.role, "admin"))) return failed(noSuchToken);
+  await store.tokens.revoke(id, now());
+  const [view] = await viewsOf(viewer, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
+  return view ? ok(view) : failed(noSuchToken);
+}
+
+/** Connections by the names that the viewer may see. */
+async function viewsOf(viewer: Viewer, tokens: readonly Token[]): Promise<TokenView[]> {
+  const { store, now } = composition();
+  const [members, connections] = await Promise.all([store.members.list(), usableConnections(viewer)]);
+  const memberNames = new Map(members.map(({ id, name }) => [id, name]));
+  const names = new Map(connections.map(({ id, name }) => [id, name]));
+  const named = (id: string) => ({ id, name: names.get(id) });
+  return tokens.map((token) => ({
+    id: token.id,
+    name: token.name,
+    member: { id: token.memberId, name: memberNames.get(token.memberId) ?? "" },
+    role: token.role,
+    connection: named(token.connectionId),
+    connections: token.connectionIds?.map(named),
+    operations: token.operations,
+    state: token.revokedAt !== undefined ? "revoked" : isOver(token, now()) ? "expired" : "active",
+    createdAt: token.createdAt,
+    expiresAt: token.expiresAt,
+    lastUsedAt: token.lastUsedAt,
+  }));
+}
+
+function invalid(path: string, message: string): Failure {
+  return { code: "INVALID_BODY", message: `${path}: ${message}`, status: 400, details: [{ path, message }] };
+}
+
+const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
+const noSuchToken: Failure = { code: "NOT_FOUND", message: "There is no such token.", status: 404 };
+const tooMany: Failure = { code: "CONFLICT", message: `You have ${MOST_TOKENS} tokens. Revoke one first.`, status: 409 };

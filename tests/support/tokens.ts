@@ -1,0 +1,27 @@
+// Personal access tokens of a harness's members, also such as nobody could make any more: expired, of a connection that is gone.
+import { randomBytes } from "node:crypto";
+import { type Role } from "@/lib/contract/roles";
+import { type NewToken, type Token } from "@/lib/server/store/tokens";
+import { type Harness } from "./harness";
+
+export type MadeToken = Token & { token: string; headers: { "x-api-key": string } };
+
+/** The member's own role, everything, on the service inside, for ever, unless said otherwise. */
+export async function makeToken(harness: Harness, role: Role, given: Partial<NewToken> = {}): Promise<MadeToken> {
+  const { store, now } = harness.console;
+  const token = `ld_${randomBytes(32).toString("hex")}`;
+  const made = await store.tokens.create({
+    token,
+    memberId: harness.viewerOf(role).memberId,
+    name: `a token of ${role}`,
+    role,
+    connectionId: "embedded",
+    connectionIds: undefined,
+    operations: "all",
+    createdAt: now(),
+    expiresAt: undefined,
+    ...given,
+  });
+  if (!made) throw new Error("there are too many tokens");
+  return { ...made, token, headers: { "x-api-key": token } };
+}
