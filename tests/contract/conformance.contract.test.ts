@@ -1,5 +1,4 @@
 // `npm run conformance` as a person runs it: a process of its own, against services over real HTTP.
-import { execFile } from "node:child_process";
 import { createServer, request as forward, type Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,20 +6,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { canvas, ended, list, record, submit } from "../integration/service/support";
+import { conformance } from "../support/conformance-command";
 import { type Client } from "../support/service";
 import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
-
-type Ran = { code: number; output: string };
-
-function conformance(...words: string[]): Promise<Ran> {
-  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: "production" };
-  return new Promise((resolve) => {
-    execFile(process.execPath, ["bin/conformance.mjs", ...words], { env }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr }),
-    );
-  });
-}
 
 async function listening(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { WebSocket } from "ws";
 import { refusedWith } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/little-server";
+import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { canvas, record } from "../service/support";
 import { closed, createEventWorld, type EventWorld, greeted, KEY } from "./event-world";
@@ -108,6 +109,61 @@ describe("whoever listens is sent away at the next look", () => {
   });
 });
 const firstOf = (answer: unknown) => (record(answer).connections as unknown[])[0];
+
+describe("a token", () => {
+  it("lets its bearer hear, in a header or in the address as clients of the interface send a key, from anywhere", async () => {
+    const { token, headers } = await makeToken(world.harness, "viewer");
+    const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
+    const ways: [string, Record<string, string>][] = [
+      ["", headers],
+      ["", { ...headers, ...foreign }],
+      ["", { authorization: `Bearer ${token}` }],
+      [`?token=${token}`, foreign],
+      [`?token=${token}`, { ...headers, cookie: "lightdesk.session=nonsense" }],
+    ];
+    for (const [query, sent] of ways) {
+      const events = await world.listen(query, sent);
+      await greeted(events);
+      await events.close();
+    }
+    expect(world.harness.log()).not.toContain(token);
+  });
+
+  it("that is wrong, that another one contradicts, or that is not for events, is refused, whatever the cookie", async () => {
+    const [good, narrow] = [await makeToken(world.harness, "owner"), await makeToken(world.harness, "owner", { operations: ["listJobs"] })];
+    const elsewhere = await makeToken(world.harness, "owner", { connectionIds: ["elsewhere"] });
+    const { cookie } = world.as("owner");
+    const refused: [number, string, Record<string, string>][] = [
+      [401, "?token=nonsense", { cookie }],
+      [401, `?token=${narrow.token}`, { ...good.headers, cookie }],
+      [400, `?token=${narrow.token}`, { authorization: `Bearer ${good.token}` }],
+      [403, `?token=${narrow.token}`, { cookie }],
+      [409, "", { ...elsewhere.headers, cookie }],
+      [404, "?connection=embedded", { ...elsewhere.headers, cookie }],
+    ];
+    for (const [status, query, headers] of refused)
+      expect([query, await refusedWith(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
+  });
+
+  it("that is revoked, or whose member was suspended, ends what it opened", async () => {
+    const { store } = world.harness.console;
+    const { memberId } = world.harness.viewerOf("admin");
+    const ends: ((id: string) => Promise<unknown>)[] = [
+      (id) => world.harness.request(`/api/console/tokens/${id}`, { as: "owner", method: "DELETE" }),
+      () => store.members.change(memberId, { disabled: true }),
+    ];
+    for (const end of ends) {
+      const { id, headers } = await makeToken(world.harness, "admin");
+      const events = await world.listen("", headers);
+      await greeted(events);
+      const closing = closed(events);
+      await end(id);
+      world.look();
+      expect(await closing).toEqual([1008, "The token is not valid any more."]);
+    }
+    await store.members.change(memberId, { disabled: false });
+  });
+});
 
 describe("a listener that is no good", () => {
   it("and answers no ping is ended at the second one", async () => {

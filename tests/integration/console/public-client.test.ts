@@ -1,14 +1,17 @@
-// Public clients of the family against a running console, as a member who is signed in: the session's cookie goes along with what they
-// ask, and with their socket. That is what a browser's page or a proxy for the team does; the service's key stays inside.
+// Public clients of the family, and the conformance suite, against a running console as if it were a service: what they take for its key is
+// a token of a member's. The service's own key stays inside.
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { allOperations } from "@/lib/contract/operations";
+import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createClient } from "@/tests/support/service";
+import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { startProcess, type Started } from "@/tests/support/start-process";
-import { ended, png, record, sample, submit, waiting } from "../service/support";
+import { ended, list, png, record, sample, submit, waiting } from "../service/support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -17,11 +20,15 @@ const pngMark = [0x89, 0x50, 0x4e, 0x47];
 let harness: Harness;
 let console: Started;
 let url: string;
-let headers: { cookie: string };
+let operator: MadeToken;
+let headers: Record<string, string>;
+let viewer: Record<string, string>;
 beforeAll(async () => {
-  // Its members and sessions are there before the console that runs: both have the folder's secrets.
+  // Its members and their tokens are there before the console that runs.
   harness = await createHarness();
-  headers = { cookie: harness.cookieOf("operator") };
+  operator = await makeToken(harness, "operator");
+  headers = operator.headers;
+  viewer = { authorization: `Bearer ${(await makeToken(harness, "viewer")).token}` };
   await harness.console.stop();
   console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: harness.folder, LIGHTDESK_CONCURRENCY: "1" });
   url = await console.printed("Lightdesk");
@@ -64,11 +71,11 @@ it.each(Object.keys(publicClients))("%s takes back what it submitted and what it
 });
 
 it("a job is cancelled by its own path, once, and by those who may; memory is freed with a body and without one", async () => {
-  const [member, viewer] = [memberOf(headers), memberOf({ cookie: harness.cookieOf("viewer") })];
+  const [member, reader] = [memberOf(headers), memberOf(viewer)];
   const ids = [await submit(member, waiting(600, 1)), await submit(member, waiting(600, 2))];
   for (const id of ids.toReversed()) {
     const cancel = `/api/job/${id}/cancel`;
-    expect((await viewer.post(cancel)).status).toBe(403);
+    expect((await reader.post(cancel)).status).toBe(403);
     expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: true } });
     expect((await ended(member, id)).status).toBe("cancelled");
     expect(await member.post(cancel)).toMatchObject({ status: 200, body: { cancelled: false } });
@@ -76,8 +83,19 @@ it("a job is cancelled by its own path, once, and by those who may; memory is fr
   expect((await member.post(`/api/job/${crypto.randomUUID()}/cancel`)).status).toBe(404);
   for (const body of [undefined, { free_memory: true }]) {
     expect(await member.post("/api/free", body)).toMatchObject({ status: 200, text: "" });
-    expect((await viewer.post("/api/free", body)).status).toBe(403);
+    expect((await reader.post("/api/free", body)).status).toBe(403);
   }
+});
+
+it("the conformance suite finds that it answers as a service does, and leaves nothing behind", async () => {
+  const counts = async () => [(await jobIds()).length, (await read("/api/assets?include_public=false")).total];
+  const before = await counts();
+  const { code, output } = await conformance("--base-url", url, "--api-key", operator.token, "--write", "--interrupt", "--json");
+  const rows = list(record(JSON.parse(output)).operations);
+  expect(rows.filter(({ outcome }) => outcome === "differs")).toEqual([]);
+  expect(rows.filter(({ tier, outcome }) => tier === "core" && outcome !== "ok")).toEqual([]);
+  expect([code, rows.length, output.includes(operator.token)]).toEqual([0, allOperations.length, false]);
+  expect(await counts()).toEqual(before);
 });
 
 it("a stop tells whoever listens, and does not wait for them", async () => {

@@ -1,0 +1,13 @@
+// `npm run conformance` as a person runs it: a process of its own.
+import { execFile } from "node:child_process";
+
+export type Ran = { code: number; output: string };
+
+export function conformance(...words: string[]): Promise<Ran> {
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: "production" };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["bin/conformance.mjs", ...words], { env }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr }),
+    );
+  });
+}
