@@ -10,7 +10,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const viewer = await requireViewer();
   const { connection, connections } = await getFrame(viewer);
   return (
-    <Shell member={{ name: viewer.name, role: viewer.role }} connections={connections} currentId={connection?.id}>
+    <Shell member={{ name: viewer.name, email: viewer.email, role: viewer.role }} connections={connections} currentId={connection?.id}>
       <KnownConnection>{children}</KnownConnection>
       <WaysIn canAdd={hasRole(viewer.role, "operator")} />
     </Shell>

@@ -3,6 +3,7 @@ import { type ReactNode } from "react";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection/connection-card";
+import { ConfirmGate } from "./confirm-gate";
 import { ConnectionProvider, type CurrentConnection } from "./connection/connection-context";
 import { CountsProvider } from "./counts-context";
 import { KeepConnection } from "./connection/keep-connection";
@@ -67,6 +68,7 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
       </CountsProvider>
       <Toasts />
       <KeepConnection currentId={currentId} />
+      <ConfirmGate email={member.email} />
       <MemberProvider role={member.role}>
         <Shortcuts />
       </MemberProvider>
@@ -74,7 +76,7 @@ export function Shell({ member, connections, currentId, children }: ShellProps) 
   );
 }
 
-type FrameMember = { name: string; role: Role };
+type FrameMember = { name: string; email: string; role: Role };
 
 function MemberRow({ member }: { member: FrameMember }) {
   const t = useTranslations("frame.member");

@@ -1,13 +1,15 @@
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { type MemberView } from "@/lib/contract/console";
+import { type MemberView, type SessionView } from "@/lib/contract/console";
 import { EmailForm, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";
 import { SessionsCard } from "./sessions-card";
 import { SettingsTabs } from "./settings-tabs";
 
-export function AccountScreen({ member: { name, email, role, createdAt } }: { member: MemberView }) {
+type AccountScreenProps = { member: MemberView; sessions: readonly SessionView[] };
+
+export function AccountScreen({ member: { name, email, role, createdAt }, sessions }: AccountScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   return (
@@ -22,7 +24,7 @@ export function AccountScreen({ member: { name, email, role, createdAt } }: { me
         <NameForm key={name} name={name} />
         <EmailForm key={email} email={email} />
         <PasswordForm email={email} />
-        <SessionsCard name={name} />
+        <SessionsCard name={name} sessions={sessions} />
         <LookCard />
       </div>
     </>

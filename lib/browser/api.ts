@@ -4,13 +4,23 @@
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { confirmIdentity } from "./confirm";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
 
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
 
-/** The answer was parsed against the contract by the console, so its shape is the caller's to name. An empty answer is `undefined`. */
+/**
+ * The answer was parsed against the contract by the console, so its shape is the caller's to name. An empty answer is `undefined`. Where the
+ * person has to confirm first that it is them, nothing has happened yet, and the same call is sent once more after it.
+ */
 export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promise<Result<T, ApiFailure>> {
+  const result = await callOnce<T>(path, init);
+  if (result.ok || result.failure.code !== "SIGN_IN_AGAIN" || init.body instanceof ReadableStream) return result;
+  return (await confirmIdentity()) ? callOnce<T>(path, init) : result;
+}
+
+async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T, ApiFailure>> {
   const { json, headers, ...rest } = init;
   const sent = new Headers(headers);
   sent.set("accept", "application/json");

@@ -149,6 +149,18 @@ export const connectionBodySchema = z.object({
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
 export type MemberView = { id: string; name: string; email: string; role: (typeof roles)[number]; disabled: boolean; createdAt: number };
+/** One sign-in of oneself. `browser` and `address` are empty where they are not known; `usedAt` is to the minute. */
+export type SessionView = {
+  id: string;
+  browser: string;
+  address: string;
+  /** `password`, or who said who it is. */
+  method: string;
+  createdAt: number;
+  usedAt: number;
+  /** The one that asks. */
+  current: boolean;
+};
 /** `withdrawn`: it was taken back, or whoever made the link has been removed or may not invite any more. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
 /** `resets`: it gives the member of that address a new password. */

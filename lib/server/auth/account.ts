@@ -5,14 +5,14 @@
 
 import "server-only";
 import { type z } from "zod";
-import { type accountChangeSchema, type MemberView } from "@/lib/contract/console";
+import { type accountChangeSchema, type MemberView, type SessionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { taken } from "./invitations";
 import { toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
-import { confirmSession } from "./session";
+import { confirmSession, isLive } from "./session";
 import { type Viewer } from "./viewer";
 
 /** `address`: of who asks, for the limit of attempts. */
@@ -34,8 +34,26 @@ export async function changeAccount(
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
 
-export async function endSessions({ memberId }: Viewer): Promise<void> {
-  await composition().store.members.change(memberId, {});
+/** Those that still let somebody in, the last used first. */
+export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
+  const { store } = composition();
+  const sessions = (await store.sessions.list(memberId)).filter(isLive);
+  return sessions.map(({ id, browser, address, method, createdAt, usedAt }) => {
+    return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
+  });
+}
+
+/** One's own; false where there is no such session. */
+export async function endOwnSession({ memberId }: Viewer, id: string): Promise<boolean> {
+  const { store } = composition();
+  const isOwn = (await store.sessions.list(memberId)).some((session) => session.id === id);
+  if (isOwn) await store.sessions.end(id);
+  return isOwn;
+}
+
+export async function endOtherSessions({ memberId, credential }: Viewer): Promise<void> {
+  const { store } = composition();
+  for (const { id } of await store.sessions.list(memberId)) if (id !== credential.id) await store.sessions.end(id);
 }
 
 /** The session counts as signed in anew. */

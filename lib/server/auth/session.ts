@@ -31,11 +31,14 @@ export async function beginSession(who: { memberId: string; version: number; met
 }
 
 export async function findSession(id: string): Promise<Live | undefined> {
-  const { store, env, now } = composition();
-  const found = await store.sessions.find(id);
-  if (!found || found.member.disabled) return undefined;
-  const { createdAt, usedAt } = found.session;
-  return now() - createdAt >= env.session.longestMs || now() - usedAt >= env.session.idleMs ? undefined : found;
+  const found = await composition().store.sessions.find(id);
+  return found && !found.member.disabled && isLive(found.session) ? found : undefined;
+}
+
+/** Neither too old nor idle for too long. */
+export function isLive({ createdAt, usedAt }: Session): boolean {
+  const { env, now } = composition();
+  return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
 /** A full disk keeps nobody out: then the time of the last use stays as it was. */

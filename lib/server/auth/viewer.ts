@@ -14,8 +14,8 @@ import { PAGE_HEADER } from "./page-header";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-viewer";
 
-/** `confirmedAt`: when it was last made sure that it is the member. */
-type SessionCredential = { kind: "session"; id: string; confirmedAt: number };
+/** `method`: `password`, or who else said that it is the member. `confirmedAt`: when it was last made sure that it is. */
+type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
 /** What let somebody in, enough to look it up again. */
 export type Credential = SessionCredential | TokenCredential;
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
@@ -39,7 +39,7 @@ export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined>
 }
 
 function viewerOf({ session, member }: Live): Viewer {
-  const credential = { kind: "session", id: session.id, confirmedAt: session.confirmedAt } as const;
+  const credential = { kind: "session", id: session.id, method: session.method, confirmedAt: session.confirmedAt } as const;
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
 }
 

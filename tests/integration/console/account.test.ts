@@ -74,12 +74,65 @@ test("the present password cannot be guessed here more often than at the sign-in
   expect(await change("admin", { email: "x@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
 
-test("signing out everywhere ends this session and the others of the member", async () => {
-  const other = await harness.mintCookie({ sub: harness.viewerOf("viewer").memberId, version: 1 });
-  expect((await harness.request("/api/console/account/sessions", { as: "viewer", method: "DELETE" })).status).toBe(204);
-  expect([await statusOf(other), await statusOf(harness.cookieOf("viewer")), await statusOf(harness.cookieOf("admin"))]).toEqual([
-    401, 401, 200,
-  ]);
+type Listed = { id: string; browser: string; address: string; current: boolean; usedAt: number };
+const listed = async (cookie: string): Promise<Listed[]> =>
+  (await (await harness.request("/api/console/account/sessions", { cookie })).json()).sessions;
+const end = async (cookie: string, id = "") =>
+  (await harness.request(`/api/console/account/sessions${id}`, { cookie, method: "DELETE" })).status;
+
+test("everybody lists their own sessions, ends one of them, and all others at once", async () => {
+  const sub = harness.viewerOf("viewer").memberId;
+  const mine = harness.cookieOf("viewer");
+  const [phone, tablet] = [
+    await harness.mintCookie({ sub, version: 1, sid: "phone" }),
+    await harness.mintCookie({ sub, version: 1, sid: "tablet" }),
+  ];
+  const all = await listed(phone);
+  expect(all.map(({ id, current }) => [id, current])).toEqual(
+    expect.arrayContaining([
+      ["phone", true],
+      ["tablet", false],
+    ]),
+  );
+  expect([all.length, all[0]]).toMatchObject([3, { browser: "Firefox · Linux", address: "198.51.100.1" }]);
+  expect([await end(mine, "/phone"), await statusOf(phone), await statusOf(tablet)]).toEqual([204, 401, 200]);
+  expect([await end(mine), await statusOf(tablet), await statusOf(mine)]).toEqual([204, 401, 200]);
+  expect((await listed(mine)).map(({ current }) => current)).toEqual([true]);
+});
+
+test("nobody sees or ends a session of another member", async () => {
+  const [theirs] = await listed(harness.cookieOf("operator"));
+  expect(await end(harness.cookieOf("owner"), `/${theirs?.id}`)).toBe(404);
+  expect((await listed(harness.cookieOf("owner"))).some(({ id }) => id === theirs?.id)).toBe(false);
+  expect(await statusOf(harness.cookieOf("operator"))).toBe(200);
+});
+
+test("a session ends when it was not used for too long, and at its own end however much it is used", async () => {
+  const limited = await createHarness({
+    now: () => now,
+    settings: { LIGHTDESK_SESSION_IDLE_MINUTES: "30", LIGHTDESK_SESSION_HOURS: "2" },
+  });
+  opened.push(limited);
+  const status = async (as: Role) => (await limited.request("/api/console/account", { as })).status;
+  for (let minutes = 0; minutes < 120; minutes += 29) {
+    expect([minutes, await status("viewer")]).toEqual([minutes, 200]);
+    now += 29 * 60_000;
+  }
+  expect([await status("viewer"), await status("admin")]).toEqual([401, 401]);
+});
+
+test("the last use is written at most once a minute, with the address it came from", async () => {
+  const as = "viewer";
+  const ask = (address: string) => harness.request("/api/console/account", { as, headers: { "x-lightdesk-address": address } });
+  const before = now;
+  const seen = async () =>
+    (await harness.console.store.sessions.list(harness.viewerOf(as).memberId)).map(({ usedAt, address }) => [usedAt, address]);
+  now += 59_999;
+  await ask("203.0.113.1");
+  expect(await seen()).toEqual([[before, "198.51.100.1"]]);
+  now += 1;
+  await ask("203.0.113.2");
+  expect(await seen()).toEqual([[now, "203.0.113.2"]]);
 });
 
 test("the log says which parts changed, never to what", async () => {

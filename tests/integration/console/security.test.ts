@@ -1,5 +1,5 @@
 // Generated over every route file in app/api: what is added there tomorrow is tested by these lines the same day.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/roles";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
@@ -126,8 +126,6 @@ test("a viewer can change nothing at a service", () => {
 });
 
 describe.each(named(closed))("%s", (_label, route) => {
-  afterEach(() => (route.guard?.action === "endSessions" ? harness.renewCookies() : undefined));
-
   test("answers 401 without a session, and with one that somebody made up", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
     const wrong = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };

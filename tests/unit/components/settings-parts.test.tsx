@@ -206,12 +206,17 @@ describe("the audit log", () => {
 
 describe("the account", () => {
   const member: MemberView = { id: "ana", name: "Ana Ruiz", email: "ana@example.com", role: "operator", disabled: false, createdAt: 0 };
+  const mine = { browser: "Firefox · Linux", address: "198.51.100.1", method: "password", createdAt: 0, usedAt: 0 };
+  const sessions = [
+    { ...mine, id: "this", current: true },
+    { ...mine, id: "phone", browser: "Safari · iOS", address: "203.0.113.9", current: false },
+  ];
   const form = (name: string) => within(screen.getByRole("region", { name }));
   const refusal = (path: string) =>
     Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
 
   it("changes the name alone, and asks for no password", async () => {
-    await show(<AccountScreen member={member} />);
+    await show(<AccountScreen member={member} sessions={sessions} />);
     fireEvent.change(form("You").getByRole("textbox", { name: "Name" }), { target: { value: "Ana R." } });
     await act(async () => fireEvent.click(form("You").getByRole("button", { name: "Save" })));
     expect(sent).toEqual([{ path: "/api/console/account", method: "PUT", body: { name: "Ana R." } }]);
@@ -219,7 +224,7 @@ describe("the account", () => {
 
   it("says of a wrong present password so beside its field, and keeps what was typed", async () => {
     answers = [refusal("currentPassword")];
-    await show(<AccountScreen member={member} />);
+    await show(<AccountScreen member={member} sessions={sessions} />);
     const part = form("Email address");
     fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "guess" } });
@@ -230,7 +235,7 @@ describe("the account", () => {
 
   it("says of an address that somebody has so beside it", async () => {
     answers = [Response.json({ code: "CONFLICT", message: "taken" }, { status: 409 })];
-    await show(<AccountScreen member={member} />);
+    await show(<AccountScreen member={member} sessions={sessions} />);
     const part = form("Email address");
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
     await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
@@ -239,7 +244,7 @@ describe("the account", () => {
 
   it("signs in again with the new password, since the old sessions have ended", async () => {
     answers = [Response.json({ member }), Response.json({ csrfToken: "t" }), Response.json({ url: "http://localhost/jobs" })];
-    await show(<AccountScreen member={member} />);
+    await show(<AccountScreen member={member} sessions={sessions} />);
     const part = form("Password");
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
     fireEvent.change(part.getByLabelText("New password"), { target: { value: "a new long password" } });
@@ -248,14 +253,27 @@ describe("the account", () => {
     expect(part.getByLabelText<HTMLInputElement>("New password").value).toBe("");
   });
 
-  it("asks before it signs out everywhere", async () => {
+  it("lists the sessions, and ends another one than this", async () => {
+    await show(<AccountScreen member={member} sessions={sessions} />);
+    const [here, phone] = form("Sessions").getAllByRole("listitem");
+    expect(here?.textContent).toMatch(/^Firefox · Linuxthis browser198\.51\.100\.1used .+ · signed in .+ago$/);
+    expect(phone?.textContent).toMatch(/^Safari · iOS203\.0\.113\.9used/);
+    await press("End: Safari · iOS, 203.0.113.9");
+    expect(sent).toEqual([{ path: "/api/console/account/sessions/phone", method: "DELETE" }]);
+    expect(router.refresh).toHaveBeenCalled();
+  });
+
+  it("asks before it ends all others, and offers that only where there are some", async () => {
     answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
-    await show(<AccountScreen member={member} />);
-    await press("Sign out everywhere");
+    await show(<AccountScreen member={member} sessions={sessions} />);
+    await press("End all other sessions");
     expect(sent).toEqual([]);
     const dialog = within(screen.getByRole("dialog"));
-    await act(async () => fireEvent.click(dialog.getByRole("button", { name: "Sign out everywhere" })));
+    await act(async () => fireEvent.click(dialog.getByRole("button", { name: "End all other sessions" })));
     expect(sent).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
     expect(screen.getByRole("alert")).toBeDefined();
+    cleanup();
+    await show(<AccountScreen member={member} sessions={sessions.slice(0, 1)} />);
+    expect(screen.queryByRole("button", { name: "End all other sessions" })).toBeNull();
   });
 });

@@ -3,6 +3,7 @@ import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { AccountScreen } from "@/components/settings/account-screen";
+import { listSessions } from "@/lib/server/auth/account";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAccount } from "@/lib/server/queries/members";
@@ -12,11 +13,12 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function AccountPage() {
-  const member = await getAccount(await requireViewer());
+  const viewer = await requireViewer();
+  const [member, sessions] = await Promise.all([getAccount(viewer), listSessions(viewer)]);
   if (!member) return redirect("/sign-in");
   return (
     <PageMessages messages={await pickMessages("settings", "auth")}>
-      <AccountScreen member={member} />
+      <AccountScreen member={member} sessions={sessions} />
     </PageMessages>
   );
 }

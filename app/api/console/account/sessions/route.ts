@@ -1,9 +1,11 @@
-import { endSessions } from "@/lib/server/auth/account";
-import { emptyAnswer } from "@/lib/server/bff/answers";
+import { endOtherSessions, listSessions } from "@/lib/server/auth/account";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
+export const GET = consoleRoute("listSessions", "viewer", async ({ viewer }) => ok(jsonAnswer({ sessions: await listSessions(viewer) })));
+
 export const DELETE = consoleRoute("endSessions", "viewer", async ({ viewer }) => {
-  await endSessions(viewer);
+  await endOtherSessions(viewer);
   return ok(emptyAnswer());
 });

@@ -1,0 +1,9 @@
+import { endOwnSession } from "@/lib/server/auth/account";
+import { emptyAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { refusal } from "@/lib/server/bff/guard";
+import { failed, ok } from "@/lib/shared/result";
+
+export const DELETE = consoleRoute("endSession", "viewer", async (asked) =>
+  (await endOwnSession(asked.viewer, idOf(asked))) ? ok(emptyAnswer()) : failed(refusal("NOT_FOUND", "There is no such session.")),
+);

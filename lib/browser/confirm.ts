@@ -1,0 +1,25 @@
+// That it is the member who asks: where the console wants to know it first, the page asks once for all calls that wait, and each is sent again.
+// Must never: hold the password.
+
+type Ask = (answer: (isConfirmed: boolean) => void) => void;
+
+let ask: Ask | undefined;
+let asked: Promise<boolean> | undefined;
+
+/** For the part of the page that asks. Answers how to leave off. */
+export function onConfirmationAsked(asks: Ask): () => void {
+  ask = asks;
+  return () => {
+    if (ask === asks) ask = undefined;
+  };
+}
+
+/** False where the person does not want to, and on pages without such a part. */
+export function confirmIdentity(): Promise<boolean> {
+  if (!ask) return Promise.resolve(false);
+  const asks = ask;
+  asked ??= new Promise<boolean>(asks).finally(() => {
+    asked = undefined;
+  });
+  return asked;
+}
