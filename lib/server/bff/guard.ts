@@ -26,9 +26,9 @@ const RECENT_MS = 15 * 60_000;
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 /**
  * `connection`: needs a connection and its key. `recent`: whoever asks has shown within a quarter of an hour that they are the member, with
- * the password or by a sign-in; a token or an embedded page may never do it.
+ * the password or by a sign-in. `own`: one's own account. Neither is for a token or an embedded page.
  */
-export type Guard = { action: string; role: Role | "public"; connection: boolean; recent?: true };
+export type Guard = { action: string; role: Role | "public"; connection: boolean; recent?: true; own?: true };
 export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
 
 export type Opened = {
@@ -63,7 +63,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     if (again) return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then ask again."));
     opened.note({ by: viewer });
     if (!hasRole(viewer.role, guard.role)) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
-    if (guard.recent && viewer.credential.kind !== "session")
+    if ((guard.recent || guard.own) && viewer.credential.kind !== "session")
       return failed(refusal("FORBIDDEN", "Only a member who is signed in in a browser may do this."));
     if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
     const waitMs = opened.console.memberLimit.take(countedAs(viewer));

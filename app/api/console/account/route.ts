@@ -12,8 +12,13 @@ export const GET = consoleRoute("readAccount", "viewer", async ({ viewer }) => {
   return member ? ok(jsonAnswer({ member })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
 });
 
-export const PUT = consoleBodyRoute("changeAccount", "viewer", accountChangeSchema, async ({ request, viewer, note }, body) => {
-  note({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
-  const changed = await changeAccount(viewer, body, clientAddress(request));
-  return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
-});
+export const PUT = consoleBodyRoute(
+  "changeAccount",
+  { role: "viewer", own: true },
+  accountChangeSchema,
+  async ({ request, viewer, note }, body) => {
+    note({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
+    const changed = await changeAccount(viewer, body, clientAddress(request));
+    return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
+  },
+);

@@ -5,7 +5,12 @@ import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { clientAddress } from "@/lib/server/limits/client-address";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleBodyRoute("confirmSession", "viewer", confirmBodySchema, async ({ request, viewer }, { password }) => {
-  const confirmed = await confirmWithPassword(viewer, password, clientAddress(request));
-  return confirmed.ok ? ok(emptyAnswer()) : confirmed;
-});
+export const POST = consoleBodyRoute(
+  "confirmSession",
+  { role: "viewer", own: true },
+  confirmBodySchema,
+  async ({ request, viewer }, { password }) => {
+    const confirmed = await confirmWithPassword(viewer, password, clientAddress(request));
+    return confirmed.ok ? ok(emptyAnswer()) : confirmed;
+  },
+);
