@@ -1,8 +1,30 @@
 import nextVitals from "eslint-config-next/core-web-vitals";
 import nextTs from "eslint-config-next/typescript";
 
+/** Addresses of the console's own as they are written, without the path that it may be below (LIGHTDESK_BASE_PATH). */
+const bare = "^\\u002F";
+const ownAddress = `:matches(Literal[value=/${bare}/], TemplateLiteral[quasis.0.value.raw=/${bare}/], CallExpression[callee.name='withQuery'])`;
+const plainElement = "JSXOpeningElement[name.name=/^([a-z].*|Picture|PlainPicture)$/]";
+const loads = `${plainElement} > JSXAttribute[name.name=/^(href|src|srcSet|poster|action|formAction|data)$/]`;
+const withoutBasePath = [
+  `CallExpression[callee.name='fetch'] > ${ownAddress}.arguments`,
+  `CallExpression[callee.object.property.name='location'] > ${ownAddress}.arguments`,
+  `CallExpression[callee.object.property.name='history'] > ${ownAddress}.arguments`,
+  `CallExpression[callee.property.name=/^(open|sendBeacon)$/] > ${ownAddress}.arguments`,
+  `NewExpression[callee.name=/^(Request|URL|Worker|SharedWorker|EventSource|WebSocket)$/] > ${ownAddress}.arguments`,
+  `AssignmentExpression[left.property.name=/^(href|src|action|location)$/] > ${ownAddress}.right`,
+  `${loads} > ${ownAddress}`,
+  `${loads} > JSXExpressionContainer > ${ownAddress}`,
+  `${loads} > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${ownAddress}`,
+].map((selector) => ({ selector, message: "Browsers need the base path here: apiPath of lib/browser/urls." }));
+const basePathTwice = [
+  "CallExpression[callee.name=/^(callApi|upload|usePoll)$/] > CallExpression[callee.name='apiPath'].arguments",
+  "CallExpression[callee.object.name='router'] > CallExpression[callee.name='apiPath'].arguments",
+  "JSXOpeningElement[name.name='Link'] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
+].map((selector) => ({ selector, message: "This puts the base path in front by itself: without apiPath." }));
+
 const config = [
-  { ignores: [".next/**", "dist/**", "next-env.d.ts", "coverage/**", "test-results/**"] },
+  { ignores: [".next*/**", "dist/**", "next-env.d.ts", "coverage/**", "test-results/**"] },
   ...nextVitals,
   ...nextTs,
   {
@@ -23,6 +45,8 @@ const config = [
           selector: "MemberExpression[object.name='JSON'][property.name='stringify']",
           message: "It throws on the BigInt of a seed: use writeExactJson of lib/contract/json/exact-json.",
         },
+        ...withoutBasePath,
+        ...basePathTwice,
       ],
       "no-restricted-imports": [
         "error",

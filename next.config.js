@@ -1,3 +1,4 @@
+import { buildFolder } from "./bin/build-folder.mjs";
 import createNextIntlPlugin from "next-intl/plugin";
 
 const securityHeaders = [
@@ -11,8 +12,15 @@ const securityHeaders = [
 /** Workers hash files and rewrite pictures: they compute, with WebAssembly too, and ask nobody for anything. */
 const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
 
+/** As lib/server/env.ts reads it; bin/prepare.mjs and bin/console.ts hand it over. */
+const basePath = process.env.LIGHTDESK_BASE_PATH ?? "";
+
 /** @type {import('next').NextConfig} */
 const config = {
+  basePath,
+  distDir: buildFolder(basePath),
+  // lib/browser/urls.ts reads it.
+  env: { NEXT_PUBLIC_LIGHTDESK_BASE_PATH: basePath },
   poweredByHeader: false,
   // Native packages: the bundler must leave them where they are.
   serverExternalPackages: ["better-sqlite3", "sharp", "@node-rs/argon2", "@napi-rs/blake-hash", "pino", "undici", "ws"],

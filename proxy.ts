@@ -3,13 +3,13 @@
 
 import { type NextRequest, NextResponse } from "next/server";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
-import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
+import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
 
 const openPages = /^\/(sign-in|set-up|invitation)(\/|$)/;
 
 export function proxy(request: NextRequest): NextResponse {
   const { pathname, search } = request.nextUrl;
-  const hasCookie = request.cookies.has(SESSION_COOKIE) || request.cookies.has(SECURE_SESSION_COOKIE);
+  const hasCookie = SESSION_COOKIES.some((name) => request.cookies.has(name));
   // Pages decide between set-up and sign-in; without a cookie there is nothing to decide but where to come back to.
   if (!hasCookie && !openPages.test(pathname) && pathname !== "/") {
     const target = request.nextUrl.clone();
@@ -49,5 +49,6 @@ function contentPolicy(nonce: string): string {
 
 export const config = {
   // What is excluded are files, by their places: an address that only ends like one is a page, and is not found on one.
-  matcher: ["/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|samples/).*)"],
+  // The first page by itself: below a base path the other pattern does not have it.
+  matcher: ["/", "/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|samples/).*)"],
 };

@@ -4,6 +4,6 @@
 import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
 
 enterProject();
-await ensureBuilt(await ensureBundles());
+await ensureBuilt(await ensureBundles(), "");
 const { runBundled } = await import("./bundle.mjs");
 await runBundled("tests/bench/main.ts", "bench");

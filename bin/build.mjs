@@ -1,10 +1,12 @@
 // `npm run build`: what `npm start` would install and build, without starting it.
-import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
+import { enterProject, ensureBuilt, ensureBundles, load } from "./prepare.mjs";
 
 try {
   enterProject();
-  await ensureBuilt(await ensureBundles());
+  const sources = await ensureBundles();
+  const { readEnv } = await load("settings");
+  await ensureBuilt(sources, readEnv().basePath);
 } catch (error) {
-  process.stderr.write(`${error.stack ?? error}\n`);
+  process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
   process.exit(1);
 }

@@ -1,7 +1,5 @@
 // `npm run service`, `rotate-keys`, `members` and `audit`: installs and bundles what is missing, then becomes the command that is named first.
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { enterProject, ensureBundles, root } from "./prepare.mjs";
+import { enterProject, ensureBundles, load } from "./prepare.mjs";
 
 try {
   enterProject();
@@ -11,4 +9,4 @@ try {
   process.exit(1);
 }
 const [name] = process.argv.splice(2, 1);
-await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
+await load(name);

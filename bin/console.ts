@@ -6,6 +6,7 @@ import type nextLoadConfig from "next/dist/server/config";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { withBasePath } from "@/lib/http/base-path";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
 import { packedFiles } from "@/lib/http/packed-files";
@@ -16,9 +17,10 @@ import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { starting, stillStarting } from "@/lib/http/still-starting";
 import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
-import { type Env, localUrl, readEnv } from "@/lib/server/env";
+import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
 import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { buildFolder } from "./build-folder.mjs";
 
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
@@ -31,16 +33,18 @@ async function main(): Promise<void> {
   const asked = readEnv();
   let handle: Handle = async (request, response) => stillStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
-  const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress };
+  const { basePath } = asked;
+  const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress, basePath };
   const isPage = (path: string) => !/^\/api(\/|$)/.test(path);
   const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
   const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked) });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) => {
     const refused = judgeEncoding(request) ?? judgeMethod(request);
-    if (refused) return refuse(request, response, refused);
+    if (refused) return refuse(request, response, refused, basePath);
     request.url = keepDots(request.url ?? "/");
-    if (isSecure(asked.publicUrl)) response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
+    // Below a path the host is others' too: what they speak is not for the console to say.
+    if (isSecure(asked.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     request.headers[ADDRESS_HEADER] = addressOf(request, asked);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
@@ -54,10 +58,11 @@ async function main(): Promise<void> {
   }, STOP_MS);
   const port = await server.listen(asked.port, asked.host);
   const env = { ...asked, port };
-  // Next, next-auth and the composition read these; all three must see one truth.
+  // Next with its settings, next-auth and the composition read these; all must see one truth.
+  process.env.LIGHTDESK_BASE_PATH = basePath;
   process.env.PORT = String(port);
   process.env.LIGHTDESK_DATA_DIR = env.dataDir;
-  process.env.NEXTAUTH_URL = env.publicUrl ?? localUrl(env);
+  process.env.NEXTAUTH_URL = `${consoleUrl(env)}/api/auth`;
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
   const { default: next } = await import("next");
@@ -71,13 +76,14 @@ async function main(): Promise<void> {
   const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;
   const answer = app.getRequestHandler();
-  const preferPacked = packedFiles(join(env.root, ".next/static"), "/_next/static");
+  const preferPacked = packedFiles(join(env.root, buildFolder(basePath), "static"), "/_next/static");
   handle = (request, response) => {
     preferPacked(request, response);
+    request.url = withBasePath(request.url ?? "/", basePath);
     return answer(request, response);
   };
 
-  process.stdout.write(`Lightdesk: ${env.publicUrl ?? localUrl(env)}\n`);
+  process.stdout.write(`Lightdesk: ${consoleUrl(env)}\n`);
   const setUpUrl = current.setUpUrl();
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
 }

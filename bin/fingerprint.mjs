@@ -15,16 +15,10 @@ const withoutEffect = new Set([
   "playwright.config.ts",
 ]);
 
-/** Settings that `next build` reads and freezes into its output. */
-const buildInputs = ["LIGHTDESK_BASE_PATH"];
-
-/**
- * @param {string} root
- * @param {NodeJS.ProcessEnv} [env]
- */
-export function fingerprint(root, env = process.env) {
+/** @param {string} root */
+export function fingerprint(root) {
   const hash = createHash("sha256");
-  hash.update(JSON.stringify([process.platform, process.arch, process.versions.modules, buildInputs.map((name) => env[name] ?? "")]));
+  hash.update(JSON.stringify([process.platform, process.arch, process.versions.modules]));
   for (const file of sources(root)) {
     const bytes = readFileSync(join(root, file));
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);

@@ -2,7 +2,7 @@
 // and as small as it gets (lib/http/packed-files.ts sends them).
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 
@@ -15,7 +15,9 @@ const USED_AT_ONCE = "//# allFunctionsCalledOnLoad\n";
 /** @param {string} build the folder of `next build` */
 export async function finishPages(build) {
   const listed = JSON.parse(readFileSync(join(build, "diagnostics/route-bundle-stats.json"), "utf8"));
-  const first = new Set(listed.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(/^\.next\//, ""))));
+  const first = new Set(
+    listed.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(build)}/`, ""))),
+  );
   await Promise.all([...first].map((path) => markUsedAtOnce(join(build, path))));
   const folder = join(build, "static");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|css)$/.test(file));

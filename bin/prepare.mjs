@@ -2,7 +2,8 @@
 // Plain Node only, since nothing is installed yet on a fresh clone. What it says goes to stderr: stdout belongs to the command.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { buildFolder } from "./build-folder.mjs";
 import { fingerprint } from "./fingerprint.mjs";
 import { finishPages } from "./finish-pages.mjs";
 import { ensureInstalled } from "./installed.mjs";
@@ -12,7 +13,6 @@ export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]
 
 const oldestNode = [20, 19];
 const bundles = { folder: "dist", stamp: "dist/.lightdesk-built" };
-const pages = { folder: ".next", stamp: ".next/.lightdesk-built" };
 
 export function checkNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -39,9 +39,15 @@ export async function ensureBundles() {
   return wanted;
 }
 
-/** The console's pages, for the sources of that fingerprint. */
-export async function ensureBuilt(wanted) {
-  await madeOnce(pages, wanted, buildPages);
+/** The console's pages, for the sources of that fingerprint and below that path. */
+export async function ensureBuilt(wanted, basePath) {
+  const folder = buildFolder(basePath);
+  await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, wanted + basePath, () => buildPages(folder, basePath));
+}
+
+/** One of the bundles. */
+export function load(name) {
+  return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
 /** Runs `make` unless its stamp says it is done. The stamp goes before the work and comes after it: half a build is never taken for one. */
@@ -54,13 +60,13 @@ async function madeOnce({ folder, stamp }, wanted, make) {
   writeFileSync(file, wanted);
 }
 
-async function buildPages() {
+async function buildPages(folder, basePath) {
   const started = performance.now();
-  process.stderr.write("Building the console; this takes about a minute.\n");
-  const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" };
+  process.stderr.write(`Building the console${basePath && ` for the path ${basePath}`}; this takes about a minute.\n`);
+  const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", LIGHTDESK_BASE_PATH: basePath };
   const { code, output } = await run(process.execPath, [join(root, "node_modules/next/dist/bin/next"), "build"], { cwd: root, env });
   if (process.exitCode) process.exit();
   if (code !== 0) throw new Error(`The build failed; this is what it said:\n${output}`);
-  await finishPages(join(root, ".next"));
+  await finishPages(join(root, folder));
   process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
 }

@@ -1,7 +1,5 @@
 // `npm start`: installs and builds what is missing, then becomes the console. One process, so a Ctrl-C arrives once.
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { enterProject, ensureBuilt, ensureBundles, root } from "./prepare.mjs";
+import { enterProject, ensureBuilt, ensureBundles, load } from "./prepare.mjs";
 
 process.env.NODE_ENV = "production";
 process.env.NEXT_TELEMETRY_DISABLED = "1";
@@ -11,14 +9,9 @@ try {
   const sources = await ensureBundles();
   // Settings are judged before the build: that PORT is wrong is told at once, not after a minute.
   const { readEnv } = await load("settings");
-  readEnv();
-  await ensureBuilt(sources);
+  await ensureBuilt(sources, readEnv().basePath);
 } catch (error) {
   process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
   process.exit(1);
 }
 await load("console");
-
-function load(name) {
-  return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
-}

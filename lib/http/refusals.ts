@@ -17,11 +17,17 @@ export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
 };
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-export function refuse(request: IncomingMessage, response: ServerResponse, { status, code, message, headers }: Refused): void {
+/** `basePath`: below which the pages are, and which the request's address has no more. */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, code, message, headers }: Refused,
+  basePath = "",
+): void {
   const id = randomUUID();
   const isPage = isForPeople(request) && !/^\/api(\/|$)/.test(request.url ?? "");
   const body = isPage
-    ? plainPage({ title: titleOf(status), text: message, more: '<p><a href="/">Open Lightdesk</a></p>\n' })
+    ? plainPage({ title: titleOf(status), text: message, more: `<p><a href="${basePath || "/"}">Open Lightdesk</a></p>\n` })
     : writeExactJson({ code, message, request_id: id });
   response.writeHead(status, {
     ...ANSWER_HEADERS,

@@ -3,6 +3,7 @@
 // leaves no socket, whatever a client does.
 // Must never: know a route.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { withoutBasePath } from "./base-path";
 import { boundConnections, shareDescriptors } from "./connections";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
 import { judgeRequest, type RequestRules } from "./request-line";
@@ -16,6 +17,8 @@ export type HttpOptions = RequestRules & {
   isBehindProxy: boolean;
   /** In place of a quarter of what all may have. */
   connectionsPerAddress?: number;
+  /** Of every address that a proxy does not take off; what is judged, handled and upgraded has none. */
+  basePath?: string;
   /** WebSockets by their path. */
   upgrades?: Readonly<Record<string, UpgradeHandler>>;
 };
@@ -29,7 +32,7 @@ export type HttpServer = {
 const CHECK_EVERY_MS = 5000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
-  const { patienceMs, isBehindProxy, upgrades = {} } = options;
+  const { patienceMs, isBehindProxy, upgrades = {}, basePath = "" } = options;
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: Answer });
   // Uploads may take hours: the reader of a body ends one that pauses too long.
@@ -42,12 +45,13 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const connections = boundConnections(server, bounds);
   continueLate(server);
   refuseUnparsed(server, connections.isBusy);
-  handleUpgrades(server, upgrades, (request) => judgeRequest(request, options));
+  handleUpgrades(server, upgrades, (request) => judgeRequest(request, options), basePath);
 
   const answer = connections.oneAtATime((request, response) => {
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
+    request.url = withoutBasePath(request.url ?? "", basePath);
     const refused = judgeRequest(request, options);
-    if (refused) return refuse(request, response, refused);
+    if (refused) return refuse(request, response, refused, basePath);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;
       if (url === "*") return void response.writeHead(204, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }).end();

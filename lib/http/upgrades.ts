@@ -4,6 +4,7 @@
 // Must never: keep a socket that no handler took.
 import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
+import { withoutBasePath } from "./base-path";
 import { endSocket, type Refused } from "./refusals";
 
 /** Takes the socket over, and ends it: whoever registers one judges who asks (Origin, key or session) before it answers. */
@@ -14,12 +15,15 @@ export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
   judge: (request: IncomingMessage) => Refused | undefined,
+  basePath = "",
 ): void {
   const byPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
     // Node takes its own listeners off: an error of a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
+    // Not before: what is sent again as a plain request comes by the server's own door.
+    request.url = withoutBasePath(request.url ?? "", basePath);
     const refused = judge(request);
     if (refused) return endSocket(socket, refused);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");

@@ -14,7 +14,7 @@ import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createAttemptLimit } from "./limits/attempt-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { type Composition } from "./composition-type";
-import { type Env, EnvError, localUrl, readEnv } from "./env";
+import { consoleUrl, type Env, EnvError, readEnv } from "./env";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
 import { createLedger } from "./ledger/ledger";
@@ -152,7 +152,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       isEmbedded(target.baseUrl)
         ? running().listen(target.apiKey ?? "", clientId, (message) => hear.send(message))
         : listenToService(target, clientId, hear),
-    setUpUrl: () => setUpToken && `${env.publicUrl ?? localUrl(env)}/set-up?token=${setUpToken}`,
+    setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // A start that failed has nothing to stop, and its error was given to whoever waited for it.
       await ready.catch(() => undefined);

@@ -6,6 +6,7 @@ import "server-only";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { basePathSchema, basePathWords } from "./base-path";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 
 const wholeNumber = (min: number, max: number) =>
@@ -16,7 +17,8 @@ const wholeNumber = (min: number, max: number) =>
     .pipe(z.number().int().min(min).max(max));
 
 const MINUTE_MS = 60_000;
-const webOrigin = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ""));
+/** With or without the base path, and nothing behind it. */
+const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -38,6 +40,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const hostList = z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/);
   const flag = z.enum(["0", "1"]).transform((value) => value === "1");
   const dataDir = read("LIGHTDESK_DATA_DIR", z.string().max(1000), "a folder for the data") ?? ".lightdesk";
+  const basePath = read("LIGHTDESK_BASE_PATH", basePathSchema, basePathWords) ?? "";
+  const publicUrl = read("LIGHTDESK_PUBLIC_URL", webAddress, "the address people open, such as https://desk.example.com");
   const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, separated by commas") ?? "";
   const longestMs = (read("LIGHTDESK_SESSION_HOURS", wholeNumber(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
   /** Without use; 0 is no limit of its own. */
@@ -48,7 +52,10 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     dataDir: absolute(root, dataDir),
     host: read("HOST", hostName, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
     port: read("PORT", wholeNumber(0, 65535), "a port number from 0 to 65535") ?? 3000,
-    publicUrl: read("LIGHTDESK_PUBLIC_URL", webOrigin, "the address people open, such as https://desk.example.com"),
+    /** Empty, or a slash and a name, once or more. */
+    basePath,
+    /** Ends with the base path. */
+    publicUrl: publicUrl && addressBelow(publicUrl, basePath),
     encryptionKeys: read(
       "LIGHTDESK_ENCRYPTION_KEYS",
       z.string().regex(new RegExp(`^${keyPair}(,${keyPair})*$`)),
@@ -81,8 +88,16 @@ function absolute(root: string, folder: string): string {
   return isAbsolute(folder) ? folder : resolve(root, folder);
 }
 
-/** What this machine's own browser opens; used where no public address is set. */
-export function localUrl({ host, port }: Pick<Env, "host" | "port">): string {
+function addressBelow(publicUrl: string, basePath: string): string {
+  const { origin, pathname } = new URL(publicUrl);
+  const path = pathname.replace(/\/+$/, "");
+  if (path === "" || path === basePath) return origin + basePath;
+  const given = basePath === "" ? "is not set" : `is ${basePath}`;
+  throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${given}: give both the same path.`);
+}
+
+/** Where people open the console: at the public address, else at the origin that one of them has it open at, else at this machine's own. */
+export function consoleUrl({ publicUrl, host, port, basePath }: Env, openedAt: string | null = null): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+  return publicUrl ?? `${openedAt ?? `http://${name.includes(":") ? `[${name}]` : name}:${port}`}${basePath}`;
 }

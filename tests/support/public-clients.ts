@@ -6,7 +6,7 @@ import { Client } from "@stable-canvas/comfyui-client";
 import { ComfyUIClient } from "comfy-ui-client";
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
-import { startAddingProxy } from "./adding-proxy";
+import { startProxy } from "./proxy";
 
 /** `base`: the address with the path before /prompt and the others, `headers`: what says who asks. */
 export type Place = { base: string; headers: Record<string, string> };
@@ -68,7 +68,7 @@ const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), {
 
 /** Sends no header of one's own: a proxy adds them. */
 async function comfyUi({ base, headers }: Place) {
-  const proxy = await startAddingProxy(new URL(base).origin, headers);
+  const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
   return { client: new ComfyUIClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }

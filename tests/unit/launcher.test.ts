@@ -2,13 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buildFolder } from "@/bin/build-folder.mjs";
 import { fingerprint } from "@/bin/fingerprint.mjs";
 import { checkNode } from "@/bin/prepare.mjs";
 
 describe("what a build depends on", () => {
   let tree = "";
   const write = (file: string, text: string) => writeFileSync(join(tree, file), text);
-  const now = (env: NodeJS.ProcessEnv = { NODE_ENV: "test" }) => fingerprint(tree, env);
+  const now = () => fingerprint(tree);
 
   beforeEach(() => {
     tree = mkdtempSync(join(tmpdir(), "lightdesk-sources-"));
@@ -19,7 +20,7 @@ describe("what a build depends on", () => {
   });
   afterEach(() => rmSync(tree, { recursive: true }));
 
-  test("a changed source, a new one, a changed lock and a build setting each ask for a build", () => {
+  test("a changed source, a new one and a changed lock each ask for a build", () => {
     const seen = new Set([now()]);
     write("lib/server/env.ts", "three");
     seen.add(now());
@@ -27,16 +28,22 @@ describe("what a build depends on", () => {
     seen.add(now());
     write("package-lock.json", '{ "lockfileVersion": 3 }');
     seen.add(now());
-    seen.add(now({ NODE_ENV: "test", LIGHTDESK_BASE_PATH: "/desk" }));
-    expect(seen.size).toBe(5);
+    expect(seen.size).toBe(4);
   });
 
-  test("new time stamps, data, tests and settings of the run do not", () => {
+  test("each path has a folder for its build", () => {
+    const folders = ["", "/desk", "/desk/two", "/desk-two", "/desktwo"].map(buildFolder);
+    expect(folders[0]).toBe(".next");
+    expect(new Set(folders).size).toBe(5);
+    for (const folder of folders) expect(folder).toMatch(/^\.next[^/]*$/);
+  });
+
+  test("new time stamps, data and tests do not", () => {
     const before = now();
     utimesSync(join(tree, "app/page.tsx"), 1, 1);
     write("tests/some.test.ts", "a test");
     write(".lightdesk/console.sqlite", "data");
-    expect(now({ NODE_ENV: "test", PORT: "4000" })).toBe(before);
+    expect(now()).toBe(before);
   });
 
   test("text that moves from one file to the next is a change", () => {

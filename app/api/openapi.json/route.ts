@@ -1,9 +1,11 @@
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleUrl } from "@/lib/server/env";
 import { ok } from "@/lib/shared/result";
 
 /** What the service inside answers; the console's own /api takes the same calls with a session instead of a key. */
-export const GET = consoleRoute("readOpenApi", "viewer", async ({ request }) =>
-  ok(jsonAnswer(openApiDocument(new URL(request.url).origin))),
-);
+export const GET = consoleRoute("readOpenApi", "viewer", async ({ console, request }) => {
+  const host = request.headers.get("host");
+  return ok(jsonAnswer(openApiDocument(consoleUrl(console.env, host && `http://${host}`))));
+});

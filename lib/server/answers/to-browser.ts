@@ -31,5 +31,5 @@ function toOwnPath(address: string, connectionId: string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
   url.searchParams.set(CONNECTION_PARAMETER, connectionId);
-  return `${url.pathname}${url.search}`;
+  return `${runningComposition()?.env.basePath ?? ""}${url.pathname}${url.search}`;
 }

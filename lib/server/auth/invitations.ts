@@ -10,7 +10,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { localUrl } from "../env";
+import { consoleUrl } from "../env";
 import { type Invitation } from "../store/invitations";
 import { type Member } from "../store/members";
 import { tooStrong } from "./members";
@@ -32,7 +32,7 @@ export async function invite(
   const createdAt = now();
   const expiresAt = createdAt + INVITATION_MS;
   await store.invitations.create({ token, ...given, invitedBy: viewer.memberId, expiresAt, createdAt });
-  return ok({ url: `${env.publicUrl ?? openedAt ?? localUrl(env)}/invitation?token=${token}`, expiresAt });
+  return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
 }
 
 /** For those who may invite: all of them, whoever made them. */

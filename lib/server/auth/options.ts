@@ -31,9 +31,15 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
     secret: authSecret,
     session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
     jwt: { decode: readSession },
-    pages: { signIn: "/sign-in", error: "/sign-in" },
+    // next-auth writes them into redirects as they are.
+    pages: { signIn: `${env.basePath}/sign-in`, error: `${env.basePath}/sign-in` },
     useSecureCookies: secure,
-    cookies: { sessionToken: { name: sessionCookieName(env.publicUrl), options: { httpOnly: true, sameSite: "lax", path: "/", secure } } },
+    cookies: {
+      sessionToken: {
+        name: sessionCookieName(env),
+        options: { httpOnly: true, sameSite: "lax", path: env.basePath || "/", secure },
+      },
+    },
     providers: [
       credentials({
         credentials: { email: {}, password: {} },

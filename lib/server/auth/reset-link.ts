@@ -2,7 +2,7 @@
 // Guarantees: an earlier link of the same member counts no more; that one was made is in the audit log, without the link.
 
 import "server-only";
-import { type Env, localUrl } from "../env";
+import { consoleUrl, type Env } from "../env";
 import { type Store } from "../store/store";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -16,5 +16,5 @@ export async function composeReset({ store, env, email, token, now }: Wanted): P
   const about = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
   await store.invitations.create({ token, ...about, expiresAt: now + DAY_MS, createdAt: now });
   await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", target: member.email, status: 200 });
-  return `${env.publicUrl ?? localUrl(env)}/invitation?token=${token}`;
+  return `${consoleUrl(env)}/invitation?token=${token}`;
 }

@@ -70,7 +70,7 @@ export function sessionIdOf(token: JWT): string | undefined {
 /** Of the cookie, whatever has become of the session. */
 export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
   const { env, authSecret } = composition();
-  const cookie = readCookie(sent.get("cookie") ?? "", sessionCookieName(env.publicUrl));
+  const cookie = readCookie(sent.get("cookie") ?? "", sessionCookieName(env));
   const token = cookie === undefined ? undefined : await decoded({ token: cookie, secret: authSecret });
   return token ? sessionIdOf(token) : undefined;
 }

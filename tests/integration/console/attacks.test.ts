@@ -175,7 +175,7 @@ it("a picture that is really XML is handed over as a file", () => {
 });
 
 it("behind https the session's cookie belongs to this host alone, and browsers are told to stay with https", async () => {
-  expect(sessionCookieName("https://desk.example")).toBe("__Host-lightdesk.session");
+  expect(sessionCookieName({ publicUrl: "https://desk.example", basePath: "" })).toBe("__Host-lightdesk.session");
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-https-"));
   const port = await freePort();
   const settings = { PORT: String(port), LIGHTDESK_DATA_DIR: folder, LIGHTDESK_PUBLIC_URL: "https://desk.example" };

@@ -1,5 +1,7 @@
+import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readEnv } from "@/lib/server/env";
+import { ownNames } from "@/lib/server/base-path";
+import { consoleUrl, readEnv } from "@/lib/server/env";
 
 test("without a setting everything has its usual value, and the data folder lies in the root", () => {
   const env = readEnv({}, "/somewhere");
@@ -22,6 +24,15 @@ describe.each([
   ["HOST", "not a host"],
   ["LIGHTDESK_PUBLIC_URL", "desk.example.com"],
   ["LIGHTDESK_PUBLIC_URL", "ftp://desk.example.com"],
+  ["LIGHTDESK_PUBLIC_URL", "https://desk.example.com/?a=b"],
+  ["LIGHTDESK_BASE_PATH", "desk"],
+  ["LIGHTDESK_BASE_PATH", "/desk/../jobs"],
+  ["LIGHTDESK_BASE_PATH", "//desk"],
+  ["LIGHTDESK_BASE_PATH", "/de sk"],
+  ["LIGHTDESK_BASE_PATH", "/de%73k"],
+  ["LIGHTDESK_BASE_PATH", "/desk?a"],
+  ["LIGHTDESK_BASE_PATH", "/jobs/desk"],
+  ["LIGHTDESK_BASE_PATH", `/${"a".repeat(200)}`],
   ["LIGHTDESK_ENCRYPTION_KEYS", "secret-without-id"],
   ["LIGHTDESK_LOG_LEVEL", "loud"],
   ["LIGHTDESK_TRUST_PROXY", "maybe"],
@@ -33,3 +44,42 @@ describe.each([
     if (name === "LIGHTDESK_ENCRYPTION_KEYS") expect(() => readEnv({ [name]: value }, "/root")).not.toThrow(new RegExp(value));
   });
 });
+
+describe("the base path", () => {
+  const addressOf = (settings: Record<string, string>) => consoleUrl(readEnv({ PORT: "4000", ...settings }, "/root"));
+
+  test.each([
+    ["/desk", "/desk"],
+    ["/tools/desk-2.0/", "/tools/desk-2.0"],
+    ["/", ""],
+  ])("%s is read as %j", (given, read) => {
+    expect(readEnv({ LIGHTDESK_BASE_PATH: given }, "/root").basePath).toBe(read);
+    expect(addressOf({ LIGHTDESK_BASE_PATH: given })).toBe(`http://127.0.0.1:4000${read}`);
+  });
+
+  test.each(["https://example.com", "https://example.com/", "https://example.com/desk", "https://example.com/desk/"])(
+    "stands behind the public address %s once",
+    (given) => expect(addressOf({ LIGHTDESK_PUBLIC_URL: given, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
+  );
+
+  test("that is another one than the public address has is refused with both names", () => {
+    const address = { LIGHTDESK_PUBLIC_URL: "https://example.com/desk" };
+    expect(() => addressOf(address)).toThrow(
+      "LIGHTDESK_PUBLIC_URL has the path /desk, but LIGHTDESK_BASE_PATH is not set: give both the same path.",
+    );
+    expect(() => addressOf({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
+  });
+
+  test("begins with no name of a page, a route or a file of the console's own (lib/server/base-path.ts lists them)", () => {
+    const folders = ["app", "app/(auth)", "app/(console)", "app/(console)/(overview)"].flatMap((folder) =>
+      readdirSync(folder).filter((name) => /^[\w-]+$/.test(name) && hasRoute(`${folder}/${name}`)),
+    );
+    expect(folders).toContain("jobs");
+    for (const name of [...folders, ...readdirSync("public"), "icon.svg"]) expect(ownNames).toContain(name);
+  });
+});
+
+function hasRoute(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).some((file) => /(^|[\\/])(page|route)\.tsx?$/.test(file));
+}

@@ -1,0 +1,63 @@
+// A reverse proxy as people put one before a server: it adds headers to every request and every WebSocket, or has the server below a path of
+// a host that is another product's too.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request as ask } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+
+type Proxying = {
+  headers?: Record<string, string>;
+  /** What is not below it is the other product's: 404. `isTakenOff`: the server does not see it. */
+  path?: { name: string; isTakenOff: boolean };
+};
+
+/** `targetOf`: asked at each request, since a server may be told the proxy's address before it has one of its own. `host`: where it listens. */
+export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
+  const onwardOf = (request: IncomingMessage) => {
+    const { hostname, port, host } = new URL(targetOf());
+    // Below a path people have the proxy's own address open, which the server must be told.
+    return { hostname, port, url: urlBehind(request.url ?? "/"), sent: { ...request.headers, ...(!path && { host }), ...headers } };
+  };
+  const urlBehind = (url: string) => {
+    if (!path) return url;
+    const rest = url.startsWith(path.name) ? url.slice(path.name.length) : undefined;
+    if (rest === undefined || !/^([/?]|$)/.test(rest)) return undefined;
+    return path.isTakenOff ? `/${rest.replace(/^\//, "")}` : url;
+  };
+  const server = createServer((request, response) => {
+    const { hostname, port, url, sent } = onwardOf(request);
+    if (url === undefined) return void response.writeHead(404).end("the other product");
+    const onward = ask({ hostname, port, method: request.method, path: url, headers: sent });
+    onward.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    request.pipe(onward);
+  });
+  server.on("upgrade", (request, socket, head) => {
+    const { hostname, port, url, sent } = onwardOf(request);
+    if (url === undefined) return void socket.destroy();
+    const onward = connect(Number(port), hostname);
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);
+    onward.write(`GET ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+    onward.write(head);
+    onward.pipe(socket).pipe(onward);
+    for (const [one, other] of [
+      [onward, socket],
+      [socket, onward],
+    ] as const) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    host: `127.0.0.1:${own}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
