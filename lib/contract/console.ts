@@ -161,6 +161,11 @@ export type SessionView = {
   /** The one that asks. */
   current: boolean;
 };
+/** Since when, and who switched it on. */
+export type ReadOnlyView = { since: number; by: string; note?: string };
+export const readOnlyBodySchema = z.object({
+  note: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().max(200)).optional(),
+});
 /** `withdrawn`: it was taken back, or whoever made the link has been removed or may not invite any more. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
 /** `resets`: it gives the member of that address a new password. */

@@ -31,6 +31,7 @@ export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   PAGE_OUT_OF_DATE: "us",
   ROLE_TOO_LOW: "rights",
   SIGN_IN_AGAIN: "rights",
+  READ_ONLY: "rights",
   NOT_FOUND: "request",
   METHOD_NOT_ALLOWED: "service",
   REQUEST_TIMEOUT: "network",

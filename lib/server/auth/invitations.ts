@@ -15,6 +15,7 @@ import { type Invitation } from "../store/invitations";
 import { type Member } from "../store/members";
 import { tooStrong } from "./members";
 import { hashPassword, judgePassword } from "./passwords";
+import { refusedAsReadOnly } from "./read-only";
 import { type Viewer } from "./viewer";
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000;
@@ -81,6 +82,8 @@ export async function join(given: { token: string; name?: string; password: stri
   const { store, now } = composition();
   const invitation = await readInvitation(given.token);
   if (invitation.state !== "open") return failed(worthless(invitation.state));
+  const frozen = invitation.resets ? undefined : await refusedAsReadOnly();
+  if (frozen) return failed(frozen);
   if (!invitation.resets && given.name === undefined) return failed(nameless);
   const weak = await judgePassword(given.password, invitation.email);
   if (weak) return failed(weak);

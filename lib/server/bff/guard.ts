@@ -14,6 +14,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken, isTokenInAddress } from "../auth/given-token";
 import { type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
+import { refusedAsReadOnly } from "../auth/read-only";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { type Member } from "../store/members";
@@ -26,9 +27,17 @@ const RECENT_MS = 15 * 60_000;
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 /**
  * `connection`: needs a connection and its key. `recent`: whoever asks has shown within a quarter of an hour that they are the member, with
- * the password or by a sign-in. `own`: one's own account. Neither is for a token or an embedded page.
+ * the password or by a sign-in. `session`: neither a token nor an embedded page may; `recent` is for sessions alone too. `whileReadOnly`:
+ * changes nothing of the team's, though it is no GET.
  */
-export type Guard = { action: string; role: Role | "public"; connection: boolean; recent?: true; own?: true };
+export type Guard = {
+  action: string;
+  role: Role | "public";
+  connection: boolean;
+  recent?: true;
+  session?: true;
+  whileReadOnly?: true;
+};
 export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
 
 export type Opened = {
@@ -58,22 +67,35 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const admitted = await admit(headers);
     if (!admitted.ok) return admitted;
     const viewer = admitted.value;
+    const isRoleTooLow = !hasRole(viewer.role, guard.role);
+    const frozen = await ifReadOnly(guard, opened.request);
     // The same request comes again once this is done: the log tells of that one.
-    const again = guard.recent && hasRole(viewer.role, guard.role) && isLongAgo(viewer.credential, opened.console.now());
-    if (again) return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then ask again."));
+    if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.console.now()))
+      return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then ask again."));
     opened.note({ by: viewer });
-    if (!hasRole(viewer.role, guard.role)) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
-    if ((guard.recent || guard.own) && viewer.credential.kind !== "session")
+    if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
+    if (frozen) return failed(frozen);
+    if ((guard.recent || guard.session) && viewer.credential.kind !== "session")
       return failed(refusal("FORBIDDEN", "Only a member who is signed in in a browser may do this."));
     if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
     const waitMs = opened.console.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
-    const held = holdBody(opened.request, async () => ((await readViewer(headers)) ? undefined : endOf(viewer.credential)));
+    const held = holdBody(opened.request, async () =>
+      (await readViewer(headers)) ? ifReadOnly(guard, opened.request) : endOf(viewer.credential),
+    );
     const result = await run({ ...opened, request: held.request, viewer });
     const refused = held.refused();
     return refused ? failed(refused) : result;
   });
+}
+
+function ifReadOnly({ whileReadOnly }: Guard, request: Request): Promise<Failure | undefined> | undefined {
+  return isChange(request) && !whileReadOnly ? refusedAsReadOnly() : undefined;
+}
+
+function isChange({ method }: Pick<Request, "method">): boolean {
+  return method !== "GET" && method !== "HEAD";
 }
 
 function isLongAgo(credential: Credential, now: number): boolean {
@@ -88,7 +110,7 @@ export function unguarded(action: string, run: (opened: Opened) => Promise<Resul
 function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
   async function handle(request: Request, context: RouteContext): Promise<Response> {
     const requestId = randomUUID();
-    const changes = request.method !== "GET" && request.method !== "HEAD";
+    const changes = isChange(request);
     let noted: Noted = {};
     const result = await attempt(
       async () => {

@@ -17,6 +17,7 @@ import { createMemberStore, type MemberStore } from "./members";
 import { createSubmissionStore, type SubmissionStore } from "./submissions";
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
 import { createSessionStore, type SessionStore } from "./sessions";
+import { createSettingStore, type SettingStore } from "./settings";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createTokenStore, type TokenStore } from "./tokens";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
@@ -68,6 +69,7 @@ export type Store = {
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
   sessions: SessionStore;
+  settings: SettingStore;
   tokens: TokenStore;
   savedViews: SavedViewStore;
   archives: ArchiveStore;
@@ -103,6 +105,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     sessions: createSessionStore(database),
+    settings: createSettingStore(database),
     tokens: createTokenStore(database),
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),

@@ -211,6 +211,7 @@ export type Tables = {
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
   sessions: SessionRow;
+  settings: { name: string; value: string };
   tokens: TokenRow;
   audit: AuditRow;
 };

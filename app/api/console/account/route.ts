@@ -14,7 +14,7 @@ export const GET = consoleRoute("readAccount", "viewer", async ({ viewer }) => {
 
 export const PUT = consoleBodyRoute(
   "changeAccount",
-  { role: "viewer", own: true },
+  { role: "viewer", session: true, whileReadOnly: true },
   accountChangeSchema,
   async ({ request, viewer, note }, body) => {
     note({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });

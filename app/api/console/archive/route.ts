@@ -8,21 +8,24 @@ import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 
 /** Keeps a choice, so that the file can be fetched by a plain link whatever its length. */
-export const POST = guarded({ action: "chooseArchive", role: "viewer", connection: true }, async ({ request, viewer, console, note }) => {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
-  if (!access.ok) return access;
-  const choice = await readJson(request, archiveChoiceSchema);
-  if (!choice.ok) return choice;
-  const counted = await countChosen(access.value, choice.value, request.signal);
-  if (!counted.ok) return counted;
-  const connectionId = access.value.connection.id;
-  const id = await console.store.archives.keep(viewer.memberId, { connectionId, choice: choice.value }, console.now());
-  note({ connectionId, outcome: `${counted.value ?? "?"} assets` });
-  const count = counted.value;
-  const answer: ArchiveAnswer = {
-    id,
-    ...(count !== undefined && { count: Math.min(count, MOST_ARCHIVED) }),
-    isCut: (count ?? 0) > MOST_ARCHIVED,
-  };
-  return ok(jsonAnswer(answer, 201));
-});
+export const POST = guarded(
+  { action: "chooseArchive", role: "viewer", connection: true, whileReadOnly: true },
+  async ({ request, viewer, console, note }) => {
+    const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+    if (!access.ok) return access;
+    const choice = await readJson(request, archiveChoiceSchema);
+    if (!choice.ok) return choice;
+    const counted = await countChosen(access.value, choice.value, request.signal);
+    if (!counted.ok) return counted;
+    const connectionId = access.value.connection.id;
+    const id = await console.store.archives.keep(viewer.memberId, { connectionId, choice: choice.value }, console.now());
+    note({ connectionId, outcome: `${counted.value ?? "?"} assets` });
+    const count = counted.value;
+    const answer: ArchiveAnswer = {
+      id,
+      ...(count !== undefined && { count: Math.min(count, MOST_ARCHIVED) }),
+      isCut: (count ?? 0) > MOST_ARCHIVED,
+    };
+    return ok(jsonAnswer(answer, 201));
+  },
+);

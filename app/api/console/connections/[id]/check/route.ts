@@ -4,7 +4,7 @@ import { findConnection } from "@/lib/server/connections/access";
 import { checkConnection } from "@/lib/server/connections/check";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("checkConnection", "viewer", async (asked) => {
+export const POST = consoleRoute("checkConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {
   const found = await findConnection(asked.viewer, idOf(asked));
   if (!found.ok) return found;
   const check = await checkConnection(found.value, asked.request.signal);

@@ -4,7 +4,7 @@ import { findConnection } from "@/lib/server/connections/access";
 import { toConnectionView } from "@/lib/server/connections/views";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("useConnection", "viewer", async (asked) => {
+export const POST = consoleRoute("useConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {
   const found = await findConnection(asked.viewer, idOf(asked));
   if (!found.ok) return found;
   await asked.console.store.members.setLastConnection(asked.viewer.memberId, found.value.id);

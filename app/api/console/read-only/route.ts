@@ -1,0 +1,18 @@
+import { readOnlyBodySchema } from "@/lib/contract/console";
+import { beginReadOnly, endReadOnly } from "@/lib/server/auth/read-only";
+import { emptyAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+const needs = { role: "admin", session: true, whileReadOnly: true } as const;
+
+export const PUT = consoleBodyRoute("beginReadOnly", needs, readOnlyBodySchema, async ({ viewer, note: noted }, { note }) => {
+  await beginReadOnly(viewer, note);
+  noted({ outcome: note });
+  return ok(emptyAnswer());
+});
+
+export const DELETE = consoleRoute("endReadOnly", needs, async () => {
+  await endReadOnly();
+  return ok(emptyAnswer());
+});

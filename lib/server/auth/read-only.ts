@@ -1,0 +1,35 @@
+// The switch that makes the whole console read-only: from then on nobody changes anything through it, whatever their role.
+// Guarantees: it is in the store, so that it holds for every process and after a restart; whoever switched it on is named.
+
+import "server-only";
+import { z } from "zod";
+import { type ReadOnlyView } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { composition } from "../composition";
+import { type Viewer } from "./viewer";
+
+const kept = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
+
+/** Undefined: changes are taken. */
+export async function readReadOnly(): Promise<ReadOnlyView | undefined> {
+  const value = await composition().store.settings.get("readOnly");
+  return value === undefined ? undefined : kept.parse(JSON.parse(value));
+}
+
+/** Whoever was first stays named. */
+export async function beginReadOnly({ name }: Pick<Viewer, "name">, note: string | undefined): Promise<void> {
+  const { store, now } = composition();
+  await store.settings.add("readOnly", writeExactJson({ since: now(), by: name, ...(note && { note }) }));
+}
+
+export async function endReadOnly(): Promise<void> {
+  await composition().store.settings.remove("readOnly");
+}
+
+export async function refusedAsReadOnly(): Promise<Failure | undefined> {
+  const readOnly = await readReadOnly();
+  if (!readOnly) return undefined;
+  const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
+  return { code: "READ_ONLY", message, status: 403 };
+}

@@ -1,0 +1,30 @@
+// What the team has set for the whole console, by name: a text that whoever writes it reads again.
+
+import "server-only";
+import { type Database, prepareOne } from "./database";
+
+type SettingName = "readOnly";
+export type SettingStore = ReturnType<typeof createSettingStore>;
+
+export function createSettingStore(database: Database) {
+  const byName = prepareOne(database, database.selectFrom("settings").select("value").where("name", "=", ""));
+  return {
+    async get(name: SettingName): Promise<string | undefined> {
+      return (await byName(name))?.value;
+    },
+
+    /** False where it is set already: it stays as it was. */
+    async add(name: SettingName, value: string): Promise<boolean> {
+      const done = await database
+        .insertInto("settings")
+        .values({ name, value })
+        .onConflict((conflict) => conflict.column("name").doNothing())
+        .executeTakeFirst();
+      return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
+    },
+
+    async remove(name: SettingName): Promise<void> {
+      await database.deleteFrom("settings").where("name", "=", name).execute();
+    },
+  };
+}

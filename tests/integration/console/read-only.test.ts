@@ -1,0 +1,127 @@
+// The whole console read-only: generated over every route that changes something, so that what is added tomorrow is refused the same day.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { loadRoutes, type Route } from "@/tests/support/routes";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+const routes = await loadRoutes();
+const label = ({ method, path }: Route) => `${method} ${path}`;
+const changing = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard && guard.role !== "public");
+const frozen = changing.filter(({ guard }) => !guard?.whileReadOnly);
+
+const make = (as: "admin" | "operator", note?: string) => harness.request("/api/console/read-only", { as, method: "PUT", json: { note } });
+const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
+const save = () => harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
+
+test("only what changes nothing of the team's goes on: one's own account, looking, and the switch itself", () => {
+  expect([...new Set(changing.filter(({ guard }) => guard?.whileReadOnly).map(({ guard }) => guard?.action))].sort()).toEqual([
+    "beginReadOnly",
+    "changeAccount",
+    "checkConnection",
+    "chooseArchive",
+    "confirmSession",
+    "endReadOnly",
+    "endSession",
+    "endSessions",
+    "exportJobs",
+    "useConnection",
+  ]);
+  expect(frozen.length).toBeGreaterThan(30);
+});
+
+test("an admin switches it on with a note, whoever asks is told who did, and after it is off again changes pass", async () => {
+  expect([(await make("operator")).status, (await save()).status]).toEqual([403, 201]);
+  expect((await make("admin", "Audit until Friday")).status).toBe(204);
+  const refused = await save();
+  expect([refused.status, await refused.json()]).toMatchObject([
+    403,
+    { code: "READ_ONLY", message: "Lightdesk is read-only: admin switched that on. An admin can switch it off under Settings, Members." },
+  ]);
+  // Whoever switched it on first stays named.
+  await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: { note: "Mine" } });
+  expect((await end("viewer")).status).toBe(403);
+  expect((await save()).status).toBe(403);
+  expect((await end("owner")).status).toBe(204);
+  expect((await save()).status).toBe(201);
+  const written = (await harness.console.store.audit.listNewest(20)).filter(
+    ({ action, status }) => /ReadOnly/.test(action) && status === 204,
+  );
+  expect(written.map(({ action, memberName, outcome }) => [action, memberName, outcome])).toEqual([
+    ["endReadOnly", "Olga Owner", undefined],
+    ["beginReadOnly", "Olga Owner", "Mine"],
+    ["beginReadOnly", "admin", "Audit until Friday"],
+  ]);
+});
+
+describe("while it is on", () => {
+  beforeAll(async () => {
+    expect((await make("admin")).status).toBe(204);
+  });
+
+  test.each(frozen.map((route) => [label(route), route] as const))(
+    "%s is refused to the owner",
+    async (_label, { handler, method, path }) => {
+      const multipart = path.startsWith("/api/upload") || path === "/api/assets";
+      const headers = {
+        host: HOST,
+        origin: `http://${HOST}`,
+        cookie: harness.cookieOf("owner"),
+        "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
+      };
+      const request = new Request(`http://${HOST}${path}`, { method, headers, body: multipart ? "--x--\r\n" : "{}" });
+      const answer = await handler(request, { params: Promise.resolve({ id: "a", file: ["a"] }) });
+      expect([answer.status, (await answer.json()).code]).toEqual([403, "READ_ONLY"]);
+    },
+  );
+
+  test("lists are read, sessions ended, and the own account changed", async () => {
+    for (const path of ["/api/jobs", "/api/console/connections", "/api/console/members", "/api/console/audit"])
+      expect([path, (await harness.request(path, { as: "owner" })).status]).toEqual([path, 200]);
+    const rename = { as: "viewer", method: "PUT", json: { name: "Vera" } } as const;
+    expect((await harness.request("/api/console/account", rename)).status).toBe(200);
+    expect((await harness.request("/api/console/account/sessions", { as: "viewer", method: "DELETE" })).status).toBe(204);
+  });
+
+  test("an invitation waits, and a reset link gives its new password", async () => {
+    const { store, now } = harness.console;
+    const about = { role: "viewer", invitedBy: harness.viewerOf("owner").memberId, expiresAt: now() + 60_000, createdAt: now() } as const;
+    await store.invitations.create({ token: "invites", email: "new@desk.test", ...about });
+    const resets = { email: "operator@desk.test", resetsMemberId: harness.viewerOf("operator").memberId };
+    await store.invitations.create({ token: "resets", ...about, ...resets });
+    const accept = async (token: string) => {
+      const json = { token, name: "Nina", password: PASSWORD };
+      return (await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status;
+    };
+    expect([await accept("invites"), await accept("resets")]).toEqual([403, 200]);
+    expect((await end("owner")).status).toBe(204);
+    expect(await accept("invites")).toBe(201);
+  });
+});
+
+test("what begins before it is switched on is refused with its last byte", async () => {
+  const body = JSON.stringify({ name: "Late", query: "status=failed" });
+  const parts = [body.slice(0, -1), body.slice(-1)];
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = parts.shift();
+        if (parts.length === 0) await make("admin");
+        if (next === undefined) controller.close();
+        else controller.enqueue(Buffer.from(next));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const answer = await harness.request("/api/console/views", {
+    as: "owner",
+    method: "POST",
+    body: stream,
+    headers: { "content-type": "application/json", "content-length": String(body.length) },
+  });
+  expect([answer.status, (await answer.json()).code]).toEqual([403, "READ_ONLY"]);
+});
