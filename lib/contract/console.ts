@@ -38,7 +38,16 @@ export type ConnectionView = {
   /** The one the page or the member works with now. */
   current: boolean;
   status?: ConnectionStatus;
+  /** The member whose own it is: its jobs are seen here, and nothing else of it. Such a view has no address and no fingerprint. */
+  seenOf?: string;
+  /** Of one's own: who sees its jobs. */
+  seenBy?: JobViewerView[];
 };
+
+/** A member who sees the jobs of another member's own connection. `givenBy`: absent where that one has been removed. */
+export type JobViewerView = { memberId: string; name: string; givenBy?: string; givenAt: number };
+/** Another member's own connection, as admins know it: whose, since when, and who sees its jobs. */
+export type PersonalConnectionView = { id: string; ownerId: string; ownerName: string; createdAt: number; seenBy: JobViewerView[] };
 
 export type ConnectionCheck = {
   outcome: CheckOutcome;

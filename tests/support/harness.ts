@@ -94,7 +94,8 @@ export async function createHarness({ settings = {}, ...options }: HarnessOption
     const asked = new Request(`http://${HOST}${path}`, init);
     const match = matchRoute(new URL(asked.url).pathname);
     // As Next does it.
-    const handler = match && (await loadHandlers(match.file)).get(method === "HEAD" ? "GET" : method);
+    const handlers = match && (await loadHandlers(match.file));
+    const handler = handlers?.get(method) ?? (method === "HEAD" ? handlers?.get("GET") : undefined);
     if (!match || !handler) throw new Error(`no handler for ${method} ${path}`);
     return handler(asked, { params: Promise.resolve(match.params) });
   }

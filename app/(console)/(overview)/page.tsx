@@ -6,6 +6,7 @@ import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { stamp } from "../stamp";
@@ -24,7 +25,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   return (
     <PageMessages messages={await overviewMessages()}>
       <OverviewScreen
-        canRun={hasRole(viewer.role, "operator")}
+        canRun={hasRole(await roleOn(viewer, linked), "operator")}
         canManage={hasRole(viewer.role, "admin")}
         total={stamp(listJobs(viewer, { ...newestFirst, limit: 1 }, linked), ({ pagination }) => pagination.total)}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}

@@ -11,6 +11,7 @@ import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
+import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory } from "@/lib/server/queries/history";
@@ -34,7 +35,13 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
   const history = stamp<HistoryAnswer | JobSearchAnswer, JobsView, Failure>(reading, toHistoryView);
   return (
     <PageMessages messages={await pickMessages("history", "jobList", "acts", "jobSearch")}>
-      <HistoryScreen query={query} linked={linked} canRemove={hasRole(viewer.role, "operator")} isTeam={await isTeam} history={history} />
+      <HistoryScreen
+        query={query}
+        linked={linked}
+        canRemove={hasRole(await roleOn(viewer, linked), "operator")}
+        isTeam={await isTeam}
+        history={history}
+      />
     </PageMessages>
   );
 }

@@ -11,6 +11,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/job-search";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
+import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
@@ -40,7 +41,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
       ignored={ignored}
       connection={connection}
       view={preferred && "all"}
-      canRun={hasRole(viewer.role, "operator")}
+      canRun={hasRole(await roleOn(viewer, connection), "operator")}
       isTeam={await isTeam}
       jobs={jobs}
     />

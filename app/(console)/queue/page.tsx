@@ -5,6 +5,7 @@ import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
+import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getQueue } from "@/lib/server/queries/queue";
 import { stamp } from "../stamp";
@@ -20,7 +21,7 @@ export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const queue = stamp(getQueue(viewer, linked), toQueueList);
   return (
     <PageMessages messages={await pickMessages("queue", "jobList", "acts")}>
-      <QueueScreen linked={linked} canCancel={hasRole(viewer.role, "operator")} queue={queue} />
+      <QueueScreen linked={linked} canCancel={hasRole(await roleOn(viewer, linked), "operator")} queue={queue} />
     </PageMessages>
   );
 }

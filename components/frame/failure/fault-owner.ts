@@ -29,6 +29,7 @@ export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   FORBIDDEN: "key",
   FOREIGN_ORIGIN: "us",
   PAGE_OUT_OF_DATE: "us",
+  JOBS_ONLY: "rights",
   ROLE_TOO_LOW: "rights",
   SIGN_IN_AGAIN: "rights",
   READ_ONLY: "rights",

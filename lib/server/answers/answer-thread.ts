@@ -12,6 +12,7 @@ import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
+import { filesShownIn, readsJobs } from "../connections/job-files";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { type Done, type Task, type Told } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";
@@ -49,12 +50,14 @@ async function read({ bytes, operationName, how }: Extract<Task, { kind: "read" 
   return { kind: "read", read: { ok: true, value: rest }, isClean, inParts, told: toldOf(operation, value) };
 }
 
-function toldOf({ tells }: Operation, value: unknown): Told {
+function toldOf(operation: Operation, value: unknown): Told {
+  const { tells } = operation;
   const answered = tells && answeredOf(tells, value);
   const workflowName = tells === "job" ? nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data) : undefined;
   return {
     notes: answered ? notesOf(answered) : [],
     workflowName,
+    ...(readsJobs(operation) && { files: filesShownIn(value) }),
     ...(tells === "job" && { classes: classesIn(value), secretPlaces: placesInJob(value) }),
     ...(tells === "nodes" && { classNames: classNamesIn(value) }),
   };

@@ -6,13 +6,15 @@ import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { composition } from "../composition";
+import { filesShownIn, readsJobs } from "../connections/job-files";
+import { noteShownFiles } from "../connections/seen-jobs";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { withNames } from "../workflows/with-names";
 import { withHeldSecrets } from "./held-secrets";
 import { toBrowser } from "./to-browser";
 
 type From = {
-  connection: { id: string; baseUrl: string };
+  connection: { id: string; baseUrl: string; seenOf?: string };
   apiKey: string | undefined;
   viewer: { memberId: string; role: Role };
 };
@@ -28,6 +30,8 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   const sent = toBrowser(about.sent, from);
   const masked = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
   const passed = await withHeldSecrets(operation, from.connection.id, masked, from.viewer, { sent, told: told?.secretPlaces });
+  if (from.connection.seenOf !== undefined && readsJobs(operation))
+    await noteShownFiles(from.connection, told?.files ?? filesShownIn(passed));
   const atMs = now();
   if (tells === "removal") forget(from.connection.id, about.sent);
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {

@@ -12,7 +12,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/submission";
 import { namelessWorkflow, nameInExtraData } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { openConnection, type Access } from "../connections/access";
+import { openFor, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf } from "./acted-on";
@@ -73,7 +73,7 @@ export async function runOperation(
   const search = searchOf(asked.request);
   const query = readQuery(search, operation.query);
   // The connection is asked for first: who has none is told that, not what is wrong with a body.
-  const access = await openConnection(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openFor(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined, operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;

@@ -1,10 +1,11 @@
 // From a member and the connection they mean to a client of that service.
-// Guarantees: only connections that the member may use; the key is opened here, for one call, and is handed to the client only.
+// Guarantees: only connections that the member may use, or whose jobs they see, and then nothing else of it; the key is opened here, for one call, and is handed to the client only.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
+import { type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { lostRights, type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
@@ -14,6 +15,8 @@ import { type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 import { type PictureSource } from "./seen-assets";
+import { readsJobs } from "./job-files";
+import { jobsOnly, refusalOf } from "./seen-jobs";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 
@@ -50,10 +53,25 @@ function isInScope({ scope }: Viewer, connectionId: string): boolean {
   return scope.connections?.includes(connectionId) !== false;
 }
 
-/** Without an id: the member's last used connection, else the first that they may use. */
+/** Beside them other members' own, of which the viewer sees the jobs. */
+export async function visibleConnections(viewer: Viewer): Promise<Connection[]> {
+  const seen = await composition().store.jobViewers.listFor(viewer.memberId);
+  return [...(await usableConnections(viewer)), ...seen.filter(({ id }) => isInScope(viewer, id))];
+}
+
+/** To work with. One whose jobs are only seen is refused as that. */
 export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
+  const found = await findVisible(viewer, id);
+  return found.ok && found.value.seenOf !== undefined ? failed(jobsOnly(found.value.seenOf)) : found;
+}
+
+/** For reads of jobs. Without an id: the member's last used connection, else the first that they may use. */
+export async function findVisible(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = composition();
-  const get = async (one: string) => (isInScope(viewer, one) ? store.connections.getFor(viewer.memberId, one) : undefined);
+  const get = async (one: string) => {
+    if (!isInScope(viewer, one)) return undefined;
+    return (await store.connections.getFor(viewer.memberId, one)) ?? store.jobViewers.getFor(viewer.memberId, one);
+  };
   if (id !== undefined) {
     const connection = await get(id);
     return connection ? ok(connection) : failed(noConnection);
@@ -64,25 +82,41 @@ export async function findConnection(viewer: Viewer, id: string | undefined): Pr
     return usual ? ok(usual) : failed(noUsualConnection);
   }
   const last = (await store.members.get(viewer.memberId))?.lastConnectionId;
-  const connection = (last && (await get(last))) || (await usableConnections(viewer))[0];
+  const connection = (last && (await get(last))) || (await visibleConnections(viewer))[0];
   return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
+}
+
+/** The role that counts there: a viewer's, where the jobs of another member are only seen. */
+export async function roleOn(viewer: Viewer, id: string | undefined): Promise<Role> {
+  const found = await findVisible(viewer, id);
+  return found.ok && found.value.seenOf !== undefined ? "viewer" : viewer.role;
 }
 
 /** For what a person does: the ledger of its jobs is read on while a person works with a connection. */
 export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
-  const access = await open(viewer, id);
+  return openAndRead(viewer, id, findConnection);
+}
+
+/** For what only reads jobs: also where nothing else of a connection is open to the viewer. */
+export async function openForJobs(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
+  return openAndRead(viewer, id, findVisible);
+}
+
+async function openAndRead(viewer: Viewer, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
+  const access = await open(viewer, id, find);
   if (!access.ok) return access;
   const used = access.value.connection.id;
+  const again = () => open(viewer, used, findVisible);
   composition().ledger.reader.used(used, {
-    jobs: (input) => read(operations.listJobs, open(viewer, used), input),
-    job: (input) => pass(operations.getJob, open(viewer, used), input),
+    jobs: (input) => read(operations.listJobs, again(), input),
+    job: (input) => pass(operations.getJob, again(), input),
   });
   return access;
 }
 
-async function open(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
+async function open(viewer: Viewer, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
   const { store, ring, log, upstreamFor, upstreamOptionsFor, seenAssets } = composition();
-  const found = await findConnection(viewer, id);
+  const found = await find(viewer, id);
   if (!found.ok) return found;
   const connection = found.value;
   const stored = await store.keys.getOf(connection.id);
@@ -100,35 +134,50 @@ async function open(viewer: Viewer, id: string | undefined): Promise<Result<Acce
   // The fingerprint belongs to it: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
   const upstream = upstreamFor(target, (operation, answer) => seenAssets.learn(reader, operation, answer));
+  const lost = async () => (await lostRights(viewer)) ?? (await lostSight(viewer, connection));
   return ok({
-    viewer,
+    // Of a job that is only seen nothing is told that is for whoever may run it.
+    viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: "viewer" },
     connection,
     apiKey,
     target,
     fingerprint: stored?.fingerprint,
-    lostRights: () => lostRights(viewer),
-    upstream: whileAllowed(upstream, () => lostRights(viewer)),
+    lostRights: lost,
+    upstream: whileAllowed(upstream, async (...call) => (await lost()) ?? refusalOf(connection, ...call)),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),
   });
 }
 
+/** What was given can be taken back at any moment. */
+async function lostSight({ memberId }: Viewer, { id, seenOf }: Connection): Promise<Failure | undefined> {
+  if (seenOf === undefined) return undefined;
+  return (await composition().store.jobViewers.getFor(memberId, id)) ? undefined : noConnection;
+}
+
+type Refusing = (operation: Operation, input?: CallInput) => Promise<Failure | undefined>;
+
 /** Each call is a step of its own: whoever was removed or lowered since the first one makes no further one. */
-function whileAllowed(upstream: Upstream, refusal: () => Promise<Failure | undefined>): Upstream {
+function whileAllowed(upstream: Upstream, refusal: Refusing): Upstream {
   return {
     async call(operation, input) {
-      const refused = await refusal();
+      const refused = await refusal(operation, input);
       return refused ? failed(refused) : upstream.call(operation, input);
     },
     async exchange(operation, input) {
-      const refused = await refusal();
+      const refused = await refusal(operation, input);
       return refused ? failed(refused) : upstream.exchange(operation, input);
     },
     async forward(operation, input) {
-      const refused = await refusal();
+      const refused = await refusal(operation, input);
       return refused ? failed(refused) : upstream.forward(operation, input);
     },
   };
+}
+
+/** For one operation of the interface. */
+export function openFor(viewer: Viewer, id: string | undefined, operation: Operation): Promise<Result<Access, Failure>> {
+  return readsJobs(operation) ? openForJobs(viewer, id) : openConnection(viewer, id);
 }
 
 /** One read for a page: connection, key, call, and an answer that may be shown. */
@@ -138,7 +187,7 @@ export async function readThrough<O extends Operation>(
   operation: O,
   input?: CallInput,
 ): Promise<Result<AnswerOf<O>, Failure>> {
-  return read(operation, openConnection(viewer, connectionId), { waits: "page", ...input });
+  return read(operation, openFor(viewer, connectionId, operation), { waits: "page", ...input });
 }
 
 /** For what is only noted here on its way. */

@@ -6,21 +6,28 @@ import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Connection } from "../store/connections";
 import { isEmbedded } from "../upstream/send";
-import { findConnection, usableConnections } from "./access";
+import { findVisible, visibleConnections } from "./access";
 
 /** `meant` is the page's own choice; an id that the member may not use falls back to the last used one. */
 export async function listConnectionViews(viewer: Viewer, meant?: string): Promise<ConnectionView[]> {
   const [connections, chosen, usual] = await Promise.all([
-    usableConnections(viewer),
-    meant === undefined ? undefined : findConnection(viewer, meant),
-    findConnection(viewer, undefined),
+    visibleConnections(viewer),
+    meant === undefined ? undefined : findVisible(viewer, meant),
+    findVisible(viewer, undefined),
   ]);
   const current = chosen?.ok ? chosen.value.id : usual.ok ? usual.value.id : undefined;
   return Promise.all(connections.map((connection) => toConnectionView(connection, connection.id === current)));
 }
 
 export async function toConnectionView(connection: Connection, current: boolean): Promise<ConnectionView> {
-  const stored = await composition().store.keys.getOf(connection.id);
+  const { store } = composition();
+  const [stored, viewers] = await Promise.all([store.keys.getOf(connection.id), store.jobViewers.viewersOf([connection.id])]);
+  const { seenOf } = connection;
+  if (seenOf !== undefined) {
+    const { id, name, dialect, status } = connection;
+    const itsOwn = { embedded: false, shared: false, dialect, hasAssets: false, hasKey: stored !== undefined };
+    return { id, name, baseUrl: "", ...itsOwn, current, status, seenOf };
+  }
   return {
     id: connection.id,
     name: connection.name,
@@ -34,5 +41,6 @@ export async function toConnectionView(connection: Connection, current: boolean)
     fingerprint: stored?.fingerprint,
     current,
     status: connection.status,
+    ...(connection.memberId !== undefined && { seenBy: viewers.get(connection.id) ?? [] }),
   };
 }

@@ -10,7 +10,9 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { isTerminalWord } from "@/lib/contract/states";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { findConnection, openConnection, usableConnections } from "../connections/access";
+import { findVisible, openForJobs, visibleConnections } from "../connections/access";
+import { filesShownIn } from "../connections/job-files";
+import { noteShownFiles } from "../connections/seen-jobs";
 import { composition } from "../composition";
 import { wordsOf } from "../store/ledger-words";
 import { withNames } from "../workflows/with-names";
@@ -18,12 +20,13 @@ import { withNames } from "../workflows/with-names";
 const HOUR_MS = 60 * 60_000;
 
 export async function searchJobs(viewer: Viewer, query: JobSearchQuery, connection?: string): Promise<Result<JobSearchAnswer, Failure>> {
-  const access = await openConnection(viewer, connection);
+  const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
   const { id } = access.value.connection;
   const { reader } = composition().ledger;
   const outage = await reader.refresh(id);
   const [jobs, reach] = await Promise.all([searchLedger(id, query), reachOf(id)]);
+  await noteShownFiles(access.value.connection, filesShownIn(jobs));
   reader.want(
     id,
     jobs.jobs.flatMap((job) => (isTerminalWord(job.status) ? [] : [job.id])),
@@ -48,7 +51,7 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
 /** Of a job that the connection in use does not have: another one of the member's that has it, by what the ledger knows. */
 export async function findJobElsewhere(viewer: Viewer, jobId: string): Promise<string | undefined> {
   const { store, ledger } = composition();
-  const [used, all] = await Promise.all([findConnection(viewer, undefined), usableConnections(viewer), ledger.settled()]);
+  const [used, all] = await Promise.all([findVisible(viewer, undefined), visibleConnections(viewer), ledger.settled()]);
   const others = all.filter(({ id }) => !used.ok || id !== used.value.id).map(({ id }) => id);
   return (await store.jobLedger.holdersOf(jobId, others))[0];
 }
@@ -73,7 +76,7 @@ export async function oldestReachOf(id: string): Promise<JobReach> {
 
 /** Who can be chosen as the person. */
 export async function listSubmitters(viewer: Viewer, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
-  const access = await openConnection(viewer, connection);
+  const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
   const { store, ledger } = composition();
   await ledger.settled();
@@ -82,6 +85,6 @@ export async function listSubmitters(viewer: Viewer, connection?: string): Promi
 
 /** Whether it says something of a job who submitted it. */
 export async function hasManySubmitters(viewer: Viewer, connection?: string): Promise<boolean> {
-  const found = await findConnection(viewer, connection);
+  const found = await findVisible(viewer, connection);
   return found.ok && (await composition().store.jobLedger.hasManySubmitters(found.value.id));
 }

@@ -6,7 +6,7 @@ import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { findConnection, readThrough } from "../connections/access";
+import { findVisible, readThrough } from "../connections/access";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });
@@ -19,7 +19,7 @@ export async function getJob(
   connection?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
-  const found = await findConnection(viewer, connection);
+  const found = await findVisible(viewer, connection);
   const isLocal = found.ok && found.value.dialect === "local";
   const [detail, status] = await Promise.all([
     readThrough(viewer, connection, operations.getJob, { params }),

@@ -13,7 +13,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { openConnection } from "../connections/access";
+import { openForJobs } from "../connections/access";
 import { canStop } from "../capabilities/has-capability";
 import { composition } from "../composition";
 import { unreadable } from "../upstream/failures";
@@ -22,7 +22,7 @@ import { TOO_LARGE } from "../upstream/read-body";
 const MOST_ROWS = 1000;
 
 export async function getQueue(viewer: Viewer, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
-  const access = await openConnection(viewer, connection);
+  const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
   const { upstream, connection: used } = access.value;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };

@@ -16,7 +16,7 @@ import { type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
-import { openConnection } from "../connections/access";
+import { openForJobs } from "../connections/access";
 import { oldestReachOf } from "../jobs/job-search";
 import { type LedgerGap } from "../ledger/reader";
 
@@ -25,7 +25,7 @@ const DAYS = 14;
 const DAY_MS = 24 * 60 * 60_000;
 
 export async function listRunsByDay(viewer: Viewer, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
-  const access = await openConnection(viewer, connection);
+  const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
   const newest = await access.value.upstream.call(operations.listJobs, { query });

@@ -15,6 +15,8 @@ export type Connection = {
   accountUrl: string | undefined;
   /** Undefined: shared by the team. */
   memberId: string | undefined;
+  /** The member whose own it is, to whoever sees its jobs and nothing else of it. */
+  seenOf?: string;
   status: ConnectionStatus;
   dialect: Dialect;
   hasAssets: boolean;
@@ -98,7 +100,7 @@ export function createConnectionStore(database: Database) {
   };
 }
 
-function toConnection(row: ConnectionRow): Connection {
+export function toConnection(row: ConnectionRow): Connection {
   return {
     id: row.id,
     name: row.name,

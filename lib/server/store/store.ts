@@ -9,6 +9,7 @@ import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase, type Database } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createInvitationStore, type InvitationStore } from "./invitations";
+import { createJobViewerStore, type JobViewerStore } from "./job-viewers";
 import { createJobLedgerStore, type JobLedgerStore } from "./job-ledger";
 import { createJobLabelStore, type JobLabelStore } from "./job-labels";
 import { createLedgerSearch, type LedgerSearchStore } from "./ledger-search";
@@ -65,6 +66,7 @@ export type Store = {
   submissions: SubmissionStore;
   downloadTasks: DownloadTaskStore;
   jobLabels: JobLabelStore;
+  jobViewers: JobViewerStore;
   jobLedger: JobLedgerStore & LedgerSearchStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
@@ -101,6 +103,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     submissions: createSubmissionStore(database),
     downloadTasks: createDownloadTaskStore(database),
     jobLabels: createJobLabelStore(database),
+    jobViewers: createJobViewerStore(database),
     jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),

@@ -195,7 +195,29 @@ export type LedgerJobRow = {
   inputs: string | null;
 };
 
+/** Who sees the jobs of a member's own connection. */
+export type JobViewerRow = { connection_id: string; member_id: string; given_by: string; given_at: number };
+
+export type JobUsageRow = {
+  connection_id: string;
+  job_id: string;
+  member_id: string;
+  /** When it was submitted. */
+  at: number;
+  /** The state, as its service worded it last. */
+  word: string;
+  run_ms: number | null;
+  outputs: number | null;
+  /** Of all its outputs; null where it is not known. */
+  bytes: number | null;
+  /** 1: the service was asked how large they are. */
+  is_sized: Generated<number>;
+};
+
 export type Tables = {
+  job_viewers: JobViewerRow;
+  shown_files: { connection_id: string; file_hash: string; at: number };
+  job_usage: JobUsageRow;
   ledger_connections: LedgerConnectionRow;
   ledger_jobs: LedgerJobRow;
   saved_views: SavedViewRow;

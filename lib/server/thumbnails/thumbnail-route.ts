@@ -10,7 +10,8 @@ import { failed, ok } from "@/lib/shared/result";
 import { type Handler, guarded } from "../bff/guard";
 import { readQuery, searchOf } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
-import { openConnection } from "../connections/access";
+import { openForJobs } from "../connections/access";
+import { jobsOnly, refusalOfFile } from "../connections/seen-jobs";
 import { thumbnailFits } from "./resize";
 import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";
 
@@ -31,12 +32,17 @@ export function thumbnailRoute(): Handler {
   return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, viewer, console }) => {
     const search = searchOf(request);
     const named = search.get(CONNECTION_PARAMETER) ?? undefined;
-    const access = await openConnection(viewer, named);
+    const access = await openForJobs(viewer, named);
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
+    const { seenOf } = access.value.connection;
+    if (seenOf !== undefined && search.has("asset")) return failed(jobsOnly(seenOf));
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: wantedFit, ...subject } = wanted;
+    // It may be kept here already, and then the service is not asked.
+    const refused = "filename" in subject ? await refusalOfFile(access.value.connection, subject) : undefined;
+    if (refused) return failed(refused);
     const kept = "version" in wanted ? wanted.version : undefined;
     // A content-addressed file never changes, nor does an asset of one version; else it may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;

@@ -10,6 +10,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/job-ledger";
+import { type ShownFile } from "../store/job-viewers";
 import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
@@ -24,6 +25,8 @@ const IDLE_MS = 60_000;
 export type Told = {
   notes: readonly LedgerNote[];
   workflowName?: string;
+  /** What it shows of what jobs put out. */
+  files?: readonly ShownFile[];
   /** Of a job. */
   classes?: readonly string[];
   secretPlaces?: readonly SecretPlace[];

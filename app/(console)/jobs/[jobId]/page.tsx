@@ -7,6 +7,7 @@ import { JobScreen } from "@/components/jobs/job/job-screen";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
+import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
@@ -42,7 +43,13 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
           <Elsewhere jobId={jobId} />
         </Suspense>
       ) : null}
-      <JobScreen key={jobId} jobId={jobId} connection={connection} canRun={hasRole(viewer.role, "operator")} job={job} />
+      <JobScreen
+        key={jobId}
+        jobId={jobId}
+        connection={connection}
+        canRun={hasRole(await roleOn(viewer, connection), "operator")}
+        job={job}
+      />
     </PageMessages>
   );
 }

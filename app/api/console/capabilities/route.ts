@@ -4,17 +4,23 @@ import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { hasCapability } from "@/lib/server/capabilities/has-capability";
-import { openConnection } from "@/lib/server/connections/access";
+import { openForJobs } from "@/lib/server/connections/access";
 import { ok } from "@/lib/shared/result";
 
 /** Which of the asked capabilities the service has. */
-export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, viewer }) => {
+export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, viewer, console }) => {
   const search = searchOf(request);
-  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const query = readQuery(search, capabilitiesQuerySchema);
   if (!query.ok) return query;
   const told: Capabilities = {};
+  const { id, seenOf } = access.value.connection;
+  // Whoever only sees its jobs does nothing that has to be asked about.
+  if (seenOf !== undefined) {
+    for (const capability of query.value.of) told[capability] = console.capabilities.knows(id, capability) ?? null;
+    return ok(jsonAnswer(told));
+  }
   for (const capability of query.value.of) {
     const known = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
     if (!known.ok) return known;

@@ -2,12 +2,12 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { searchOf } from "@/lib/server/bff/read-request";
-import { openConnection } from "@/lib/server/connections/access";
+import { openForJobs } from "@/lib/server/connections/access";
 import { ok } from "@/lib/shared/result";
 
 /** The workflows of a connection whose names are known. */
 export const GET = guarded({ action: "listWorkflows", role: "viewer", connection: true }, async ({ request, viewer, console, note }) => {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   note({ connectionId: access.value.connection.id });
   return ok(jsonAnswer({ workflows: await console.store.workflowNames.all(access.value.connection.id) }));

@@ -4,7 +4,7 @@ import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
-import { openConnection } from "@/lib/server/connections/access";
+import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
 
 const guard = { action: "exportJobs", role: "viewer", connection: true, whileReadOnly: true } as const;
@@ -16,7 +16,7 @@ const bodySchema = z.object({ format: formatSchema, ids: z.array(idSchema.min(1)
 
 export const GET = guarded(guard, async ({ request, viewer, note }) => {
   const search = searchOf(request);
-  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
@@ -32,7 +32,7 @@ export const GET = guarded(guard, async ({ request, viewer, note }) => {
 
 /** More named jobs than an address holds. */
 export const POST = guarded(guard, async ({ request, viewer, note }) => {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const body = await readJson(request, bodySchema);
   if (!body.ok) return body;

@@ -3,14 +3,14 @@ import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
-import { openConnection } from "@/lib/server/connections/access";
+import { openForJobs } from "@/lib/server/connections/access";
 import { searchJobs } from "@/lib/server/jobs/job-search";
 import { ok } from "@/lib/shared/result";
 
 /** Jobs by words, time and person, from the console's ledger, in the shape of the service's list. */
 export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, viewer }) => {
   const search = searchOf(request);
-  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;

@@ -1,11 +1,11 @@
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
-import { findConnection } from "@/lib/server/connections/access";
+import { findVisible } from "@/lib/server/connections/access";
 import { toConnectionView } from "@/lib/server/connections/views";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("useConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {
-  const found = await findConnection(asked.viewer, idOf(asked));
+  const found = await findVisible(asked.viewer, idOf(asked));
   if (!found.ok) return found;
   await asked.console.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
   asked.note({ connectionId: found.value.id });

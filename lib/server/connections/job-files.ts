@@ -1,0 +1,44 @@
+// Which operations read jobs and nothing else, and the files that their answers show.
+// Guarantees: pure; what is not named here reads more than jobs.
+
+import "server-only";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { isRead, type Operation } from "@/lib/contract/operation";
+import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/outputs";
+import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
+import { type ShownFile } from "../store/job-viewers";
+
+const readsOfJobs: ReadonlySet<string> = new Set([
+  "listJobs",
+  "getJob",
+  "getJobStatus",
+  "listJobAssets",
+  "listHistory",
+  "getHistoryEntry",
+  "listOlderHistory",
+  "getOlderHistoryEntry",
+  "getQueueDepth",
+  "listQueue",
+  "view",
+]);
+
+export function readsJobs(operation: Operation): boolean {
+  return isRead(operation) && readsOfJobs.has(operation.name);
+}
+
+/** The files that an answer about jobs shows: what jobs put out, wherever such an answer has it. */
+export function filesShownIn(value: unknown): ShownFile[] {
+  const rows = rowsOf(value).map(objectOf);
+  const views = rows.flatMap((row): (OutputView | undefined)[] => [
+    ...listOutputs(outputsSchema.safeParse(row?.outputs).data),
+    toPreviewView(previewOutputSchema.safeParse(row?.preview_output).data),
+  ]);
+  return views.flatMap((view) => view?.file ?? []);
+}
+
+/** One job, a list of them, or entries by the id of their job. */
+function rowsOf(value: unknown): unknown[] {
+  const answer = objectOf(value) ?? {};
+  for (const list of [answer.jobs, answer.history]) if (Array.isArray(list)) return list;
+  return textOf(answer.status) === undefined && answer.outputs === undefined ? Object.values(answer) : [answer];
+}

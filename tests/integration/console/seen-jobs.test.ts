@@ -1,0 +1,246 @@
+// A member who sees the jobs of another member's own connection: what is open to them, and that nothing else is. Every door of the console is
+// tried; what is added tomorrow has to be named here before it opens.
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { allOperations } from "@/lib/contract/operations";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { loadRoutes, type Route } from "@/tests/support/routes";
+
+const KEY = "sk-of-the-operator-alone";
+const job = {
+  id: "job-1",
+  status: "completed",
+  create_time: 1_700_000_000_000,
+  preview_output: { filename: "shown.png", subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
+  outputs: { 9: { images: [{ filename: "shown too.png", subfolder: "a", type: "output" }] } },
+};
+const image = await sharp({ create: { width: 2, height: 2, channels: 3, background: "red" } })
+  .png()
+  .toBuffer();
+
+/** As they are named in the table of operations: the reads of jobs. */
+const open = [
+  ...["listJobs", "getJob", "getJobStatus", "listJobAssets", "listHistory", "getHistoryEntry", "listOlderHistory"],
+  ...["getOlderHistoryEntry", "getQueueDepth", "listQueue", "view"],
+];
+/** The console's own reads of jobs; what `viewCapabilities` says is remembered, and nothing is asked for it. */
+const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities", "thumbnail", "viewQueue", "listRunsByDay"];
+
+let harness: Harness;
+let service: LittleServer;
+let seen: string;
+const routes = await loadRoutes();
+
+const member = (role: "admin" | "viewer" | "operator" | "owner") => harness.viewerOf(role).memberId;
+const viewers = (memberId: string) => `/api/console/connections/${seen}/viewers/${memberId}`;
+const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harness.request(viewers(to), { as, method: "PUT" });
+const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
+const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
+  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${seen}`, { as });
+const codeOf = async (answer: Response): Promise<unknown> => {
+  const text = await answer.text();
+  return answer.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
+};
+
+beforeAll(async () => {
+  harness = await createHarness();
+  service = await startLittleServer(({ url }, response) => {
+    const path = url.split("?")[0] ?? "";
+    if (path === "/api/view") return response.writeHead(200, { "content-type": "image/png" }).end(image);
+    if (/^\/api\/(jobs\/[\w-]+|job\/[\w-]+\/status)$/.test(path)) return answerJson(response, job);
+    if (path.endsWith("/assets")) return answerJson(response, { assets: [] });
+    if (path === "/api/queue") return answerJson(response, { queue_running: [], queue_pending: [] });
+    if (path === "/api/prompt") return answerJson(response, { exec_info: { queue_remaining: 0 } });
+    if (path === "/api/history_v2") return answerJson(response, { history: [] });
+    if (path.startsWith("/api/history")) return answerJson(response, {});
+    return answerJson(response, { jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } });
+  });
+  const { store, ring, now } = harness.console;
+  const { storeApiKey } = await import("@/lib/server/keys/api-keys");
+  const connection = await store.connections.create({
+    name: "Operator's cloud",
+    baseUrl: service.url,
+    accountUrl: "https://account.example/",
+    memberId: member("operator"),
+    createdAt: now(),
+  });
+  seen = connection.id;
+  await storeApiKey(store.keys, ring, { connectionId: seen, apiKey: KEY, now: now() });
+});
+afterAll(async () => {
+  await harness.dispose();
+  await service.close();
+});
+beforeEach(() => void (service.seen.length = 0));
+
+test("nobody sees another member's own connection, an admin neither, until an admin gives the right", async () => {
+  for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
+  for (const role of ["viewer", "operator"] as const) expect((await give(role, member("viewer"))).status).toBe(403);
+  expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(seen);
+  expect((await give("admin", member("operator"))).status).toBe(409);
+  expect((await give("admin", "nobody")).status).toBe(404);
+  expect(service.seen).toEqual([]);
+  for (const role of ["admin", "viewer"] as const) expect((await give("admin", member(role))).status).toBe(204);
+  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  expect(service.seen[0]?.headers["x-api-key"]).toBe(KEY);
+  const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
+  expect(entry).toMatchObject({ memberName: "admin", connectionId: seen, target: "viewer", status: 204 });
+});
+
+test("it is listed as what it is, without address, account or fingerprint; its owner is told who sees its jobs", async () => {
+  const listed = async (as: "viewer" | "operator") =>
+    (await (await harness.request("/api/console/connections", { as })).json()).connections.find(({ id }: { id: string }) => id === seen);
+  const told = await listed("viewer");
+  expect(told).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
+  expect(JSON.stringify(told)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
+  const own = await listed("operator");
+  expect(own.seenBy.map(({ name, givenBy }: { name: string; givenBy: string }) => [name, givenBy])).toEqual([
+    ["admin", "admin"],
+    ["viewer", "admin"],
+  ]);
+});
+
+describe("every operation, for a seeing admin", () => {
+  test.each(allOperations.map((operation) => [operation.name, operation] as const))("%s", async (name, { method, path, role }) => {
+    const route = routes.find((one) => one.guard?.action === name && one.method === method);
+    if (!route) return;
+    await read("/api/jobs/job-1");
+    service.seen.length = 0;
+    const query = name === "view" ? "&filename=shown.png&type=output" : "";
+    const filled = path.replace(/\{\w+\}/g, "job-1");
+    const changes = method !== "GET" && method !== "HEAD";
+    const isUpload = path.startsWith("/api/upload") || (path === "/api/assets" && changes);
+    const answer = await harness.request(`${filled}?connection=${seen}${query}`, {
+      as: "admin",
+      method,
+      ...(isUpload ? { body: "--x--\r\n", headers: { "content-type": "multipart/form-data; boundary=x" } } : changes && { json: {} }),
+    });
+    if (open.includes(name)) {
+      expect([method, role, answer.status]).toEqual(["GET", "viewer", 200]);
+      expect(service.seen.length).toBeGreaterThan(0);
+    } else {
+      expect([answer.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(answer)]).toEqual([403, "JOBS_ONLY"]);
+      expect(service.seen).toEqual([]);
+    }
+  });
+});
+
+const named = (route: Route) => `${route.method} ${route.path}`;
+const here = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
+
+describe("every door of the console's own, for a seeing admin", () => {
+  test.each(here.map((route) => [named(route), route] as const))("%s", async (_, { method, path, guard }) => {
+    await harness.console.ledger.settled();
+    const answer = await harness.request(`${path}?connection=${seen}&asset=a-1`, {
+      as: "admin",
+      method,
+      ...(method !== "GET" && { json: {} }),
+    });
+    const code = await codeOf(answer);
+    const asked = service.seen.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
+    expect(asked).toEqual([]);
+    if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
+    else expect(["JOBS_ONLY", "NOT_FOUND", "INVALID_BODY", "INVALID_QUERY"]).toContain(code);
+    expect(service.seen.every((one) => one.method === "GET")).toBe(true);
+  });
+
+  test("the connection itself can be used, and neither changed, checked nor removed", async () => {
+    const at = `/api/console/connections/${seen}`;
+    expect((await harness.request(`${at}/use`, { as: "admin", method: "POST" })).status).toBe(200);
+    const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
+    tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
+    for (const answer of await Promise.all(tries)) expect(await codeOf(answer)).toBe("JOBS_ONLY");
+    // Without a name in the address it is the one in use: nothing falls back to another one.
+    expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
+    const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
+    expect(await codeOf(submitted)).toBe("JOBS_ONLY");
+    expect((await harness.request("/api/jobs", { as: "admin" })).status).toBe(200);
+    await harness.console.store.members.setLastConnection(member("admin"), "none");
+  });
+});
+
+test("a file is handed out once an answer has shown it, and no other one: inputs and what is named otherwise neither", async () => {
+  const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await read(`/api/view?${query}`, as)).status;
+  await read("/api/jobs/job-1", "viewer");
+  expect(await view("filename=shown.png&type=output")).toBe(200);
+  expect(await view("filename=shown%20too.png&subfolder=a&type=output")).toBe(200);
+  const others = ["filename=shown.png&type=input", "filename=secret.png&type=output", "filename=shown.png%20[input]&type=output"];
+  others.push("filename=shown.png", "filename=shown.png&type=output&subfolder=..", "filename=shown.png&type=output&fullpath=/etc/passwd");
+  for (const query of others) expect([query, await view(query)]).toEqual([query, 403]);
+  expect(await view("filename=secret.png&type=output", "operator")).toBe(200);
+  const picture = (query: string) => read(`/api/console/thumbnail?edge=128&${query}`, "viewer").then(({ status }) => status);
+  expect(await picture("filename=shown.png&type=output")).toBe(200);
+  expect(await read("/api/console/thumbnail?edge=128&filename=secret.png&type=input", "operator").then(({ status }) => status)).toBe(200);
+  expect(await picture("filename=secret.png&type=input")).toBe(403);
+  expect(await picture("asset=a-1")).toBe(403);
+});
+
+test("the feed of messages is not for them: it would stand in for the owner's", async () => {
+  const { admitListener } = await import("@/lib/server/events/admit-listener");
+  const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
+  const asked = { url: `/ws?connection=${seen}`, headers };
+  // eslint-disable-next-line @typescript-eslint/consistent-type-assertions -- of a request only these two are read
+  const admitted = await admitListener(asked as Parameters<typeof admitListener>[0]);
+  expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
+});
+
+test("no answer to them holds the key", async () => {
+  const answers = await Promise.all(
+    ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => read(path, "viewer")),
+  );
+  for (const answer of answers) expect(`${await answer.text()}${JSON.stringify([...answer.headers])}`).not.toContain(KEY);
+});
+
+test("a right that is taken back in the middle of an export ends it, and the next read is of nothing", async () => {
+  const { openForJobs } = await import("@/lib/server/connections/access");
+  const { operations } = await import("@/lib/contract/operations");
+  const access = await openForJobs(harness.viewerOf("viewer"), seen);
+  if (!access.ok) throw new Error(access.failure.message);
+  expect((await take("operator", member("viewer"))).status).toBe(204);
+  service.seen.length = 0;
+  expect(await access.value.upstream.call(operations.listJobs, {})).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
+  expect(await access.value.lostRights()).toMatchObject({ code: "NOT_FOUND" });
+  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+  expect((await read("/api/view?filename=shown.png&type=output", "viewer")).status).toBe(404);
+  expect(service.seen).toEqual([]);
+  expect((await take("operator", member("viewer"))).status).toBe(404);
+  const [entry] = await harness.console.store.audit.list({ action: "takeJobsView" }, 2);
+  expect(entry).toMatchObject({ memberName: "operator", connectionId: seen });
+});
+
+test("a suspended member sees nothing, nor does anybody while the owner of the connection is suspended", async () => {
+  const { members } = harness.console.store;
+  expect((await give("admin", member("viewer"))).status).toBe(204);
+  await members.change(member("viewer"), { disabled: true });
+  expect((await read("/api/jobs", "viewer")).status).toBe(401);
+  await members.change(member("viewer"), { disabled: false });
+  await harness.renewCookies();
+  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+  await members.change(member("operator"), { disabled: true });
+  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+  await members.change(member("operator"), { disabled: false });
+  await harness.renewCookies();
+  expect((await read("/api/jobs", "viewer")).status).toBe(200);
+});
+
+test("of the owner's own connection the owner alone gives the right", async () => {
+  const { store, now } = harness.console;
+  const { id } = await store.connections.create({ name: "Own", baseUrl: service.url, memberId: member("owner"), createdAt: now() });
+  const at = `/api/console/connections/${id}/viewers/${member("viewer")}`;
+  expect((await harness.request(at, { as: "admin", method: "PUT" })).status).toBe(403);
+  expect((await harness.request(at, { as: "owner", method: "PUT" })).status).toBe(204);
+  await store.connections.remove(id);
+  expect(await store.jobViewers.viewersOf([id])).toEqual(new Map());
+});
+
+test("a connection of the team is nobody's own", async () => {
+  const shared = await harness.connect(service.url, "sk-shared");
+  const at = `/api/console/connections/${shared}/viewers/${member("viewer")}`;
+  expect((await harness.request(at, { as: "owner", method: "PUT" })).status).toBe(404);
+});
+
+test("with the connection the right is gone", async () => {
+  expect((await harness.request(`/api/console/connections/${seen}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  expect((await read("/api/jobs", "viewer")).status).toBe(404);
+});
