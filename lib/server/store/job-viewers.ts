@@ -4,6 +4,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Connection, toConnection } from "./connections";
 import { type Database } from "./database";
 import { inPieces } from "./in-pieces";
@@ -129,6 +130,6 @@ export function createJobViewerStore(database: Database) {
 
 function hashOf({ filename, subfolder, type }: ShownFile): string {
   return createHash("sha256")
-    .update(JSON.stringify([type, subfolder, filename]))
+    .update(writeExactJson([type, subfolder, filename]))
     .digest("base64url");
 }

@@ -39,6 +39,8 @@ const forPeople = new Set([
   "removeConnection",
   "checkConnection",
   "useConnection",
+  "giveJobsView",
+  "takeJobsView",
   "listSavedViews",
   "createSavedView",
   "changeSavedView",

@@ -180,7 +180,6 @@ test("the feed of messages is not for them: it would stand in for the owner's", 
   const { admitListener } = await import("@/lib/server/events/admit-listener");
   const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
   const asked = { url: `/ws?connection=${seen}`, headers };
-  // eslint-disable-next-line @typescript-eslint/consistent-type-assertions -- of a request only these two are read
   const admitted = await admitListener(asked as Parameters<typeof admitListener>[0]);
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
