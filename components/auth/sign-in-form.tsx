@@ -9,7 +9,7 @@ import { Input } from "@/components/ui/controls/input";
 import { signIn, type SignInOutcome } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { fieldText } from "@/components/ui/controls/field-text";
-import { safeReturn } from "./safe-return";
+import { safeReturn } from "@/lib/shared/safe-return";
 
 export function SignInForm({ returnTo }: { returnTo?: string }) {
   const t = useTranslations("auth.signIn");

@@ -8,6 +8,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { basePathSchema, basePathWords } from "./base-path";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
+import { readSignInSettings } from "./oidc-settings";
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -73,6 +74,9 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
     /** How many jobs of a connection the ledger keeps. */
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
+    ...readSignInSettings(read, (message) => {
+      throw new EnvError(message);
+    }),
     service: readService(source),
   };
 }

@@ -4,12 +4,16 @@ import { expect, it } from "vitest";
 const page = readFileSync("docs/operations.md", "utf8");
 
 it("docs/operations.md has a row for every setting of the service and of the console, and for none that does not exist", () => {
-  const read = ["lib/service/settings.ts", "lib/service/env.ts", "lib/server/env.ts"].map((file) => readFileSync(file, "utf8")).join("\n");
+  const files = ["lib/service/settings.ts", "lib/service/env.ts", "lib/server/env.ts", "lib/server/oidc-settings.ts"];
+  const read = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  // Those of each provider of sign-in have its id in their names.
+  const ofProviders = [...read.matchAll(/\bof\(\s*"(\w+)"/g)].map(([, name]) => `LIGHTDESK_OIDC_ID_${name}`);
   const known = new Set(
     [...read.matchAll(/^ +(LIGHTDESK_\w+|PORT|HOST):|^ +"(LIGHTDESK_\w+)",$|read\("(\w+)"/gm)].map(([, ...names]) =>
       names.find((name) => name !== undefined),
     ),
   );
+  for (const name of ofProviders) known.add(name);
   const told = new Set([...page.matchAll(/^\| `(LIGHTDESK_\w+|PORT|HOST)`/gm)].map(([, name]) => name));
   expect([...told].sort()).toEqual([...known].sort());
 });

@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
-import { safeReturn } from "@/components/auth/safe-return";
+import { safeReturn } from "@/lib/shared/safe-return";
 import { SignInForm } from "@/components/auth/sign-in-form";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readViewer } from "@/lib/server/auth/viewer";

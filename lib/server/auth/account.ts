@@ -13,6 +13,7 @@ import { taken } from "./invitations";
 import { toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
 import { confirmSession, isLive } from "./session";
+import { mayUsePassword } from "./sign-in";
 import { type Viewer } from "./viewer";
 
 /** `address`: of who asks, for the limit of attempts. */
@@ -74,7 +75,8 @@ async function checkPassword(
   const waitMs = signInLimits.take(email, address);
   if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
   const member = await store.members.get(memberId);
-  if (await verifyPassword(member?.passwordHash, password)) return void signInLimits.succeeded(email, address);
+  if ((await verifyPassword(member?.passwordHash, password)) && member && mayUsePassword(member))
+    return void signInLimits.succeeded(email, address);
   const message = "is not your current password";
   return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
 }

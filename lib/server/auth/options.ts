@@ -8,6 +8,9 @@ import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/members";
+import { toClaims } from "./oidc/provider";
+import { beginProviderSession } from "./oidc/provider-session";
+import { type OidcTurn } from "./oidc/turn";
 import { beginSession, endSession, readSession, sessionIdOf } from "./session";
 import { isSecure, sessionCookieName } from "./session-cookie";
 import { signIn } from "./sign-in";
@@ -23,8 +26,8 @@ export type AuthEvents = {
   failed(error: unknown): void;
 };
 
-/** `sent`: the headers of the request. */
-export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick<Headers, "get">): NextAuthOptions {
+/** `sent`: the headers of the request. `turn`: where it is about a provider. */
+export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick<Headers, "get">, turn?: OidcTurn): NextAuthOptions {
   const { env, store, authSecret, log } = composition();
   const secure = isSecure(env.publicUrl);
   return {
@@ -41,6 +44,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       },
     },
     providers: [
+      ...(turn ? [turn.config] : []),
       credentials({
         credentials: { email: {}, password: {} },
         async authorize(given) {
@@ -60,11 +64,17 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       }),
     ],
     callbacks: {
+      // The route has the reason of a refusal, and answers in place of this.
+      signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.judge(toClaims(profile))) === true,
       async jwt({ token, user, account }) {
         if (!user) return { ...token, sid: sessionIdOf(token) };
-        const version = "version" in user ? Number(user.version) : Number.NaN;
-        const method = account?.type === "credentials" ? "password" : (account?.provider ?? "unknown");
-        return { ...token, sid: await beginSession({ memberId: user.id, version, method }, sent) };
+        const admitted = turn?.admitted();
+        if (!admitted || !account) {
+          const version = "version" in user ? Number(user.version) : Number.NaN;
+          return { ...token, sid: await beginSession({ memberId: user.id, version, method: "password" }, sent) };
+        }
+        const { id, name, email } = admitted.member;
+        return { ...token, sub: id, name, email, sid: await beginProviderSession(admitted, account, sent) };
       },
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },

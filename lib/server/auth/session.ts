@@ -18,15 +18,18 @@ export type Live = { session: Session; member: Member };
 
 const LONGEST_BROWSER = 60;
 
-/** `method`: `password`, or the provider that said who it is. Answers the session's id. */
-export async function beginSession(who: { memberId: string; version: number; method: string }, sent: Sent): Promise<string> {
+/** `method`: `password`, or the provider that said who it is; `confirmedAt`: where that was not now. Answers the session's id. */
+export async function beginSession(
+  who: { memberId: string; version: number; method: string; confirmedAt?: number },
+  sent: Sent,
+): Promise<string> {
   const { store, env, now } = composition();
   const before = await sessionIdIn(sent);
   if (before !== undefined) await store.sessions.end(before);
   const id = randomUUID();
   const at = now();
   const from = { browser: browserOf(sent.get("user-agent") ?? ""), address: sent.get(ADDRESS_HEADER) ?? "" };
-  await store.sessions.begin({ ...who, id, ...from, createdAt: at, usedAt: at, confirmedAt: at }, env.session);
+  await store.sessions.begin({ confirmedAt: at, ...who, id, ...from, createdAt: at, usedAt: at }, env.session);
   return id;
 }
 
@@ -112,7 +115,7 @@ async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   }
 }
 
-function readCookie(header: string, name: string): string | undefined {
+export function readCookie(header: string, name: string): string | undefined {
   for (const part of header.split(";")) {
     const at = part.indexOf("=");
     if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();

@@ -1,5 +1,5 @@
 // Signing in with an address and a password.
-// Guarantees: one answer for an unknown account, a wrong password and a disabled member, at the same cost.
+// Guarantees: one answer for an unknown account, a wrong password, a disabled member and one without a password, at the same cost.
 // Must never: log the address of a failed attempt or anything of a password.
 
 import "server-only";
@@ -21,13 +21,22 @@ export async function signIn(given: { email: string; password: string; address: 
     return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
   const member = await store.members.getByEmail(email);
   const fits = await verifyPassword(member?.passwordHash, given.password);
-  if (!member || !fits || member.disabled) {
+  if (!member || !fits || member.disabled || !mayUsePassword(member)) {
     log.warn({ address: given.address }, "sign-in refused");
     return failed(refused);
   }
   signInLimits.succeeded(email, given.address);
   log.info({ memberId: member.id }, "signed in");
   return ok(member);
+}
+
+const WAY_BACK_MS = 24 * 60 * 60_000;
+
+/** Where passwords are switched off: for a day after whoever has the data folder let the member set one (docs/decisions/0038). */
+export function mayUsePassword({ passwordHash, passwordResetAt }: Member): boolean {
+  const { env, now } = composition();
+  if (passwordHash === undefined) return false;
+  return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < WAY_BACK_MS);
 }
 
 const refused: Failure = { code: "UNAUTHORIZED", message: "Address or password is wrong.", status: 401 };

@@ -12,26 +12,36 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Handler, type RouteContext, toActor, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
+import { type OidcTurn } from "../auth/oidc/turn";
+import { type Member } from "../store/members";
+import { beginOidc, finishOidc, signOutEverywhere } from "./oidc-route";
 
 export function authRoute(): Handler {
-  return unguarded("auth", async ({ request, params, note }) => {
+  return unguarded("auth", async (opened) => {
+    const { request, params, note } = opened;
     const body = await readBody(request);
     if (!body.ok) return body;
     const failures: unknown[] = [];
+    const context: RouteContext = { params: Promise.resolve(params) };
+    const events = {
+      changed: (action: "signIn" | "signOut", member: Member) => note({ action, by: toActor(member) }),
+      refused: (member: Member | undefined, address: string) =>
+        note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
+      failed: (error: unknown) => void failures.push(error),
+    };
     // Made anew for each request: the options read the composition, which does not exist at import.
-    const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(
-      authOptions(
-        {
-          changed: (action, member) => note({ action, by: toActor(member) }),
-          refused: (member, address) => note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
-          failed: (error) => void failures.push(error),
-        },
-        request.headers,
-      ),
-    );
-    const answer = await handle(body.value, { params: Promise.resolve(params) });
-    if (failures.length > 0) throw failures[0];
-    return ok(await withRateLimit(answer));
+    async function run(asked: Request, turn?: OidcTurn): Promise<Response> {
+      const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(authOptions(events, request.headers, turn));
+      const answer = await handle(asked, context);
+      if (failures.length > 0) throw failures[0];
+      return answer;
+    }
+    const [step, id] = Array.isArray(params.nextauth) ? params.nextauth : [];
+    const provider = opened.console.env.oidc.find((one) => one.id === id);
+    if (provider && step === "signin" && request.method === "POST") return beginOidc(provider, body.value, run);
+    if (provider && step === "callback" && request.method === "GET") return finishOidc(provider, opened, run);
+    if (step === "signout" && request.method === "POST") return ok(await signOutEverywhere(request, () => run(body.value)));
+    return ok(await withRateLimit(await run(body.value)));
   });
 }
 

@@ -50,8 +50,19 @@ export type Opened = {
 };
 export type Asked = Opened & { viewer: Viewer };
 type Actor = Pick<Viewer, "memberId" | "name"> & Partial<Pick<Viewer, "credential">>;
-/** `isWritten`: in the audit log although it changes nothing, or no member is known to have done it. */
-type Noted = { action?: string; target?: string; connectionId?: string; outcome?: string; by?: Actor; isWritten?: boolean };
+/**
+ * `isWritten`: in the audit log although it changes nothing, or no member is known to have done it. `refused`: by a page, to which the
+ * answer leads.
+ */
+type Noted = {
+  action?: string;
+  target?: string;
+  connectionId?: string;
+  outcome?: string;
+  by?: Actor;
+  isWritten?: boolean;
+  refused?: ErrorCode;
+};
 
 /** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
@@ -158,9 +169,9 @@ type Written = { action: string; requestId: string; act: string | undefined };
 
 async function audit({ action, requestId, act }: Written, noted: Noted, result: Result<Response, Failure>): Promise<void> {
   const { store, now, log } = composition();
-  const { by, target, connectionId, outcome } = noted;
+  const { by, target, connectionId, outcome, refused } = noted;
   const said = result.ok
-    ? { status: result.value.status, outcome }
+    ? { status: refused ? errorStatus[refused] : result.value.status, code: refused, outcome }
     : { status: statusOf(result.failure), code: result.failure.code, outcome };
   try {
     await store.audit.add({

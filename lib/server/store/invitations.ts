@@ -6,6 +6,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { roles, type Role } from "@/lib/contract/roles";
 import { type Database } from "./database";
+import { type Identity, linkIdentity } from "./identities";
 import { insertMember, type Member, setPassword } from "./members";
 import { hashToken } from "./set-up-token";
 import { type InvitationRow } from "./tables";
@@ -34,6 +35,7 @@ export type Invitation = {
   withdrawn: boolean;
   resetsMemberId: string | undefined;
 };
+type Accepting = { name: string; passwordHash?: string; identity?: Identity };
 export type InvitationStore = ReturnType<typeof createInvitationStore>;
 
 export function createInvitationStore(database: Database) {
@@ -89,9 +91,9 @@ export function createInvitationStore(database: Database) {
 
     /**
      * Takes the invitation and makes its member, or gives one a new password, in one commit; the second taker gets undefined. "taken": the address is a member's, and
-     * the invitation stays as it was.
+     * the invitation stays as it was. Whoever comes by a provider has no password, and resets none.
      */
-    async accept(token: string, given: { name: string; passwordHash: string }, now: number): Promise<Member | "taken" | undefined> {
+    async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
       return database.transaction().execute(async (transaction) => {
         const row = await transaction
           .selectFrom("invitations")
@@ -102,11 +104,15 @@ export function createInvitationStore(database: Database) {
           .where("expires_at", ">", now)
           .executeTakeFirst();
         if (!row) return undefined;
+        const { email, resets_member_id: resets } = row;
+        if (resets !== null && passwordHash === undefined) return undefined;
         const member =
-          row.resets_member_id === null
-            ? await insertMember(transaction, { ...given, email: row.email, role: toRole(row.role), createdAt: now })
-            : await setPassword(transaction, row.resets_member_id, given.passwordHash);
+          resets === null || passwordHash === undefined
+            ? await insertMember(transaction, { name, passwordHash, email, role: toRole(row.role), createdAt: now })
+            : await setPassword(transaction, resets, passwordHash, now);
         if (!member) return "taken";
+        // Taken by another member meanwhile: nothing of this was.
+        if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
         await transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id).execute();
         return member;
       });

@@ -12,13 +12,17 @@ export type Member = {
   name: string;
   email: string;
   role: Role;
-  passwordHash: string;
+  /** Undefined: has no password. */
+  passwordHash: string | undefined;
+  /** When it was set by a link of the command line, or at the set-up. */
+  passwordResetAt: number | undefined;
   disabled: boolean;
   sessionVersion: number;
   lastConnectionId: string | undefined;
   createdAt: number;
 };
-export type NewMember = { name: string; email: string; role: Role; passwordHash: string; createdAt: number };
+/** Without `passwordHash` a provider says who it is. */
+export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
 export type AccountChange = { name?: string; email?: string; passwordHash?: string };
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
@@ -35,7 +39,7 @@ export function createMemberStore(database: Database) {
       return database.transaction().execute(async (transaction) => {
         const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
         if (owner) return undefined;
-        const row = toRow({ ...member, role: "owner" });
+        const row = toRow({ ...member, role: "owner", passwordResetAt: member.createdAt });
         await transaction.insertInto("members").values(row).execute();
         return toMember(row);
       });
@@ -121,10 +125,10 @@ export async function insertMember(database: Database, member: NewMember): Promi
 }
 
 /** Ends every session of the member. */
-export async function setPassword(database: Database, id: string, passwordHash: string): Promise<Member | undefined> {
+export async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
   const row = await database
     .updateTable("members")
-    .set((expression) => ({ password_hash: passwordHash, session_version: expression("session_version", "+", 1) }))
+    .set((expression) => ({ password_hash: passwordHash, password_reset_at: now, session_version: expression("session_version", "+", 1) }))
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirst();
@@ -137,7 +141,8 @@ function toRow(member: NewMember): MemberRow {
     name: member.name,
     email: member.email.trim().toLowerCase(),
     role: member.role,
-    password_hash: member.passwordHash,
+    password_hash: member.passwordHash ?? "",
+    password_reset_at: member.passwordResetAt ?? null,
     disabled: 0,
     session_version: 1,
     last_connection_id: null,
@@ -152,7 +157,8 @@ export function toMember(row: MemberRow): Member {
     email: row.email,
     // An unknown word in the table gives the weakest role, never a stronger one.
     role: roles.find((role) => role === row.role) ?? "viewer",
-    passwordHash: row.password_hash,
+    passwordHash: row.password_hash === "" ? undefined : row.password_hash,
+    passwordResetAt: row.password_reset_at === null ? undefined : Number(row.password_reset_at),
     disabled: row.disabled !== 0,
     sessionVersion: row.session_version,
     lastConnectionId: row.last_connection_id ?? undefined,

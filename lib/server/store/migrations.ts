@@ -21,6 +21,7 @@ import { submissions } from "./migrations/0016-submissions";
 import { actsOfTheLog } from "./migrations/0017-acts-of-the-log";
 import { sessions } from "./migrations/0018-sessions";
 import { tokens } from "./migrations/0019-tokens";
+import { identities } from "./migrations/0020-identities";
 import { team } from "./migrations/0021-team";
 import { settings } from "./migrations/0024-settings";
 
@@ -44,6 +45,7 @@ export const migrations: Record<string, Migration> = {
   "0017-acts-of-the-log": actsOfTheLog,
   "0018-sessions": sessions,
   "0019-tokens": tokens,
+  "0020-identities": identities,
   "0021-team": team,
   "0024-settings": settings,
 };

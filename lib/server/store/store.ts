@@ -8,6 +8,7 @@ import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase, type Database } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
+import { createIdentityStore, type IdentityStore } from "./identities";
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createJobViewerStore, type JobViewerStore } from "./job-viewers";
 import { createJobLedgerStore, type JobLedgerStore } from "./job-ledger";
@@ -70,6 +71,7 @@ export type Store = {
   jobLedger: JobLedgerStore & LedgerSearchStore;
   setUpToken: SetUpTokenStore;
   invitations: InvitationStore;
+  identities: IdentityStore;
   sessions: SessionStore;
   settings: SettingStore;
   tokens: TokenStore;
@@ -107,6 +109,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
+    identities: createIdentityStore(database),
     sessions: createSessionStore(database),
     settings: createSettingStore(database),
     tokens: createTokenStore(database),

@@ -9,7 +9,10 @@ export type MemberRow = {
   name: string;
   email: string;
   role: string;
+  /** Empty: has none, and signs in at a provider. */
   password_hash: string;
+  /** When it was set by a link of the command line, or at the set-up; null for all others. */
+  password_reset_at: number | null;
   disabled: number;
   /** Counts up when every session of the member must end. */
   session_version: number;
@@ -195,6 +198,19 @@ export type LedgerJobRow = {
   inputs: string | null;
 };
 
+export type IdentityRow = {
+  issuer: string;
+  subject: string;
+  provider: string;
+  /** Null: the member was removed. */
+  member_id: string | null;
+  created_at: number;
+  used_at: number;
+};
+
+/** `sealed_hint`: the ID token, encrypted. */
+type ProviderSessionRow = { session_id: string; provider: string; sealed_hint: string | null };
+
 /** Who sees the jobs of a member's own connection. */
 export type JobViewerRow = { connection_id: string; member_id: string; given_by: string; given_at: number };
 
@@ -215,6 +231,8 @@ export type JobUsageRow = {
 };
 
 export type Tables = {
+  identities: IdentityRow;
+  provider_sessions: ProviderSessionRow;
   job_viewers: JobViewerRow;
   shown_files: { connection_id: string; file_hash: string; at: number };
   job_usage: JobUsageRow;

@@ -1,0 +1,19 @@
+// What signing in at a provider may end with, as the sign-in page tells it. Free of zod: browsers load it.
+
+export const oidcRefusals = [
+  "away",
+  "cancelled",
+  "domain",
+  "invited",
+  "lost",
+  "other",
+  "stale",
+  "stranger",
+  "too-many",
+  "unverified",
+  "untrusted",
+] as const;
+export type OidcRefusal = (typeof oidcRefusals)[number];
+
+/** A way in that the settings name. */
+export type OidcChoice = { id: string; label: string };

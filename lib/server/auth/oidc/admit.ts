@@ -1,0 +1,108 @@
+// Who a provider's person is in this team: known by issuer and subject, linked, invited, made a member, or nobody.
+// Guarantees: an address alone leads to no member, unless it is verified and the provider's settings permit it; a role of a group is never
+// owner, and never touches the owner; a suspended or removed member stays out.
+// Must never: say to a person which of these it was; the log and the audit log say it.
+
+import "server-only";
+import { toPlainLine } from "@/lib/contract/plain-line";
+import { type OidcRefusal } from "@/lib/contract/oidc";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { composition } from "@/lib/server/composition";
+import { type OidcProvider } from "@/lib/server/oidc-settings";
+import { type Identity } from "@/lib/server/store/identities";
+import { type Member } from "@/lib/server/store/members";
+import { readInvitation } from "../invitations";
+import { type Purpose } from "./asked";
+import { type Person } from "./claims";
+
+/** `how`: for the audit log, where more happened than a sign-in. */
+export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made" };
+/** `shown` is for the person, `cause` for the log. */
+export type Refused = { shown: OidcRefusal; cause: string };
+
+const LONGEST_NAME = 100;
+
+export async function admit(provider: OidcProvider, person: Person, purpose: Purpose): Promise<Result<Admitted, Refused>> {
+  const { email } = person;
+  if (email === undefined) return refuse("unverified", "the address is missing or not verified");
+  if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
+    return refuse("domain", "the address is of another domain");
+  const found = await findMember(provider, { ...person, email }, purpose);
+  if (!found.ok) return found;
+  const { member, how } = found.value;
+  if (member.disabled) return refuse("stranger", "the member is suspended");
+  const role = await applyRole(member, person.role);
+  if (!role) return refuse("stranger", "in none of the groups that may sign in");
+  return ok({ member: await applyAddress(role, email), how });
+}
+
+type Verified = Person & { email: string };
+
+async function findMember(provider: OidcProvider, person: Verified, purpose: Purpose): Promise<Result<Admitted, Refused>> {
+  const { store, now } = composition();
+  const identity: Identity = { issuer: person.issuer, subject: person.subject, provider: provider.id };
+  const known = await store.identities.find(identity.issuer, identity.subject);
+  const member = known?.memberId === undefined ? undefined : await store.members.get(known.memberId);
+  if (purpose.kind === "confirm" || purpose.kind === "link") {
+    const isOther = member ? member.id !== purpose.memberId : purpose.kind === "confirm";
+    if (isOther) return refuse("other", "signed in at the provider as somebody else");
+  }
+  if (member) {
+    await store.identities.noteUse(identity, now());
+    return ok({ member, how: "known" });
+  }
+  if (purpose.kind === "link") return link(identity, await store.members.get(purpose.memberId));
+  // A group that may not sign in makes no member either.
+  if (person.role === "none") return refuse("stranger", "in none of the groups that may sign in");
+  if (purpose.kind === "join") return joinTeam(identity, person, purpose.token);
+  if (known) return refuse("stranger", "the member was removed");
+  const holder = await store.members.getByEmail(person.email);
+  if (holder) {
+    if (!provider.linksByAddress) return refuse("stranger", "the address is a member's who has not linked this provider");
+    return holder.disabled ? refuse("stranger", "the member is suspended") : link(identity, holder);
+  }
+  const role = person.role ?? provider.signUp;
+  if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
+  const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
+  return made ? ok({ member: made, how: "made" }) : refuse("stranger", "the address or the subject was taken meanwhile");
+}
+
+async function link(identity: Identity, member: Member | undefined): Promise<Result<Admitted, Refused>> {
+  const { store, now } = composition();
+  if (!member || !(await store.identities.link(identity, member.id, now())))
+    return refuse("stranger", "the member is known to the provider by another subject");
+  return ok({ member, how: "linked" });
+}
+
+/** The link and the verified address together are who was invited. */
+async function joinTeam(identity: Identity, person: Verified, token: string): Promise<Result<Admitted, Refused>> {
+  const { store, now } = composition();
+  const invitation = await readInvitation(token);
+  if (invitation.state !== "open" || invitation.resets) return refuse("stranger", "the invitation is worth nothing any more");
+  if (invitation.email.toLowerCase() !== person.email) return refuse("invited", "the invitation is for another address");
+  const joined = await store.invitations.accept(token, { name: nameOf(person), identity }, now());
+  return joined && joined !== "taken" ? ok({ member: joined, how: "joined" }) : refuse("stranger", "the address is a member's");
+}
+
+/** Undefined: may not sign in. A changed role ends the sessions from before. */
+async function applyRole(member: Member, role: Person["role"]): Promise<Member | undefined> {
+  if (member.role === "owner" || role === undefined || role === member.role) return member;
+  return role === "none" ? undefined : composition().store.members.change(member.id, { role });
+}
+
+/** Whoever has no password cannot change the address here: it is the provider's. One that another member has stays theirs. */
+async function applyAddress(member: Member, email: string): Promise<Member> {
+  if (member.passwordHash !== undefined || member.email === email) return member;
+  return (await composition().store.members.changeAccount(member.id, { email })) ?? member;
+}
+
+function nameOf({ name, email }: Verified): string {
+  const plain = toPlainLine(name ?? "")
+    .trim()
+    .slice(0, LONGEST_NAME);
+  return plain === "" ? email.slice(0, LONGEST_NAME) : plain;
+}
+
+function refuse(shown: OidcRefusal, cause: string): Result<never, Refused> {
+  return failed({ shown, cause });
+}

@@ -1,0 +1,74 @@
+// What a provider says of a person, from the ID token that was checked, and from its userinfo where the token leaves things out.
+// Guarantees: an address and whether it is verified come from one and the same answer; verified is `true` and nothing that looks like it.
+
+import "server-only";
+import { isObject } from "@/lib/contract/json/json";
+import { hasRole, type Role } from "@/lib/contract/roles";
+import { EVERYBODY, type OidcProvider } from "@/lib/server/oidc-settings";
+
+export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: string };
+export type Person = {
+  issuer: string;
+  subject: string;
+  /** Undefined: none, or not verified. */
+  email: string | undefined;
+  name: string | undefined;
+  /** When they last showed the provider who they are, in milliseconds. */
+  signedInAt: number | undefined;
+  /** By their groups, where the settings say so; "none": in none of them. */
+  role: Role | "none" | undefined;
+};
+
+const LONGEST_SUBJECT = 255;
+const LONGEST_EMAIL = 254;
+const MOST_GROUPS = 2_000;
+
+/** Whether the ID token alone does not tell all that the settings ask for. */
+export function lacksClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
+  return (
+    claims.email === undefined || claims[verifiedClaim] === undefined || (roles !== undefined && at(claims, roles.claim) === undefined)
+  );
+}
+
+/** The ID token goes before; the address is taken with what is said of it. */
+export function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>, { verifiedClaim }: OidcProvider): Claims {
+  const said = token.email !== undefined && token[verifiedClaim] !== undefined ? token : userinfo;
+  return { ...userinfo, ...token, email: said.email, [verifiedClaim]: said[verifiedClaim] };
+}
+
+/** Undefined where the subject is none that could be stored. */
+export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
+  const { sub, iss, auth_time: shownAt } = claims;
+  if (typeof sub !== "string" || sub === "" || sub.length > LONGEST_SUBJECT) return undefined;
+  return {
+    issuer: iss,
+    subject: sub,
+    email: claims[provider.verifiedClaim] === true ? readEmail(claims.email) : undefined,
+    name: [claims.name, claims.preferred_username].find((name): name is string => typeof name === "string" && name.trim() !== ""),
+    signedInAt: typeof shownAt === "number" ? shownAt * 1000 : undefined,
+    role: provider.roles && roleIn(at(claims, provider.roles.claim), provider.roles.byGroup),
+  };
+}
+
+function readEmail(given: unknown): string | undefined {
+  if (typeof given !== "string" || given.length > LONGEST_EMAIL) return undefined;
+  const email = given.trim().toLowerCase();
+  return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
+}
+
+/** The strongest of those that the groups give. */
+function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): Role | "none" {
+  const names = (Array.isArray(groups) ? groups.slice(0, MOST_GROUPS) : [groups]).filter((name) => typeof name === "string");
+  const given = names.filter((name) => name !== EVERYBODY).flatMap((name) => byGroup.get(name) ?? []);
+  const [first, ...others] = given;
+  if (first === undefined) return byGroup.get(EVERYBODY) ?? "none";
+  return others.reduce((strongest, role) => (hasRole(role, strongest) ? role : strongest), first);
+}
+
+/** A claim by its name, or by a path such as realm_access.roles. */
+function at(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split(".")) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  return value;
+}

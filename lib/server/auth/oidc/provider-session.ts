@@ -1,0 +1,65 @@
+// The session that a sign-in at a provider begins, or confirms; and its end at the provider too (RP-initiated logout), for which what that
+// needs is kept beside ours, and gone with it.
+// Guarantees: the ID token lies encrypted in the store and never in a cookie; a provider that is away keeps nobody from signing out here.
+
+import "server-only";
+import { decode, encode } from "next-auth/jwt";
+import { composition } from "@/lib/server/composition";
+import { beginSession, confirmSession, findSession, sessionIdIn } from "../session";
+import { discover, KEPT_MS } from "./discovery";
+import { type OidcTurn } from "./turn";
+
+type Admitted = NonNullable<ReturnType<OidcTurn["admitted"]>>;
+
+const SALT = "lightdesk.id-token";
+/** It travels in an address: a longer one is left out, and the provider asks. */
+const LONGEST_HINT = 4_000;
+const KEPT_SECONDS = 366 * 24 * 60 * 60;
+
+type Account = { provider: string; id_token?: string };
+
+/** Answers the session's id: whoever only confirmed who they are, or added this way of signing in, keeps the one they have. */
+export async function beginProviderSession(
+  admitted: Admitted,
+  { provider, id_token }: Account,
+  sent: Pick<Headers, "get">,
+): Promise<string> {
+  const { member, purpose, confirmedAt } = admitted;
+  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(sent) : undefined;
+  // A role that changed just now has ended it.
+  if (current !== undefined && (await findSession(current))?.member.id === member.id) {
+    if (purpose === "confirm") await confirmSession(current);
+    return current;
+  }
+  const sid = await beginSession({ memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt }, sent);
+  await keep(sid, provider, id_token);
+  return sid;
+}
+
+async function keep(sessionId: string, provider: string, idToken: string | undefined): Promise<void> {
+  const { store, authSecret } = composition();
+  const isKept = idToken !== undefined && idToken.length <= LONGEST_HINT;
+  const sealedHint = isKept ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: KEPT_SECONDS }) : undefined;
+  await store.identities.keepSession({ sessionId, provider, sealedHint });
+}
+
+/** Asked before the session is ended. Undefined: began here, or at a provider without such a page. */
+export async function endSessionUrl(sessionId: string, returnTo: string): Promise<string | undefined> {
+  const { store, env, authSecret, log } = composition();
+  const kept = await store.identities.sessionOf(sessionId);
+  const provider = kept && env.oidc.find(({ id }) => id === kept.provider);
+  if (!provider) return undefined;
+  try {
+    const found = await discover(provider, KEPT_MS);
+    if (found.endSessionUrl === undefined) return undefined;
+    const url = new URL(found.endSessionUrl);
+    const token = kept.sealedHint === undefined ? null : await decode({ token: kept.sealedHint, secret: authSecret, salt: SALT });
+    if (typeof token?.hint === "string") url.searchParams.set("id_token_hint", token.hint);
+    url.searchParams.set("client_id", provider.clientId);
+    url.searchParams.set("post_logout_redirect_uri", returnTo);
+    return url.href;
+  } catch (err) {
+    log.warn({ provider: provider.id, err }, "the session of the provider was not ended");
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+// A provider of the settings as one of next-auth's: code flow with PKCE, state and nonce, and the ID token checked against what the provider
+// says of itself.
+
+import "server-only";
+import { type OAuthConfig } from "next-auth/providers/oauth";
+import { isObject } from "@/lib/contract/json/json";
+import { type OidcProvider } from "@/lib/server/oidc-settings";
+import { type Claims, lacksClaims, mergeClaims } from "./claims";
+import { type Discovered, PROVIDER_MS } from "./discovery";
+
+/** `asksAgain`: the provider shall not go by a session of its own. `failed` hears what goes wrong once its answer is looked at. */
+export function toNextAuth(
+  provider: OidcProvider,
+  found: Discovered,
+  asksAgain: boolean,
+  failed: (error: unknown) => void,
+): OAuthConfig<Claims> {
+  async function hearing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }
+  const { id, label, clientId, clientSecret, scopes } = provider;
+  return {
+    id,
+    name: label,
+    type: "oauth",
+    issuer: found.issuer,
+    authorization: { url: found.authorizationUrl, params: { scope: scopes, ...(asksAgain && { prompt: "login", max_age: 0 }) } },
+    token: {
+      url: found.tokenUrl,
+      request: ({ client, provider: { callbackUrl }, params, checks }) =>
+        hearing(async () => ({ tokens: await client.callback(callbackUrl, params, checks) })),
+    },
+    userinfo: {
+      url: found.userinfoUrl,
+      request: ({ client, tokens }) =>
+        hearing(async () => {
+          const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
+          if (found.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
+          const more = await client.userinfo(tokens.access_token);
+          if (more.sub !== claims.sub) throw new Error("its userinfo is about somebody else");
+          return mergeClaims(claims, more, provider);
+        }),
+    },
+    jwks_endpoint: found.keysUrl,
+    clientId,
+    clientSecret,
+    client: { id_token_signed_response_alg: found.algorithm, token_endpoint_auth_method: found.tokenAuth },
+    checks: ["pkce", "state", "nonce"],
+    idToken: true,
+    httpOptions: { timeout: PROVIDER_MS },
+    profile: ({ sub }) => ({ id: sub }),
+  };
+}
+
+export function toClaims(claims: unknown): Claims {
+  if (!isObject(claims) || typeof claims.sub !== "string" || typeof claims.iss !== "string") throw new Error("the ID token names nobody");
+  return { ...claims, sub: claims.sub, iss: claims.iss };
+}

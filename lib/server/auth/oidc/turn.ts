@@ -1,0 +1,75 @@
+// One request of next-auth's that is about a provider: the provider as next-auth takes it, and what came of the person whom it names.
+// Guarantees: why it failed is known here, for next-auth tells only that it did, and its log is one for all requests.
+
+import "server-only";
+import { type OAuthConfig } from "next-auth/providers/oauth";
+import { type OidcRefusal } from "@/lib/contract/oidc";
+import { composition } from "@/lib/server/composition";
+import { type OidcProvider } from "@/lib/server/oidc-settings";
+import { type Admitted, admit, type Refused } from "./admit";
+import { type Asked, type Purpose } from "./asked";
+import { type Claims, readPerson } from "./claims";
+import { type Discovered } from "./discovery";
+import { toNextAuth } from "./provider";
+
+export type OidcTurn = {
+  config: OAuthConfig<Claims>;
+  provider: OidcProvider;
+  /** Asked by next-auth when the ID token is good. */
+  judge(claims: Claims): Promise<boolean>;
+  /** After `judge`. `confirmedAt`: when it was last made sure that it is the member, as far as the provider says so. */
+  admitted(): (Admitted & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
+  /** Why nobody was admitted. */
+  refused(): Refused;
+};
+
+/** Between two clocks. */
+const SLACK_MS = 60_000;
+
+/** `asked` is undefined on the way to the provider. */
+export function createTurn(provider: OidcProvider, found: Discovered, asked: Asked | undefined, asksAgain = false): OidcTurn {
+  let admitted: ReturnType<OidcTurn["admitted"]>;
+  // Before the provider's answer is looked at there are only the cookies that belong to it.
+  let refused: Refused = { shown: "lost", cause: "what was kept in the browser for this sign-in is gone or another one's" };
+  const config = toNextAuth(provider, found, asksAgain, (error) => (refused = { shown: shownOf(error), cause: causeOf(error) }));
+  return {
+    config,
+    provider,
+    async judge(claims) {
+      const person = readPerson(claims, provider);
+      if (!person || !asked) return false;
+      const { now } = composition();
+      const { purpose, at } = asked;
+      if (purpose.kind === "confirm" && person.signedInAt !== undefined && person.signedInAt < at - SLACK_MS) {
+        refused = { shown: "stale", cause: "the provider went by a session of its own" };
+        return false;
+      }
+      const result = await admit(provider, person, purpose);
+      if (!result.ok) refused = result.failure;
+      else {
+        const confirmedAt = purpose.kind === "confirm" ? now() : Math.min(now(), person.signedInAt ?? 0);
+        admitted = { ...result.value, purpose: purpose.kind, confirmedAt };
+      }
+      return result.ok;
+    },
+    admitted: () => admitted,
+    refused: () => refused,
+  };
+}
+
+const away = /timed out|ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|CERT|got: 5\d\d|temporarily_unavailable|server_error/;
+
+export function shownOf(error: unknown): OidcRefusal {
+  const cause = causeOf(error);
+  if (away.test(cause)) return "away";
+  // The code was used before, or came too late.
+  return cause.includes("invalid_grant") ? "lost" : "untrusted";
+}
+
+/** For the log: names and codes of the library, never a token. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const code = "code" in error ? `${String(error.code)} ` : "";
+  const oauth = "error" in error ? `${String(error.error)} ` : "";
+  return `${code}${oauth}${error.message}`.slice(0, 300);
+}

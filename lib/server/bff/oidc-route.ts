@@ -1,0 +1,147 @@
+// The way to a provider and back, around next-auth: what was asked goes along in a cookie, what came of it into the audit log, and a refusal
+// to the sign-in page, which says one sentence about it.
+// Guarantees: no parameter of the caller's reaches the provider; nobody learns here why they are no member.
+
+import "server-only";
+import { NextRequest } from "next/server";
+import { type OidcRefusal } from "@/lib/contract/oidc";
+import { networkOf } from "@/lib/shared/ip-address";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { safeReturn } from "@/lib/shared/safe-return";
+import { type Failure } from "@/lib/contract/failure";
+import { type Asked, askedCookie, forgottenCookie, type Purpose, readAsked } from "../auth/oidc/asked";
+import { type Refused } from "../auth/oidc/admit";
+import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
+import { causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
+import { endSessionUrl } from "../auth/oidc/provider-session";
+import { findSession, sessionIdIn } from "../auth/session";
+import { readViewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { consoleUrl } from "../env";
+import { clientAddress } from "../limits/client-address";
+import { type OidcProvider } from "../oidc-settings";
+import { jsonAnswer } from "./answers";
+import { type Opened, refusal, toActor } from "./guard";
+import { searchOf } from "./read-request";
+
+type Run = (request: Request, turn: OidcTurn) => Promise<Response>;
+
+const LONGEST_RETURN = 500;
+
+/** POST: answers the address at the provider to go to. */
+export async function beginOidc(provider: OidcProvider, request: Request, run: Run): Promise<Result<Response, Failure>> {
+  const waitMs = composition().tokenLimit.take(networkOf(clientAddress(request)));
+  if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
+  const fields = new URLSearchParams(await request.clone().text());
+  const purpose = await readPurpose(fields, request);
+  if (!purpose.ok) return purpose;
+  let turn: OidcTurn;
+  try {
+    turn = createTurn(provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
+  } catch (error) {
+    composition().log.error({ provider: provider.id, cause: causeOf(error) }, "a provider of sign-in cannot be used");
+    return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
+  }
+  // Without the caller's query: next-auth would send it on to the provider.
+  const bare = new NextRequest(request.url.split("?")[0] ?? "", { method: "POST", headers: request.headers, body: await request.text() });
+  const answer = await run(bare, turn);
+  const { url }: { url?: string } = await answer.clone().json();
+  const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
+  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "The sign-in was not begun here."));
+  const asked: Asked = {
+    provider: provider.id,
+    state,
+    at: composition().now(),
+    returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, LONGEST_RETURN)),
+    purpose: purpose.value,
+  };
+  const sent = jsonAnswer({ url }, 200, cookiesOf(answer));
+  sent.headers.append("set-cookie", await askedCookie(asked));
+  return ok(sent);
+}
+
+/** GET: a browser comes back from the provider. */
+export async function finishOidc(provider: OidcProvider, opened: Opened, run: Run): Promise<Result<Response, Failure>> {
+  const { request, note } = opened;
+  const { log, tokenLimit } = composition();
+  const asked = await readAsked(request.headers);
+  const search = searchOf(request);
+  const refuse = (refused: Refused, headers?: Headers) => {
+    log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "sign-in at a provider refused");
+    note({
+      action: "signIn",
+      isWritten: true,
+      target: clientAddress(request),
+      refused: "UNAUTHORIZED",
+      outcome: outcomeOf(provider, refused.cause),
+    });
+    return ok(toSignIn(provider, refused.shown, asked?.returnTo, headers));
+  };
+  if (tokenLimit.take(networkOf(clientAddress(request))) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
+  const isAsked = asked?.provider === provider.id && asked.state === search.get("state");
+  if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
+  const error = search.get("error");
+  if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
+  let turn: OidcTurn;
+  try {
+    turn = createTurn(provider, await discover(provider, KEPT_MS), asked);
+  } catch (cause) {
+    return refuse({ shown: "away", cause: causeOf(cause) });
+  }
+  if (
+    (asked.purpose.kind === "link" || asked.purpose.kind === "confirm") &&
+    (await readViewer(request.headers))?.memberId !== asked.purpose.memberId
+  )
+    return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
+  const answer = await run(request, turn);
+  const admitted = turn.admitted();
+  const headers = cookiesOf(answer);
+  if (!admitted) return refuse(turn.refused(), headers);
+  const { member, how } = admitted;
+  const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
+  note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, outcome: outcomeOf(provider, how) });
+  headers.append("set-cookie", forgottenCookie());
+  headers.set("location", `${composition().env.basePath}${asked.returnTo}`);
+  return ok(new Response(null, { status: 302, headers }));
+}
+
+/** Here, and at the provider that the session began at: then the answer leads there. */
+export async function signOutEverywhere(request: Request, run: () => Promise<Response>): Promise<Response> {
+  const { env } = composition();
+  const id = await sessionIdIn(request.headers);
+  const url = id === undefined ? undefined : await endSessionUrl(id, `${consoleUrl(env)}/sign-in`);
+  const answer = await run();
+  if (url === undefined || id === undefined || (await findSession(id))) return answer;
+  return jsonAnswer({ url }, 200, cookiesOf(answer));
+}
+
+const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
+
+const outcomeOf = ({ label }: OidcProvider, what: string) => `${label}: ${what}`;
+
+async function readPurpose(fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
+  const kind = fields.get("purpose") ?? "signIn";
+  if (kind === "signIn") return ok({ kind });
+  if (kind === "join") return ok({ kind, token: (fields.get("token") ?? "").slice(0, 200) });
+  if (kind !== "confirm" && kind !== "link") return failed(refusal("INVALID_BODY", "purpose: unknown"));
+  const viewer = await readViewer(request.headers);
+  return viewer ? ok({ kind, memberId: viewer.memberId }) : failed(refusal("UNAUTHORIZED", "Sign in first."));
+}
+
+function refusalOf(error: string): OidcRefusal {
+  if (["access_denied", "consent_required", "interaction_required", "login_required"].includes(error)) return "cancelled";
+  return ["temporarily_unavailable", "server_error"].includes(error) ? "away" : "untrusted";
+}
+
+function toSignIn(provider: OidcProvider, shown: OidcRefusal, returnTo: string | undefined, headers = new Headers()): Response {
+  const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
+  headers.append("set-cookie", forgottenCookie());
+  headers.set("location", `${composition().env.basePath}/sign-in?${query.toString()}`);
+  return new Response(null, { status: 302, headers });
+}
+
+function cookiesOf(answer: Response): Headers {
+  const headers = new Headers();
+  for (const cookie of answer.headers.getSetCookie()) headers.append("set-cookie", cookie);
+  return headers;
+}

@@ -1,0 +1,124 @@
+// The settings of sign-in by OIDC: LIGHTDESK_OIDC names the providers, and each has its own under LIGHTDESK_OIDC_ID_….
+// Guarantees: a provider is complete and safe to use, or the start stops: never everybody whom a public provider knows as a member, never
+// an issuer in the clear outside this machine. Must never: put a secret into a message.
+
+import "server-only";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { type Role, roles } from "@/lib/contract/roles";
+
+export type OidcProvider = {
+  id: string;
+  label: string;
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  scopes: string;
+  /** Lower case; empty: any. */
+  domains: readonly string[];
+  /** Of a member made at the first sign-in; undefined: nobody is made one. */
+  signUp: Role | undefined;
+  /** Whoever has none of its groups is not let in; absent: roles are given in the console. */
+  roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
+  /** What has to be true for the address to count. */
+  verifiedClaim: string;
+  /** A verified address leads to the member who has it. */
+  linksByAddress: boolean;
+};
+
+export const EVERYBODY = "*";
+/** Taken by sign-in with a password, and words of our own. */
+const takenIds = ["credentials", "password", "none"];
+
+type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
+type Fail = (message: string) => never;
+
+const idList = z.string().regex(/^[a-z][a-z0-9-]{0,30}(,[a-z][a-z0-9-]{0,30})*$/);
+const text = z.string().min(1).max(2000);
+const flag = z.enum(["0", "1"]).transform((value) => value === "1");
+const givenRoles = roles.filter((role) => role !== "owner");
+const roleSchema = z.enum(givenRoles);
+const domainList = z
+  .string()
+  .toLowerCase()
+  .regex(/^(\*|[a-z0-9.-]+\.[a-z0-9-]+(,[a-z0-9.-]+\.[a-z0-9-]+)*)$/);
+const issuerSchema = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => !/[?#]/.test(url))
+  .refine((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname));
+
+export function readSignInSettings(read: Read, fail: Fail): { oidc: readonly OidcProvider[]; passwordSignIn: boolean } {
+  const ids = read("LIGHTDESK_OIDC", idList, "short names in lower case, such as acme,google")?.split(",") ?? [];
+  if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
+    return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
+  const oidc = ids.map((id) => readProvider(id, read, fail));
+  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 where people sign in by LIGHTDESK_OIDC only") ?? true;
+  if (!passwordSignIn && oidc.length === 0)
+    return fail("LIGHTDESK_PASSWORD_SIGN_IN must be 1 while LIGHTDESK_OIDC is not set: nobody could sign in.");
+  return { oidc, passwordSignIn };
+}
+
+function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
+  const nameOf = (key: string) => `LIGHTDESK_OIDC_${id.toUpperCase().replaceAll("-", "_")}_${key}`;
+  const of = <T>(key: string, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
+  const needed = <T>(key: string, value: T | undefined): T =>
+    value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
+  const domains = of("DOMAINS", domainList, "domains of addresses, separated by commas, or * for any")?.split(",");
+  const signUp = of("SIGN_UP", z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ?? "no";
+  const byGroup = readGroups(of("ROLES", text, groupsExpected), (key) => fail(`${nameOf(key)} must be ${groupsExpected}.`));
+  const claim = of("ROLE_CLAIM", text, "the name of the claim that holds groups or roles");
+  if ((byGroup === undefined) !== (claim === undefined))
+    return fail(`${nameOf("ROLE_CLAIM")} and ${nameOf("ROLES")} must be set together.`);
+  if (signUp !== "no" && domains === undefined && byGroup === undefined)
+    return fail(
+      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everybody whom the provider knows would become a member. Set ${nameOf("DOMAINS")}=* where that is meant.`,
+    );
+  const scopes = of("SCOPES", z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e ]+$/), "scopes separated by spaces") ?? "openid email profile";
+  return {
+    id,
+    label: of("LABEL", z.string().max(40), "a short name for people") ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+    issuer: needed("ISSUER", of("ISSUER", issuerSchema, "the provider's https address, as it names itself")),
+    clientId: needed("CLIENT_ID", of("CLIENT_ID", text, "the id that the provider gave this console")),
+    clientSecret: readSecret(
+      of("CLIENT_SECRET", text, "the secret that the provider gave this console"),
+      of("CLIENT_SECRET_FILE", text, "a file that holds the secret"),
+      (why) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${why}.`),
+    ),
+    scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
+    domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
+    signUp: signUp === "no" ? undefined : signUp,
+    roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
+    verifiedClaim: of("VERIFIED_CLAIM", text, "the name of the claim that says that an address is verified") ?? "email_verified",
+    linksByAddress: of("LINK", flag, "1 where a verified address may lead to the member who has it, else 0") ?? false,
+  };
+}
+
+const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${givenRoles.join(", ")}; the GROUP * is everybody else`;
+
+/** A group's name may hold a colon: the role is behind the last one. */
+function readGroups(given: string | undefined, fail: (key: string) => never): ReadonlyMap<string, Role> | undefined {
+  if (given === undefined) return undefined;
+  const pairs = given.split(",").map((pair): [string, Role] => {
+    const at = pair.lastIndexOf(":");
+    const role = roleSchema.safeParse(pair.slice(at + 1).trim());
+    const group = pair.slice(0, Math.max(at, 0)).trim();
+    return group !== "" && role.success ? [group, role.data] : fail("ROLES");
+  });
+  return new Map(pairs);
+}
+
+function readSecret(given: string | undefined, file: string | undefined, fail: (why: string) => never): string {
+  if ((given === undefined) === (file === undefined)) return fail("must be set, one of the two");
+  if (file === undefined) return given ?? "";
+  try {
+    const secret = readFileSync(file, "utf8").trim();
+    return secret === "" ? fail("must name a file that is not empty") : secret;
+  } catch (error) {
+    return fail(`must name a file that can be read (${error instanceof Error && "code" in error ? String(error.code) : "it cannot"})`);
+  }
+}
+
+/** A provider on this machine needs no TLS: nothing leaves it. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+}

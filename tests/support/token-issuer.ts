@@ -1,0 +1,107 @@
+// A provider of sign-in whose answers a test bends: discovery, keys, and ID tokens with whatever claims, header and key it is told.
+// A real one, which gives good answers, is started by tests/e2e/support/oidc-server.ts.
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo } from "node:net";
+
+type Bent = {
+  /** Over the claims of a good token; undefined takes one away. */
+  claims?: Record<string, unknown>;
+  algorithm?: "RS256" | "none" | "HS256";
+  /** Signs with a key that it does not publish. */
+  withOtherKey?: boolean;
+  /** In the configuration. */
+  configuration?: Record<string, unknown>;
+  userinfo?: Record<string, unknown>;
+  /** Answers this status to everything. */
+  status?: number;
+};
+export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;
+
+export const CLIENT = { id: "lightdesk", secret: "a secret of the provider's" };
+
+export async function startTokenIssuer() {
+  const keys = [newKey(), newKey()] as const;
+  let bent: Bent = {};
+  /** By code: what the browser was sent with. */
+  const begun = new Map<string, { nonce: string | null; challenge: string | null }>();
+  const answer: RequestListener = (request, response) => {
+    const { pathname } = new URL(request.url ?? "/", url);
+    const send = (value: unknown) => {
+      response.writeHead(bent.status ?? 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(value));
+    };
+    if (pathname === "/.well-known/openid-configuration") return send({ ...configuration(url), ...bent.configuration });
+    if (pathname === "/keys")
+      return send({ keys: [{ ...keys[0].publicKey.export({ format: "jwk" }), kid: "one", alg: "RS256", use: "sig" }] });
+    if (pathname === "/userinfo") return send(bent.userinfo ?? { sub: bent.claims?.sub ?? "ada" });
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const sent = new URLSearchParams(body);
+      const code = begun.get(sent.get("code") ?? "");
+      const challenge = createHash("sha256")
+        .update(sent.get("code_verifier") ?? "")
+        .digest("base64url");
+      if (code?.challenge !== challenge)
+        return void response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
+      begun.delete(sent.get("code") ?? "");
+      const now = Math.floor(Date.now() / 1000);
+      const usual = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
+      const claims = { ...usual, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
+      send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: tokenOf(claims, bent, keys) });
+    });
+  };
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    bend: (next: Bent) => void (bent = next),
+    /** What the person at the browser does there: from the address that the console names to the query that it gets back. */
+    visit(authorization: string): Record<string, string> {
+      const { searchParams } = new URL(authorization);
+      const code = randomUUID();
+      begun.set(code, { nonce: searchParams.get("nonce"), challenge: searchParams.get("code_challenge") });
+      return { code, state: searchParams.get("state") ?? "" };
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Settings of the console by which it trusts this provider. */
+export function settingsOf(id: string, { url }: { url: string }, more: Record<string, string> = {}): Record<string, string> {
+  const usual = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...more };
+  return Object.fromEntries(Object.entries(usual).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
+}
+
+function newKey() {
+  return generateKeyPairSync("rsa", { modulusLength: 2048 });
+}
+
+function configuration(url: string) {
+  return {
+    issuer: url,
+    authorization_endpoint: `${url}/authorize`,
+    token_endpoint: `${url}/token`,
+    jwks_uri: `${url}/keys`,
+    userinfo_endpoint: `${url}/userinfo`,
+    id_token_signing_alg_values_supported: ["RS256"],
+  };
+}
+
+type Keys = readonly { privateKey: KeyObject }[];
+
+function tokenOf(claims: Record<string, unknown>, { algorithm = "RS256", withOtherKey }: Bent, keys: Keys): string {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const signed = `${part({ alg: algorithm, typ: "JWT", ...(algorithm === "RS256" && { kid: "one" }) })}.${part(claims)}`;
+  if (algorithm === "none") return `${signed}.`;
+  if (algorithm === "HS256") return `${signed}.${createHmac("sha256", CLIENT.secret).update(signed).digest("base64url")}`;
+  const key = keys[withOtherKey ? 1 : 0];
+  if (!key) throw new Error("no key");
+  return `${signed}.${sign("sha256", Buffer.from(signed), key.privateKey).toString("base64url")}`;
+}
