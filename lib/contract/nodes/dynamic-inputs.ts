@@ -20,7 +20,25 @@ const MOST_GROWN = 100;
 
 /** Those that are nowhere yet too: what is required, and the next free place of a list that a form can fill. */
 export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput[] {
-  return info?.input ? inputsIn(info.input, "", values, 0) : [];
+  return inputsIn(orderedInputs(info), values, 0);
+}
+
+/** As they are declared, in the order that the class names; a choice and a list are one input each. */
+export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
+  const [required, optional] = [info?.input?.required ?? {}, info?.input?.optional ?? {}];
+  const inOrder = (group: Readonly<Record<string, unknown>>, order: unknown, isRequired: boolean) => {
+    const names = new Set([...(list(anyText)(order) ?? []), ...Object.keys(group)]);
+    return [...names].flatMap((name) => (Object.hasOwn(group, name) ? [{ name, raw: group[name], isRequired }] : []));
+  };
+  const first = inOrder(required, info?.input_order?.required, true);
+  const seen = new Set(first.map(({ name }) => name));
+  return [...first, ...inOrder(optional, info?.input_order?.optional, false).filter(({ name }) => !seen.has(name))];
+}
+
+/** What a choice among inputs brings along when `key` is chosen. */
+export function broughtBy(input: ClassInput, key: unknown): ClassInput[] {
+  const chosen = optionsOf(input.raw).find((option) => option.key === (key ?? optionsOf(input.raw)[0]?.key));
+  return chosen?.inputs ? named(chosen.inputs, `${input.name}.`) : [];
 }
 
 export function isDynamic(info: NodeInfo | undefined): boolean {
@@ -52,16 +70,17 @@ export function withChoice(
   return { ...graph, [nodeId]: { ...node, inputs: Object.fromEntries(entries) } };
 }
 
-function inputsIn({ required = {}, optional = {} }: Groups, prefix: string, values: Values, depth: number): ClassInput[] {
-  const listed = [
+function named({ required = {}, optional = {} }: Groups, prefix: string): ClassInput[] {
+  return [
     ...Object.entries(required).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: true })),
     ...Object.entries(optional).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: false })),
   ];
+}
+
+function inputsIn(listed: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
   return listed.flatMap((input) => {
-    if (depth < DEEPEST && isDynamicCombo(input.raw)) {
-      const option = optionsOf(input.raw).find(({ key }) => key === (own(values, input.name) ?? optionsOf(input.raw)[0]?.key));
-      return [input, ...(option?.inputs ? inputsIn(option.inputs, `${input.name}.`, values, depth + 1) : [])];
-    }
+    if (depth < DEEPEST && isDynamicCombo(input.raw))
+      return [input, ...inputsIn(broughtBy(input, own(values, input.name)), values, depth + 1)];
     return isGrowing(input.raw) ? grown(input, values) : [input];
   });
 }
@@ -78,7 +97,7 @@ function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInpu
   return next ? [...held, next] : held;
 }
 
-function fallbackOf(raw: unknown): unknown {
+export function fallbackOf(raw: unknown): unknown {
   const spec = readInputSpec("", raw);
   if (spec.kind === "connection" || spec.kind === "box") return undefined;
   return spec.fallback ?? { number: 0, text: "", boolean: false, choice: undefined, "hex-color": "#ffffff" }[spec.kind];
@@ -88,10 +107,10 @@ function optionsOf(raw: unknown): readonly ReadBy<typeof option>[] {
   return settingsOf(raw).options?.flatMap((each) => option(each) ?? []) ?? [];
 }
 
-function isDynamicCombo(raw: unknown): boolean {
+export function isDynamicCombo(raw: unknown): boolean {
   return Array.isArray(raw) && raw[0] === "COMFY_DYNAMICCOMBO_V3";
 }
 
-function isGrowing(raw: unknown): boolean {
+export function isGrowing(raw: unknown): boolean {
   return Array.isArray(raw) && raw[0] === "COMFY_AUTOGROW_V3";
 }

@@ -27,9 +27,9 @@ export function filledTexts(graph: Graph, catalogue: ObjectInfo | undefined, { a
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
       const text = isFileName(node, name)
-        ? withReplacements(value, graph, at)
+        ? withReplacements(value, at, (named, widget) => widgetIn(graph, named, widget))
         : isDynamicPrompt(node, name, catalogue)
-          ? chosen(value, randomOf(`${draw} ${nodeId} ${name}`))
+          ? withChoices(value, `${draw} ${nodeId} ${name}`)
           : value;
       return text === value ? [] : [{ nodeId, name, text }];
     }),
@@ -57,13 +57,18 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
   return settingsOf(raw).dynamicPrompts ?? false;
 }
 
-function withReplacements(value: string, graph: Graph, at: Date): string {
+function widgetIn(graph: Graph, named: string, widget: string): unknown {
+  const nodes = Object.values(graph);
+  const node = nodes.find((one) => one.class_type === named) ?? nodes.find((one) => one._meta?.title === named);
+  return node && own(node.inputs, widget);
+}
+
+/** `widgetOf`: what a node of this name holds; undefined and objects leave the text as it is. */
+export function withReplacements(value: string, at: Date, widgetOf: (node: string, widget: string) => unknown): string {
   return value.replace(/%([^%]+)%/g, (whole, text: string) => {
     const [first = "", second, ...more] = text.split(".");
     if (second === undefined || more.length > 0) return first.startsWith("date:") ? dateText(first.slice("date:".length), at) : whole;
-    const nodes = Object.values(graph);
-    const node = nodes.find((one) => one.class_type === first) ?? nodes.find((one) => one._meta?.title === first);
-    const widget = node && own(node.inputs, second);
+    const widget = widgetOf(first, second);
     if (widget === undefined || typeof widget === "object") return whole;
     return String(widget).replace(/[/?<>\\:*|"\x00-\x1f\x7f]/g, "_");
   });
@@ -83,8 +88,9 @@ function dateText(format: string, at: Date): string {
   });
 }
 
-/** Comments go, of words in braces one is taken, and a sign after a backslash is the sign itself. */
-function chosen(text: string, random: () => number): string {
+/** Comments go, of words in braces `seed` takes one, and a sign after a backslash is the sign itself. */
+export function withChoices(text: string, seed: string): string {
+  const random = randomOf(seed);
   const bare = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
   let at = 0;
   function run(isInside: boolean): string {

@@ -51,10 +51,19 @@ const settings = object(
     audio_upload: isTrue,
     remote: anything,
     remote_combo: anything,
+    forceInput: isTrue,
+    widgetType: anyText,
+    control_after_generate: anything,
   },
 );
 const keyed = object({ key: choiceValue });
 type Settings = ReadBy<typeof settings>;
+
+/** The type as it is named; of a list of choices COMBO. */
+export function typeOf(raw: unknown): string {
+  const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
+  return Array.isArray(type) ? "COMBO" : typeof type === "string" ? type : "*";
+}
 
 /** What a description says beside the type. */
 export function settingsOf(raw: unknown): Settings {

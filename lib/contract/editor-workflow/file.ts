@@ -1,0 +1,147 @@
+// A file of the graph editor (schema 0.4 and 1), read loosely into nodes, links and definitions of subgraphs.
+// Guarantees: never throws; what has no readable id is left out; ids of inner nodes are unique as the editor makes them on opening.
+// Source: the editor's own reading, as interface notes on its format describe it (docs/decisions/0045-files-of-the-editor.md).
+
+import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
+
+export type Slot = { name: string; type: string; link?: string; hasWidget: boolean };
+export type EditorNode = {
+  id: string;
+  type: string;
+  mode: number;
+  title?: string;
+  inputs: readonly Slot[];
+  outputs: readonly { name: string; type: string }[];
+  values: readonly unknown[] | JsonObject;
+  properties: JsonObject;
+};
+export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
+export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink> };
+export type Port = { name: string; type: string; links: readonly string[] };
+export type Definition = Net & { name: string; inputs: readonly Port[]; outputs: readonly Port[] };
+export type EditorFile = Net & { definitions: ReadonlyMap<string, Definition>; groupNodes: JsonObject; linksByRule: boolean };
+
+/** The editor's own ends of a subgraph: links inside begin at the one and end at the other. */
+export const INSIDE_START = "-10";
+export const INSIDE_END = "-20";
+
+export function isEditorFile(value: unknown): value is JsonObject & { nodes: unknown[] } {
+  return isObject(value) && Array.isArray(value.nodes);
+}
+
+export function readEditorFile(file: JsonObject & { nodes: unknown[] }): EditorFile {
+  const extra = objectOf(file.extra);
+  const definitions = uniqueIds(file, definitionsIn(file));
+  return {
+    ...readNet(file),
+    definitions: new Map(definitions.map((one) => [idText(one.id) ?? "", { ...readNet(one), ...readPorts(one) }])),
+    groupNodes: objectOf(extra?.groupNodes) ?? {},
+    linksByRule: listOf(extra?.ue_links).length > 0,
+  };
+}
+
+export function readNode(value: unknown): EditorNode[] {
+  const node = objectOf(value);
+  const id = idText(node?.id);
+  if (!node || id === undefined || typeof node.type !== "string") return [];
+  return [
+    {
+      id,
+      type: node.type,
+      mode: numberOf(node.mode) ?? 0,
+      ...(typeof node.title === "string" && node.title !== "" && { title: node.title }),
+      inputs: listOf(node.inputs).flatMap(readSlot),
+      outputs: listOf(node.outputs).map((output) => ({ name: textIn(output, "name"), type: typeText(objectOf(output)?.type) })),
+      values: objectOf(node.widgets_values) ?? listOf(node.widgets_values),
+      properties: objectOf(node.properties) ?? {},
+    },
+  ];
+}
+
+function readNet(net: JsonObject): Net {
+  return { nodes: listOf(net.nodes).flatMap(readNode), links: new Map(listOf(net.links).flatMap(readLink)) };
+}
+
+function readSlot(value: unknown): Slot[] {
+  const slot = objectOf(value);
+  if (!slot) return [];
+  const widget = objectOf(slot.widget);
+  const link = idText(slot.link);
+  // A place that a person turned into an input is matched by the widget's name: its own may be a label.
+  const name = typeof widget?.name === "string" ? widget.name : textIn(slot, "name");
+  return [{ name, type: typeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
+}
+
+function readLink(value: unknown): [string, EditorLink][] {
+  const object = objectOf(value);
+  const [id, origin, originSlot, target, targetSlot] = object
+    ? [object.id, object.origin_id, object.origin_slot, object.target_id, object.target_slot]
+    : listOf(value);
+  const [link, from, to] = [idText(id), idText(origin), idText(target)];
+  if (link === undefined || from === undefined) return [];
+  return [[link, { origin: from, originSlot: numberOf(originSlot) ?? 0, target: to ?? "", targetSlot: numberOf(targetSlot) ?? 0 }]];
+}
+
+function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" | "outputs"> {
+  const ports = (list: unknown) =>
+    listOf(list).map((port) => ({
+      name: textIn(port, "name"),
+      type: typeText(objectOf(port)?.type),
+      links: listOf(objectOf(port)?.linkIds).flatMap((id) => idText(id) ?? []),
+    }));
+  return { name: textIn(definition, "name"), inputs: ports(definition.inputs), outputs: ports(definition.outputs) };
+}
+
+/** Definitions inside definitions stand beside the others. */
+function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
+  const own = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
+  return depth > 5 ? own : own.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
+}
+
+/** An inner id that occurs outside or in a definition before gets the next free number, as the editor does it. */
+function uniqueIds(file: JsonObject, definitions: readonly JsonObject[]): JsonObject[] {
+  const used = new Set(listOf(file.nodes).flatMap((node) => numberOf(objectOf(node)?.id) ?? []));
+  let last = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
+  return definitions.map((definition) => {
+    const renamed = new Map<unknown, number>();
+    const nodes = listOf(definition.nodes).map((node) => {
+      const id = objectOf(node)?.id;
+      if (typeof id !== "number") return node;
+      if (!used.has(id)) {
+        used.add(id);
+        last = Math.max(last, id);
+        return node;
+      }
+      do last += 1;
+      while (used.has(last));
+      used.add(last);
+      renamed.set(id, last);
+      return { ...objectOf(node), id: last };
+    });
+    const links = listOf(definition.links).map((link) => {
+      const { origin_id: origin, target_id: target, ...rest } = objectOf(link) ?? {};
+      return { ...rest, origin_id: renamed.get(origin) ?? origin, target_id: renamed.get(target) ?? target };
+    });
+    return renamed.size === 0 ? definition : { ...definition, nodes, links };
+  });
+}
+
+/** 0, "*" and nothing fit everything. */
+function typeText(type: unknown): string {
+  if (Array.isArray(type)) return "COMBO";
+  return type === undefined || type === null || type === "" || type === 0 ? "*" : String(type);
+}
+
+export function idText(id: unknown): string | undefined {
+  if (typeof id === "number" || typeof id === "bigint") return String(id);
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+function textIn(value: unknown, name: string): string {
+  const text = objectOf(value)?.[name];
+  return typeof text === "string" ? text : "";
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,198 @@
+// Where what an input takes comes from, over reroutes, bypassed nodes and the edges of subgraphs.
+// Guarantees: never throws, ends on loops; a node that is not sent is never an answer.
+// Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
+
+import { type ObjectInfo } from "../schemas/object-info";
+import { own } from "../json/own";
+import { settingsOf, typeOf } from "../nodes/input-spec";
+import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot } from "./file";
+import { hasWidget, socketsOf, widgetsOf } from "./values";
+
+export const MUTED = 2;
+export const BYPASSED = 4;
+const REROUTE = "Reroute";
+const PRIMITIVE = "PrimitiveNode";
+const notes = new Set(["Note", "MarkdownNote"]);
+const DEEPEST = 200;
+
+/** A net as one use of it has it; `use` is the node outside that stands for it. */
+export type Scope = { path: string; net: Net; byId: ReadonlyMap<string, EditorNode>; use?: Use };
+export type Use = { scope: Scope; node: EditorNode; definition: Definition };
+export type Place = { scope: Scope; node: EditorNode };
+export type Source =
+  | { kind: "output"; id: string; slot: number }
+  /** A widget outside gives it: it is sent raw, without filling in texts. */
+  | { kind: "value"; value: unknown; isOfUse?: boolean }
+  | { kind: "nothing"; why?: "broken" | "bypass" };
+export type Following = {
+  info: ObjectInfo;
+  /** The inside of a use; undefined of a node that is none. */
+  inside: (place: Place) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
+  /** What is written over the widgets that a PrimitiveNode leads to. */
+  primitiveValue: (node: EditorNode) => unknown;
+};
+
+export function isNeverSent({ type }: EditorNode): boolean {
+  return type === REROUTE || type === PRIMITIVE || notes.has(type);
+}
+
+export function isPrimitive({ type }: EditorNode): boolean {
+  return type === PRIMITIVE;
+}
+
+export function isRunning({ mode }: EditorNode): boolean {
+  return mode !== MUTED && mode !== BYPASSED;
+}
+
+/** The places of a node as the editor has them: sockets in the order of the class, then those of its widgets; then what only the file knows. */
+export function placesOf(place: Place, { info, inside }: Following): Slot[] {
+  const { node } = place;
+  const within = inside(place);
+  const fromFile = (name: string) => (within?.use ?? node).inputs.find((slot) => slot.name === name);
+  if (within) {
+    return within.definition.inputs.map(({ name, type }) => ({ name, type, hasWidget: false, ...linkOf(fromFile(name)) }));
+  }
+  const known = own(info, node.type);
+  if (!known) return [...node.inputs];
+  const widgets = widgetsOf(node, known);
+  const sockets = socketsOf(known, widgets).flatMap(({ name, raw }): Slot[] => {
+    if (typeOf(raw) === "COMFY_AUTOGROW_V3") return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
+    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (fromFile(name)?.type ?? "*") : typeOf(raw);
+    return [{ name, type, hasWidget: false, ...linkOf(fromFile(name)) }];
+  });
+  const ofWidgets = widgets.map(({ name, raw }): Slot => ({
+    name,
+    type: typeOf(raw),
+    hasWidget: hasWidget(raw),
+    ...linkOf(fromFile(name)),
+  }));
+  const listed = [...sockets, ...ofWidgets];
+  const names = new Set(listed.map(({ name }) => name));
+  return [...listed, ...node.inputs.filter(({ name }) => !names.has(name))];
+}
+
+function linkOf(slot: Slot | undefined): { link?: string } {
+  return slot?.link === undefined ? {} : { link: slot.link };
+}
+
+export function follow(place: Place, slot: Slot, following: Following): Source {
+  return input(place, slot, { type: slot.type, isDirect: true, steps: 0 }, following);
+}
+
+/** `type`: of the input in the end, or of the last bypassed one. `isDirect`: nothing but edges of subgraphs lies between. */
+type Way = { type: string; isDirect: boolean; steps: number };
+const nothing: Source = { kind: "nothing" };
+const broken: Source = { kind: "nothing", why: "broken" };
+
+function input({ scope }: Pick<Place, "scope">, slot: Slot, way: Way, following: Following): Source {
+  if (slot.link === undefined) return nothing;
+  const link = scope.net.links.get(slot.link);
+  if (!link || way.steps > DEEPEST) return broken;
+  const next = { ...way, steps: way.steps + 1 };
+  const { use } = scope;
+  if (use && link.origin === INSIDE_START) {
+    const outer = placesOf(use, following)[link.originSlot];
+    if (!outer) return broken;
+    if (outer.link === undefined) return promoted(use, scope, link.originSlot, following);
+    return input(use, outer, { ...next, type: outer.type }, following);
+  }
+  const origin = scope.byId.get(link.origin);
+  return origin ? output({ scope, node: origin }, link.originSlot, next, following) : broken;
+}
+
+function output(place: Place, slot: number, way: Way, following: Following): Source {
+  const { node, scope } = place;
+  // Its value is written whether it is muted or not; over a reroute it reaches nothing.
+  if (isPrimitive(node)) return way.isDirect ? valueOf(following.primitiveValue(node)) : nothing;
+  if (notes.has(node.type) || node.mode === MUTED) return nothing;
+  const onward = { ...way, isDirect: false };
+  if (node.mode === BYPASSED) return bypassed(place, slot, onward, following);
+  if (node.type === REROUTE) return input(place, node.inputs[0] ?? noSlot, onward, following);
+  const within = following.inside(place);
+  if (!within) return { kind: "output", id: idIn(scope, node), slot };
+  const port = within.definition.outputs[slot];
+  const end = port?.links.find((id) => within.definition.links.has(id)) ?? endOf(within.definition, slot);
+  return end === undefined ? nothing : input(within, { ...noSlot, link: end }, onward, following);
+}
+
+const noSlot: Slot = { name: "", type: "*", hasWidget: false };
+
+function endOf({ links }: Definition, slot: number): string | undefined {
+  for (const [id, { target, targetSlot }] of links) if (target === INSIDE_END && targetSlot === slot) return id;
+  return undefined;
+}
+
+function bypassed(place: Place, slot: number, way: Way, following: Following): Source {
+  const places = placesOf(place, following);
+  const chosen = places[bypassSlot(places, slot, way.type, outputType(place, slot, following))];
+  if (!chosen) return { kind: "nothing", why: "bypass" };
+  const found = input(place, chosen, { ...way, type: chosen.type }, following);
+  return found === nothing ? { kind: "nothing", why: "bypass" } : found;
+}
+
+function bypassSlot(places: readonly Slot[], slot: number, type: string, outType: string): number {
+  if (type === "*" || type === "") return places.length > slot ? slot : 0;
+  const fitsBoth = (place: Slot) => fits(place.type, outType) && fits(place.type, type);
+  const same = places[slot];
+  if (same && fitsBoth(same)) return slot;
+  const exact = places.findIndex((place) => place.type === type);
+  return exact >= 0 ? exact : places.findIndex(fitsBoth);
+}
+
+function outputType(place: Place, slot: number, { info, inside }: Following): string {
+  const { node } = place;
+  const listed = inside(place)?.definition.outputs[slot]?.type ?? own(info, node.type)?.output?.[slot];
+  const type = listed === undefined || listed === "COMFY_MATCHTYPE_V3" ? (node.outputs[slot]?.type ?? "*") : listed;
+  return Array.isArray(type) ? "COMBO" : String(type);
+}
+
+/** "*" fits all; lists fit where one member does. */
+function fits(one: string, other: string): boolean {
+  if (one === "*" || other === "*" || one === other) return true;
+  const names = new Set(one.toLowerCase().split(","));
+  return other
+    .toLowerCase()
+    .split(",")
+    .some((name) => name === "*" || names.has(name));
+}
+
+/**
+ * What a use shows for an input that nothing is linked to: its own value, where an older editor kept one for each use, else that of the first
+ * inner widget on the input.
+ */
+function promoted(use: Use, inner: Scope, slot: number, following: Following, depth = 0): Source {
+  const port = use.definition.inputs[slot];
+  const held = valueOfUse(use.node, port?.name ?? "");
+  const firsts = [...use.definition.links].filter(([, link]) => link.origin === INSIDE_START && link.originSlot === slot);
+  for (const [id] of firsts) {
+    for (const node of inner.net.nodes) {
+      const place = { scope: inner, node };
+      const within = following.inside(place);
+      const at = placesOf(place, following).findIndex(({ link }) => link === id);
+      if (at < 0) continue;
+      if (within && depth < DEEPEST) {
+        const found = promoted({ ...place, definition: within.definition }, within.scope, at, following, depth + 1);
+        if (found.kind === "value") return held ?? found;
+      }
+      const known = own(following.info, node.type);
+      const name = placesOf(place, following)[at]?.name;
+      const widget = known && widgetsOf(node, known).find((one) => one.name === name);
+      if (widget) return held ?? { kind: "value", value: widget.value ?? settingsOf(widget.raw).default };
+    }
+  }
+  return nothing;
+}
+
+function valueOfUse({ values, properties }: EditorNode, name: string): Source | undefined {
+  const at = listOf(properties.proxyWidgets).findIndex((entry) => listOf(entry)[0] === "-1" && listOf(entry)[1] === name);
+  const value = at < 0 ? undefined : listOf(values)[at];
+  return value === undefined || value === null ? undefined : { kind: "value", value, isOfUse: true };
+}
+
+function valueOf(value: unknown): Source {
+  return value === undefined || value === null ? nothing : { kind: "value", value };
+}
+
+export function idIn({ path }: Scope, { id }: EditorNode): string {
+  return path + id;
+}

@@ -1,0 +1,139 @@
+// A file of the graph editor as the graph that the editor would send of it, with what cannot be run named node by node.
+// Guarantees: pure; never throws, whatever the file holds; bounded in nodes; whole numbers keep every digit.
+// Must never: invent a link or a class; what cannot be known is a problem, and the rest is there.
+
+import { type JsonObject, objectOf, parseJson } from "../json/json";
+import { own } from "../json/own";
+import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
+import { workflowLimits } from "../read-workflow";
+import { type Graph, type GraphNode } from "../schemas/graph";
+import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { settingsOf } from "../nodes/input-spec";
+import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
+import { follow, type Following, idIn, isNeverSent, isPrimitive, isRunning, type Place, placesOf, type Scope } from "./follow";
+import { expandGroupNode, isGroupNode } from "./group-nodes";
+import { type EditorProblem } from "./problems";
+import { findWidget, problemOf, sentValue } from "./sent-values";
+import { widgetsOf } from "./values";
+
+export { isEditorFile } from "./file";
+export { type EditorProblem } from "./problems";
+
+export type Converted = { graph: Graph; problems: EditorProblem[] };
+/** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as they were written. */
+type Options = { fill?: Filling | false };
+
+const DEEPEST = 50;
+const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `editorJson`: the file, parsed or as text (then whole numbers beyond 2^53 keep their digits). */
+export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): Converted {
+  const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
+  if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }] };
+  const { fill = { at: new Date(), draw: 0 } } = options;
+  return convert(readEditorFile(parsed), objectInfo, fill);
+}
+
+function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Converted {
+  const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
+  const nodes: [string, GraphNode][] = [];
+  const insides = new Map<string, ReturnType<Following["inside"]>>();
+  const following: Following = { info, inside, primitiveValue };
+  let visited = 0;
+
+  function inside(place: Place): ReturnType<Following["inside"]> {
+    const key = idIn(place.scope, place.node);
+    if (!insides.has(key)) insides.set(key, opened(place));
+    return insides.get(key);
+  }
+
+  function opened({ scope, node }: Place): ReturnType<Following["inside"]> {
+    const path = `${idIn(scope, node)}:`;
+    const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
+    const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
+    if (!definition || path.split(":").length > DEEPEST) return undefined;
+    const use = group?.use ?? node;
+    return { definition, use, scope: { path, net: definition, byId: byId(definition.nodes), use: { scope, node: use, definition } } };
+  }
+
+  function primitiveValue(node: EditorNode): unknown {
+    const value = objectOf(node.values)?.value ?? listOf(node.values)[0];
+    const isReplaced = node.properties["Run widget replace on values"] === true && typeof value === "string";
+    return isReplaced && fill ? withReplacements(value, fill.at, widgetOf) : value;
+  }
+
+  const all = [...file.nodes, ...[...file.definitions.values()].flatMap((definition) => definition.nodes)];
+  const widgetOf = (name: string, widget: string) => findWidget(all, info, name, widget);
+
+  function send(scope: Scope): void {
+    for (const node of scope.net.nodes) {
+      if (++visited > workflowLimits.nodes) return;
+      if (!isRunning(node) || isNeverSent(node)) continue;
+      const within = inside({ scope, node });
+      if (within) send(within.scope);
+      else nodes.push([idIn(scope, node), sentNode({ scope, node })]);
+    }
+  }
+
+  function sentNode(place: Place): GraphNode {
+    const { node, scope } = place;
+    const nodeId = idIn(scope, node);
+    const known = own(info, node.type);
+    const inputs: JsonObject = known ? widgetInputs(node, nodeId, known) : { ...objectOf(node.values) };
+    if (!known) problems.push(missing(node, nodeId));
+    for (const slot of placesOf(place, following)) {
+      if (slot.link === undefined) continue;
+      const source = follow(place, slot, following);
+      const { name } = slot;
+      if (source.kind === "output") inputs[name] = [source.id, source.slot];
+      else if (source.kind === "value" && slot.hasWidget) {
+        inputs[name] = sentValue(source.value, known, name);
+        if (source.isOfUse) problems.push({ code: "value_of_use_kept", nodeId, input: name });
+      } else if (source.kind === "nothing" && source.why) {
+        problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
+      }
+    }
+    return { class_type: node.type, inputs, _meta: { title: node.title ?? known?.display_name ?? node.type } };
+  }
+
+  function widgetInputs(node: EditorNode, nodeId: string, known: NodeInfo): JsonObject {
+    const inputs: JsonObject = {};
+    for (const widget of widgetsOf(node, known)) {
+      const { name, raw } = widget;
+      const value = sentValue(widget.value, known, name, raw);
+      problems.push(...problemOf(widget, nodeId));
+      if (value === undefined) continue;
+      inputs[name] = value;
+      if (typeof value !== "string" || !fill) continue;
+      const file = { class_type: node.type, inputs: {} };
+      if (isFileName(file, name)) inputs[name] = withReplacements(value, fill.at, widgetOf);
+      else if (settingsOf(raw).dynamicPrompts) inputs[name] = withChoices(value, `${fill.draw} ${nodeId} ${name}`);
+    }
+    return inputs;
+  }
+
+  send({ path: "", net: file, byId: byId(file.nodes) });
+  if (visited > workflowLimits.nodes) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
+  return { graph: Object.fromEntries(nodes), problems };
+}
+
+function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {
+  return new Map(nodes.map((node) => [node.id, node]));
+}
+
+/** SetNode and GetNode of one name belong together. */
+function missing({ type, title, properties, values }: EditorNode, nodeId: string): EditorProblem {
+  if (isDefinitionId.test(type)) return { code: "missing_subgraph", nodeId, id: type };
+  const { cnr_id: registryId, aux_id: repository, ver: version } = properties;
+  const pack = [registryId, repository].find((id) => typeof id === "string");
+  const [name] = type === "SetNode" || type === "GetNode" ? listOf(values) : [];
+  return {
+    code: "missing_class",
+    nodeId,
+    classType: type,
+    ...(title !== undefined && { title }),
+    ...(typeof pack === "string" && { pack }),
+    ...(typeof version === "string" && { version }),
+    ...(typeof name === "string" && { belongsTo: name }),
+  };
+}

@@ -1,0 +1,21 @@
+// What a file of the graph editor says that cannot be run as it stands, node by node. Facts only: sentences belong to the message catalogue.
+
+/** `nodeId`: as in the API graph, `outer:inner` inside a subgraph. */
+export type EditorProblem =
+  | { code: "not_an_editor_file" }
+  | { code: "too_many_nodes"; most: number }
+  /** `pack`: the node pack by its registry id or repository, where the file names it. */
+  | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string; belongsTo?: string }
+  | { code: "missing_subgraph"; nodeId: string; id: string }
+  | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
+  | { code: "default_used"; nodeId: string; input: string }
+  /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
+  | { code: "broken_link"; nodeId: string; input: string }
+  /** The node before it is bypassed and has nothing of the type to pass on. */
+  | { code: "bypass_passes_nothing"; nodeId: string; input: string }
+  /** The editor itself would round this number. */
+  | { code: "digits_kept"; nodeId: string; input: string }
+  /** The value that this use of a subgraph holds; newer editors take that of the definition. */
+  | { code: "value_of_use_kept"; nodeId: string; input: string }
+  /** A node pack links nodes by rules of its own, which the file does not spell out. */
+  | { code: "links_by_rule" };

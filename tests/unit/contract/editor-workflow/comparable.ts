@@ -1,0 +1,24 @@
+// A graph of the API format as two converters may be compared by: what the class declares, after defaults.
+// Where a class is unknown the links count. The order of nodes and inputs, titles and undeclared inputs do not.
+import { isLink } from "@/lib/contract/graph";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { fallbackOf, inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
+import { settingsOf } from "@/lib/contract/nodes/input-spec";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+
+export function comparable(graph: unknown, info: ObjectInfo): Record<string, unknown> {
+  const nodes = Object.entries(objectOf(graph) ?? {});
+  return Object.fromEntries(
+    nodes.map(([id, node]) => {
+      const { class_type: type, inputs } = objectOf(node) ?? {};
+      const values = objectOf(inputs) ?? {};
+      const known = typeof type === "string" ? info[type] : undefined;
+      if (!known) return [id, Object.fromEntries(Object.entries(values).filter(([, value]) => isLink(value)))];
+      const declared = inputsOf(known, values).map(({ name, raw }) => {
+        const value = values[name] ?? settingsOf(raw).default ?? fallbackOf(raw);
+        return [name, isObject(value) && "__value__" in value ? value.__value__ : value] as const;
+      });
+      return [id, { class_type: type, ...Object.fromEntries(declared.filter(([, value]) => value !== undefined)) }];
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+// Files that the editor saved, beside the graph that the editor itself sends for each.
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { comparable } from "./comparable";
+
+const folder = "tests/fixtures/editor-pairs";
+const read = (name: string): unknown => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+const info = objectInfoSchema.parse(read("object-info.json"));
+const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
+
+test.for(names)("%s becomes the graph that the editor sends", (name) => {
+  const { graph } = toApiWorkflow(read(`${name}.editor.json`), info);
+  expect(comparable(graph, info)).toEqual(comparable(read(`${name}.api.json`), info));
+});
