@@ -8,8 +8,8 @@ import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot } from "./file";
 import { hasWidget, socketsOf, widgetsOf } from "./values";
 
-export const MUTED = 2;
-export const BYPASSED = 4;
+const MUTED = 2;
+const BYPASSED = 4;
 const REROUTE = "Reroute";
 const PRIMITIVE = "PrimitiveNode";
 const notes = new Set(["Note", "MarkdownNote"]);
@@ -36,7 +36,7 @@ export function isNeverSent({ type }: EditorNode): boolean {
   return type === REROUTE || type === PRIMITIVE || notes.has(type);
 }
 
-export function isPrimitive({ type }: EditorNode): boolean {
+function isPrimitive({ type }: EditorNode): boolean {
   return type === PRIMITIVE;
 }
 
@@ -165,20 +165,19 @@ function promoted(use: Use, inner: Scope, slot: number, following: Following, de
   const held = valueOfUse(use.node, port?.name ?? "");
   const firsts = [...use.definition.links].filter(([, link]) => link.origin === INSIDE_START && link.originSlot === slot);
   for (const [id] of firsts) {
-    for (const node of inner.net.nodes) {
-      const place = { scope: inner, node };
-      const within = following.inside(place);
-      const at = placesOf(place, following).findIndex(({ link }) => link === id);
-      if (at < 0) continue;
-      if (within && depth < DEEPEST) {
-        const found = promoted({ ...place, definition: within.definition }, within.scope, at, following, depth + 1);
-        if (found.kind === "value") return held ?? found;
-      }
-      const known = own(following.info, node.type);
-      const name = placesOf(place, following)[at]?.name;
-      const widget = known && widgetsOf(node, known).find((one) => one.name === name);
-      if (widget) return held ?? { kind: "value", value: widget.value ?? settingsOf(widget.raw).default };
+    const node = inner.net.nodes.find(({ inputs }) => inputs.some(({ link }) => link === id));
+    if (!node) continue;
+    const place = { scope: inner, node };
+    const within = following.inside(place);
+    const places = placesOf(place, following);
+    const at = places.findIndex(({ link }) => link === id);
+    if (within && at >= 0 && depth < DEEPEST) {
+      const found = promoted({ ...place, definition: within.definition }, within.scope, at, following, depth + 1);
+      if (found.kind === "value") return held ?? found;
     }
+    const known = own(following.info, node.type);
+    const widget = known && widgetsOf(node, known).find(({ name }) => name === places[at]?.name);
+    if (widget) return held ?? { kind: "value", value: widget.value ?? settingsOf(widget.raw).default };
   }
   return nothing;
 }

@@ -4,6 +4,7 @@
 import { type JsonObject, numberOf, objectOf } from "../json/json";
 import { type ObjectInfo } from "../schemas/object-info";
 import { own } from "../json/own";
+import { typeOf } from "../nodes/input-spec";
 import {
   type Definition,
   type EditorLink,
@@ -24,7 +25,7 @@ export function isGroupNode({ type }: EditorNode): boolean {
   return BEGINS.test(type);
 }
 
-/** Undefined where the file does not say what is in it. The use's inputs are renamed to those of the definition. */
+/** Undefined where the file does not say what is in it. */
 export function expandGroupNode(
   use: EditorNode,
   groupNodes: JsonObject,
@@ -45,34 +46,45 @@ export function expandGroupNode(
     fed.set(`${to} ${name ?? slot}`, String(at));
   }
   const inputs: Port[] = [];
-  const nodes = withOwnValues(bare, use, info).map((node) => ({
-    ...node,
-    inputs: slotsOf(node, info).map((slot, at): Slot => {
-      const link = fed.get(`${node.id} ${slot.name}`) ?? fed.get(`${node.id} ${at}`);
-      if (link !== undefined) return { ...slot, link };
+  const outerName = outerNames();
+  const nodes = withOwnValues(bare, use, info).map((node) => {
+    const slots = placesOf(node, info).flatMap((slot): Slot[] => {
+      const link = fed.get(`${node.id} ${slot.name}`);
+      if (link !== undefined) return [{ ...slot, link }];
+      const name = outerName(node, slot.name);
+      // A widget is an input only where a person made it one outside.
+      if (slot.hasWidget && !use.inputs.some((outer) => outer.name === name && outer.link !== undefined)) return [];
       const id = `in ${inputs.length}`;
-      links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: at });
-      inputs.push({ name: slot.name, type: slot.type, links: [id] });
-      return { ...slot, link: id };
-    }),
-  }));
+      links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
+      inputs.push({ name, type: slot.type, links: [id] });
+      return [{ ...slot, link: id }];
+    });
+    return { ...node, inputs: slots };
+  });
   const outputs = outputsOf(nodes, info, group, links);
-  // Places of the use count: inner names may be there twice.
-  const named = inputs.map((port, at) => ({ ...port, name: String(at) }));
-  const renamed = use.inputs.filter(({ hasWidget }) => !hasWidget).map((slot, at) => ({ ...slot, name: String(at) }));
-  return { use: { ...use, inputs: renamed, values: [] }, definition: { name: use.type, nodes, links, inputs: named, outputs } };
+  return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs } };
 }
 
-/** Sockets first, then the places that a person turned into inputs: what is fed from outside counts through the sockets alone. */
-function slotsOf(node: EditorNode, info: ObjectInfo): Slot[] {
+/** In the order in which the editor names them outside: widgets first. */
+function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
   const known = own(info, node.type);
   if (!known) return [...node.inputs];
-  const sockets = socketsOf(known, widgetsOf(node, known)).map(({ name, raw }): Slot => {
-    const type = Array.isArray(raw) && typeof raw[0] === "string" ? raw[0] : "*";
-    return { name, type, hasWidget: false };
-  });
-  const names = new Set(sockets.map(({ name }) => name));
-  return [...sockets, ...node.inputs.filter(({ name, link }) => link !== undefined && !names.has(name))];
+  const widgets = widgetsOf(node, known);
+  const slots = (list: readonly { name: string; raw: unknown }[], hasWidget: boolean) =>
+    list.map(({ name, raw }): Slot => ({ name, type: typeOf(raw), hasWidget }));
+  return [...slots(widgets, true), ...slots(socketsOf(known, widgets), false)];
+}
+
+/** An inner name; where it was there before, with the title of its node before it. */
+function outerNames(): (node: EditorNode, name: string) => string {
+  const seen = new Map<string, number>();
+  return ({ title, type }, name) => {
+    const prefix = seen.has(name) ? `${title ?? type} ` : "";
+    const key = prefix + name;
+    const count = seen.get(key);
+    seen.set(key, (count ?? 1) + 1);
+    return prefix !== "" && count !== undefined ? `${prefix}${count} ${name}` : key;
+  };
 }
 
 /** The use holds the values of all inner nodes in their order. */

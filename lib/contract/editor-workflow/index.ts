@@ -10,13 +10,12 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
-import { follow, type Following, idIn, isNeverSent, isPrimitive, isRunning, type Place, placesOf, type Scope } from "./follow";
+import { follow, type Following, idIn, isNeverSent, isRunning, type Place, placesOf, type Scope } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { type EditorProblem } from "./problems";
 import { findWidget, problemOf, sentValue } from "./sent-values";
 import { widgetsOf } from "./values";
 
-export { isEditorFile } from "./file";
 export { type EditorProblem } from "./problems";
 
 export type Converted = { graph: Graph; problems: EditorProblem[] };

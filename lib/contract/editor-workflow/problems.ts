@@ -9,6 +9,8 @@ export type EditorProblem =
   | { code: "missing_subgraph"; nodeId: string; id: string }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
+  /** The file has none, and the class no default. */
+  | { code: "value_missing"; nodeId: string; input: string }
   /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
   | { code: "broken_link"; nodeId: string; input: string }
   /** The node before it is bypassed and has nothing of the type to pass on. */

@@ -25,7 +25,7 @@ function defaultOf(raw: unknown): unknown {
 }
 
 export function problemOf({ name: input, raw, value }: Widget, nodeId: string): EditorProblem[] {
-  if (value === undefined) return [{ code: "default_used", nodeId, input }];
+  if (value === undefined) return [{ code: defaultOf(raw) === undefined ? "value_missing" : "default_used", nodeId, input }];
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
   if (spec.kind !== "choice" || value === null || spec.options.some((option) => option === value)) return [];

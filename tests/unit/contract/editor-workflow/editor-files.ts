@@ -1,0 +1,70 @@
+// Small files of the editor, and a catalogue of classes that have what its rules speak of.
+import { type EditorProblem, toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+
+export const info = objectInfoSchema.parse({
+  Source: { input: { required: {} }, output: ["IMAGE", "IMAGE", "INT"], display_name: "The source" },
+  Sink: { input: { required: { images: ["IMAGE"] }, optional: { also: ["IMAGE"], any: ["*"] } }, output: [] },
+  Blur: {
+    input: { required: { mask: ["MASK"], image: ["IMAGE"], more: ["IMAGE"], radius: ["INT", { default: 3 }] } },
+    output: ["IMAGE", "IMAGE", "INT"],
+  },
+  Seeded: { input: { required: { seed: ["INT", { default: 0 }], steps: ["INT", { default: 20 }] } }, output: ["INT"] },
+  Uncontrolled: { input: { required: { seed: ["INT", { control_after_generate: false }], steps: ["INT", {}] } }, output: [] },
+  Boxed: { input: { required: { box: ["BOUNDING_BOX", {}], after: ["STRING", { default: "" }] } }, output: [] },
+  Listed: {
+    input: {
+      required: {
+        from: ["COMBO", { remote: { route: "/x" }, options: [] }],
+        kind: [["one", "two"], {}],
+        size: ["FLOAT", { default: 1.5 }],
+      },
+    },
+    output: [],
+  },
+  Forced: { input: { required: { text: ["STRING", { forceInput: true }], width: ["INT", {}] } }, output: [] },
+  Ordered: { input: { required: { b: ["INT", {}], a: ["INT", {}] } }, input_order: { required: ["a", "b"] }, output: [] },
+  Coloured: { input: { required: { color: ["COLOR", { default: "#123456" }], curve: ["CURVE", {}], points: ["STRING", {}] } }, output: [] },
+  Prompt: { input: { required: { text: ["STRING", { dynamicPrompts: true }], plain: ["STRING", {}] } }, output: ["STRING"] },
+  SaveImage: { input: { required: { images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] } }, output: [] },
+  KSampler: { input: { required: { sampler_name: [["euler"], {}] } }, output: [] },
+  Chooser: {
+    input: {
+      required: {
+        mode: [
+          "COMFY_DYNAMICCOMBO_V3",
+          { options: [{ key: "by", inputs: { required: { factor: ["FLOAT", { default: 2 }], match: ["IMAGE"] } } }, { key: "none" }] },
+        ],
+        last: ["INT", {}],
+      },
+    },
+    output: [],
+  },
+});
+
+export type Given = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [more: string]: unknown };
+/** `in`: input name to [origin, slot, type?]; a value of a widget that is linked keeps its place. */
+export function net(given: readonly Given[], first = 1) {
+  const links: unknown[] = [];
+  const nodes = given.map(({ in: inputs = {}, values, ...node }) => ({
+    mode: 0,
+    ...node,
+    inputs: Object.entries(inputs).map(([name, from]) => {
+      const [origin, slot, type = "IMAGE", isWidget] = Array.isArray(from) ? from : [];
+      if (origin === undefined) return { name, type: "IMAGE", link: null };
+      const id = first + links.length;
+      links.push([id, origin, slot, node.id, 0, type]);
+      return { name, type, link: id, ...(isWidget && { widget: { name } }) };
+    }),
+    ...(values !== undefined && { widgets_values: values }),
+  }));
+  return { last_node_id: Math.max(0, ...given.map(({ id }) => id)), nodes, links, version: 0.4 };
+}
+export const objects = (links: readonly unknown[]) =>
+  links.map((link) => {
+    const [id, origin_id, origin_slot, target_id, target_slot, type] = Array.isArray(link) ? link : [];
+    return { id, origin_id, origin_slot, target_id, target_slot, type };
+  });
+export const convert = (file: unknown) => toApiWorkflow(file, info);
+export const inputsOf = (file: unknown, id: string) => convert(file).graph[id]?.inputs;
+export const codes = (problems: readonly EditorProblem[]) => problems.map(({ code }) => code);

@@ -1,0 +1,129 @@
+// What is followed and what is not, by the editor's rules.
+import { expect, test } from "vitest";
+import { codes, convert, inputsOf, net } from "./editor-files";
+
+test("behind a muted node there is nothing, and a widget's own value where it led into one", () => {
+  const file = net([
+    { id: 1, type: "Source", mode: 2 },
+    { id: 2, type: "Blur", in: { image: [1, 0], radius: [1, 2, "INT", true] }, values: [8] },
+  ]);
+  expect(convert(file).graph).toEqual({ "2": { class_type: "Blur", inputs: { radius: 8 }, _meta: { title: "Blur" } } });
+});
+
+test("a bypassed node passes on the input of its output's place where that fits, else the first of the type", () => {
+  const through = (slot: number, given: Record<string, unknown>, target = "images") =>
+    inputsOf(
+      net([
+        { id: 1, type: "Source" },
+        { id: 2, type: "Blur", mode: 4, in: given, values: [8] },
+        { id: 3, type: "Sink", in: { [target]: [2, slot, target === "any" ? "*" : "IMAGE"] } },
+      ]),
+      "3",
+    );
+  // Places: mask, image, more, radius.
+  expect(through(1, { image: [1, 0], more: [1, 1] })).toEqual({ images: ["1", 0] });
+  expect(through(0, { image: [1, 0], more: [1, 1] })).toEqual({ images: ["1", 0] });
+  expect(through(1, { more: [1, 1] })).toEqual({});
+  expect(through(2, { image: [1, 0], more: [1, 1] }, "any")).toEqual({ any: ["1", 1] });
+});
+
+test("a bypassed number passes on what is linked into its own widget", () => {
+  const file = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Seeded", mode: 4, in: { seed: [1, 2, "INT", true] }, values: [1, "fixed", 2] },
+    { id: 3, type: "Blur", in: { radius: [2, 0, "INT", true] }, values: [4] },
+  ]);
+  expect(inputsOf(file, "3")).toEqual({ radius: ["1", 2] });
+});
+
+test("reroutes are followed, bypassed ones too; a muted one and one that hangs in the air lead nowhere; a ring of them ends", () => {
+  const over = (mode: number, from: unknown) =>
+    convert(
+      net([
+        { id: 1, type: "Source" },
+        { id: 2, type: "Reroute", mode, in: { "": from } },
+        { id: 3, type: "Sink", in: { images: [2, 0] } },
+      ]),
+    );
+  expect(over(0, [1, 1, "*"]).graph["3"]?.inputs).toEqual({ images: ["1", 1] });
+  expect(over(4, [1, 1, "*"]).graph["3"]?.inputs).toEqual({ images: ["1", 1] });
+  expect(over(2, [1, 1, "*"]).graph["3"]?.inputs).toEqual({});
+  expect(over(0, undefined).graph["3"]?.inputs).toEqual({});
+  const ring = over(0, [2, 0, "*"]);
+  expect(ring.graph["3"]?.inputs).toEqual({});
+  expect(codes(ring.problems)).toEqual(["broken_link"]);
+});
+
+test("a primitive's value is written over the widgets it leads to, muted or not, and over no reroute", () => {
+  const led = (mode: number) =>
+    net([
+      { id: 1, type: "PrimitiveNode", mode, values: [99, "fixed"] },
+      { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
+    ]);
+  expect(inputsOf(led(0), "2")).toEqual({ radius: 99 });
+  expect(inputsOf(led(2), "2")).toEqual({ radius: 99 });
+  expect(inputsOf(led(4), "2")).toEqual({ radius: 99 });
+  const over = net([
+    { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
+    { id: 3, type: "Reroute", in: { "": [1, 0, "*"] } },
+    { id: 2, type: "Blur", in: { radius: [3, 0, "INT", true] }, values: [4] },
+  ]);
+  expect(inputsOf(over, "2")).toEqual({ radius: 4 });
+});
+
+test("a class that the service lacks is kept with its links and named with its pack; bypassed it does no harm", () => {
+  const nodes = (mode: number) => [
+    { id: 1, type: "Source" },
+    {
+      id: 2,
+      type: "Sharpen",
+      mode,
+      title: "Sharp",
+      in: { image: [1, 0] },
+      outputs: [{ name: "out", type: "IMAGE" }],
+      values: [3],
+      properties: { aux_id: "someone/pack", ver: "1.2" },
+    },
+    { id: 3, type: "Sink", in: { images: [2, 0] } },
+  ];
+  const { graph, problems } = convert(net(nodes(0)));
+  expect(graph["2"]).toEqual({ class_type: "Sharpen", inputs: { image: ["1", 0] }, _meta: { title: "Sharp" } });
+  expect(problems).toEqual([
+    { code: "missing_class", nodeId: "2", classType: "Sharpen", title: "Sharp", pack: "someone/pack", version: "1.2" },
+  ]);
+  const bypassed = convert(net(nodes(4)));
+  expect(bypassed.graph["3"]?.inputs).toEqual({ images: ["1", 0] });
+  expect(bypassed.problems).toEqual([]);
+});
+
+test("nodes that set and get by a name are named with it", () => {
+  const { problems } = convert(
+    net([
+      { id: 1, type: "SetNode", values: ["picture"] },
+      { id: 2, type: "GetNode", values: ["picture"] },
+    ]),
+  );
+  expect(problems).toMatchObject([
+    { classType: "SetNode", belongsTo: "picture" },
+    { classType: "GetNode", belongsTo: "picture" },
+  ]);
+});
+
+test("a link that the file does not hold, and one from a node that is not there, are told of", () => {
+  const file = net([{ id: 3, type: "Sink", in: { images: [9, 0], also: [3, 0] } }]);
+  const { graph, problems } = convert({ ...file, links: file.links.slice(0, 1) });
+  expect(graph["3"]?.inputs).toEqual({});
+  expect(problems).toEqual([
+    { code: "broken_link", nodeId: "3", input: "images" },
+    { code: "broken_link", nodeId: "3", input: "also" },
+  ]);
+});
+
+test("links that a node pack makes by rule are told of, never guessed", () => {
+  expect(codes(convert({ ...net([]), extra: { ue_links: [{}] } }).problems)).toEqual(["links_by_rule"]);
+});
+
+test("what is no file of the editor is said to be none", () => {
+  for (const odd of [undefined, null, 3, "no", [], {}, { nodes: {} }])
+    expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }] });
+});

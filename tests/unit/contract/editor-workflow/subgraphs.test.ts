@@ -1,0 +1,143 @@
+// Subgraphs and group nodes, by the editor's rules.
+import { expect, test } from "vitest";
+import { convert, net, objects, type Given } from "./editor-files";
+
+const INNER = "11111111-1111-1111-1111-111111111111";
+const OUTER = "22222222-2222-2222-2222-222222222222";
+function definition(
+  id: string,
+  given: readonly Given[],
+  { inputs = [], outputs = [] }: { inputs?: string[]; outputs?: [number, number][] } = {},
+) {
+  const inner = net(given, 100);
+  const ends = outputs.map(([node, slot], at) => ({
+    id: 900 + at,
+    origin_id: node,
+    origin_slot: slot,
+    target_id: -20,
+    target_slot: at,
+    type: "IMAGE",
+  }));
+  return {
+    id,
+    version: 1,
+    name: "Inner",
+    inputs: inputs.map((name) => ({ id: name, name, type: name === "radius" ? "INT" : "IMAGE", linkIds: [] })),
+    outputs: outputs.map((_, at) => ({ id: `o${at}`, name: `o${at}`, type: "IMAGE", linkIds: [900 + at] })),
+    nodes: inner.nodes,
+    links: [...objects(inner.links), ...ends],
+  };
+}
+const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }], {
+  inputs: ["image", "radius"],
+  outputs: [[5, 0]],
+});
+const using = (use: Partial<Given>, more: object[] = [blur]) => ({
+  ...net([
+    { id: 1, type: "Source" },
+    { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },
+    { id: 3, type: "Sink", in: { images: [2, 0] } },
+  ]),
+  definitions: { subgraphs: more },
+});
+
+test("a subgraph's nodes are sent under its use's id, fed from outside, with the value that the definition holds", () => {
+  const { graph, problems } = convert(using({}));
+  expect(graph["2:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
+  expect(graph["3"]?.inputs).toEqual({ images: ["2:5", 0] });
+  expect(Object.keys(graph).sort()).toEqual(["1", "2:5", "3"]);
+  expect(problems).toEqual([]);
+});
+
+test("a value that one use holds counts for that use, and is told of", () => {
+  const { graph, problems } = convert(using({ values: [31], properties: { proxyWidgets: [["-1", "radius"]] } }));
+  expect(graph["2:5"]?.inputs).toEqual({ image: ["1", 1], radius: 31 });
+  expect(problems).toEqual([{ code: "value_of_use_kept", nodeId: "2:5", input: "radius" }]);
+});
+
+test("a muted use sends nothing of its inside, and a bypassed one passes on by the outside's types", () => {
+  expect(convert(using({ mode: 2 })).graph).toEqual({ "1": expect.anything(), "3": expect.objectContaining({ inputs: {} }) });
+  expect(convert(using({ mode: 4 })).graph).toEqual({
+    "1": expect.anything(),
+    "3": expect.objectContaining({ inputs: { images: ["1", 1] } }),
+  });
+});
+
+test("subgraphs in subgraphs carry the ids of all their uses, and values and links pass every edge", () => {
+  const outer = definition(OUTER, [{ id: 7, type: INNER, in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [] }], {
+    inputs: ["image", "radius"],
+    outputs: [[7, 0]],
+  });
+  const file = using({ type: OUTER }, [blur, outer]);
+  const { graph } = convert(file);
+  expect(graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
+  expect(graph["3"]?.inputs).toEqual({ images: ["2:7:5", 0] });
+  const linked = using({ type: OUTER, in: { image: [1, 1], radius: [1, 2, "INT", true] } }, [blur, outer]);
+  expect(convert(linked).graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: ["1", 2] });
+  const primitive = {
+    ...linked,
+    nodes: linked.nodes.map((node) => (node.id === 1 ? { ...node, type: "PrimitiveNode", widgets_values: [77] } : node)),
+  };
+  expect(convert(primitive).graph["2:7:5"]?.inputs.radius).toBe(77);
+});
+
+test("inner ids that occur twice get the next free numbers, as the editor gives them", () => {
+  const clash = definition(
+    INNER,
+    [
+      { id: 1, type: "Source" },
+      { id: 9, type: "Blur", in: { image: [1, 0] }, values: [2] },
+    ],
+    { outputs: [[9, 0]] },
+  );
+  const { graph } = convert(using({ in: {} }, [clash]));
+  expect(Object.keys(graph).sort()).toEqual(["1", "2:4", "2:9", "3"]);
+  expect(graph["2:9"]?.inputs).toEqual({ image: ["2:4", 0], radius: 2 });
+});
+
+test("a text that a subgraph hands out is sent raw", () => {
+  const prompt = definition(INNER, [{ id: 5, type: "Prompt", in: { text: [-10, 0, "STRING", true] }, values: ["a // b", ""] }], {
+    inputs: ["text"],
+  });
+  expect(convert(using({}, [prompt])).graph["2:5"]?.inputs.text).toBe("a // b");
+});
+
+test("a definition that holds itself ends, and one that is not there is told of", () => {
+  const self = definition(INNER, [{ id: 5, type: INNER, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[5, 0]] });
+  expect(convert(using({}, [self])).graph["1"]).toBeDefined();
+  expect(convert(using({}, [])).problems).toContainEqual({ code: "missing_subgraph", nodeId: "2", id: INNER });
+});
+
+test("a group node's inside is sent under its id, with the values that it holds", () => {
+  const file = {
+    ...net([
+      { id: 1, type: "Source" },
+      { id: 8, type: "workflow>both", in: { image: [1, 0] }, values: [11, "fixed", 22, 33] },
+      { id: 3, type: "Sink", in: { images: [8, 0] } },
+    ]),
+    extra: {
+      groupNodes: {
+        both: {
+          nodes: [
+            { index: 0, type: "Seeded", widgets_values: [1, "fixed", 2] },
+            {
+              index: 1,
+              type: "Blur",
+              inputs: [
+                { name: "image", type: "IMAGE" },
+                { name: "radius", type: "INT", widget: { name: "radius" } },
+              ],
+              widgets_values: [3],
+            },
+          ],
+          links: [[0, 0, 1, 1, 1, "INT"]],
+          external: [],
+        },
+      },
+    },
+  };
+  const { graph } = convert(file);
+  expect(graph["8:0"]?.inputs).toEqual({ seed: 11, steps: 22 });
+  expect(graph["8:1"]?.inputs).toEqual({ radius: ["8:0", 0], image: ["1", 0] });
+  expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
+});

@@ -1,0 +1,105 @@
+// Values of widgets by the editor's rules, where its own pairs do not show them.
+import { expect, test } from "vitest";
+import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { convert, info, inputsOf, net } from "./editor-files";
+
+test("a seed has a control behind it though its class is silent, and none where the class says so", () => {
+  expect(inputsOf(net([{ id: 1, type: "Seeded", values: [7, "randomize", 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
+  expect(inputsOf(net([{ id: 1, type: "Uncontrolled", values: [7, 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
+});
+
+test("values that belong to no input are passed over: the edges of a box, what refreshes a list", () => {
+  expect(inputsOf(net([{ id: 1, type: "Boxed", values: [{ x: 1 }, 1, 2, 3, 4, "text"] }]), "1")).toEqual({ box: { x: 1 }, after: "text" });
+  const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["Loading...", false, "refresh", "two", 4] }]));
+  expect(graph["1"]?.inputs).toEqual({ kind: "two", size: 4 });
+  expect(problems).toEqual([{ code: "value_missing", nodeId: "1", input: "from" }]);
+});
+
+test("a list that is too short is filled with defaults and told of; one that is too long is cut", () => {
+  const { graph, problems } = convert(net([{ id: 1, type: "Seeded", values: [7] }]));
+  expect(graph["1"]?.inputs).toEqual({ seed: 7, steps: 20 });
+  expect(problems).toEqual([{ code: "default_used", nodeId: "1", input: "steps" }]);
+  expect(inputsOf(net([{ id: 1, type: "Seeded", values: [7, "fixed", 8, "more", 9] }]), "1")).toEqual({ seed: 7, steps: 8 });
+});
+
+test("null is the first choice of a list and the default of a number", () => {
+  expect(inputsOf(net([{ id: 1, type: "Listed", values: ["a", null, null, null, null] }]), "1")).toEqual({
+    from: "a",
+    kind: "one",
+    size: 1.5,
+  });
+});
+
+test("values by name are taken by name", () => {
+  expect(inputsOf(net([{ id: 1, type: "Listed", values: { size: 9, kind: "two", from: "b" } }]), "1")).toEqual({
+    from: "b",
+    kind: "two",
+    size: 9,
+  });
+  expect(inputsOf(net([{ id: 1, type: "Chooser", values: { mode: "by", "mode.factor": 3, last: 5 } }]), "1")).toEqual({
+    mode: "by",
+    "mode.factor": 3,
+    last: 5,
+  });
+});
+
+test("an older file's value of what is a socket today is dropped, told by the number of values", () => {
+  expect(inputsOf(net([{ id: 1, type: "Forced", values: ["a text", 640] }]), "1")).toEqual({ width: 640 });
+  expect(inputsOf(net([{ id: 1, type: "Forced", values: [640] }]), "1")).toEqual({ width: 640 });
+});
+
+test("places follow the order that the class names", () => {
+  expect(inputsOf(net([{ id: 1, type: "Ordered", values: [1, 2] }]), "1")).toEqual({ a: 1, b: 2 });
+});
+
+test("an old name of a sampler loses its beginning", () => {
+  expect(inputsOf(net([{ id: 1, type: "KSampler", values: ["sample_euler"] }]), "1")).toEqual({ sampler_name: "euler" });
+});
+
+test("a value that its list lacks is sent as it stands, and the nearest one is named", () => {
+  const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["a", false, "refresh", "Two.bin", 1] }]));
+  expect(graph["1"]?.inputs.kind).toBe("Two.bin");
+  expect(problems).toContainEqual({ code: "value_not_listed", nodeId: "1", input: "kind", value: "Two.bin", nearest: "two" });
+});
+
+test("lists go in a wrapper, so that none reads as a link; a colour that is missing is the class's own", () => {
+  expect(inputsOf(net([{ id: 1, type: "Coloured", values: [undefined, [[0, 0]], ["1", 0]] }]), "1")).toEqual({
+    color: "#123456",
+    curve: { __type__: "CURVE", __value__: [[0, 0]] },
+    points: { __value__: ["1", 0] },
+  });
+});
+
+test("a whole number keeps every digit where the file is given as text", () => {
+  const { graph, problems } = convert(writeExactJson(net([{ id: 1, type: "Seeded", values: [18446744073709551615n, "fixed", 1] }])));
+  expect(graph["1"]?.inputs.seed).toBe(18446744073709551615n);
+  expect(problems).toEqual([{ code: "digits_kept", nodeId: "1", input: "seed" }]);
+});
+
+test("comments leave a text with choices, a sign after a backslash is bare, and other texts stay", () => {
+  const values = ["a /* no */cat \\{x\\} // gone\nhttps://x", "{a|b} // stays"];
+  expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")).toEqual({ text: "a cat {x} \nhttps:", plain: values[1] });
+  expect(toApiWorkflow(net([{ id: 1, type: "Prompt", values }]), info, { fill: false }).graph["1"]?.inputs.text).toBe(values[0]);
+});
+
+test("a file's name takes the value of a node by its name for texts or its title, and keeps what it does not know", () => {
+  const nodes = [
+    { id: 1, type: "Seeded", values: [5, "fixed", 9], properties: { "Node name for S&R": "Named" } },
+    { id: 2, type: "Prompt", title: "Words", values: ["a/b", ""] },
+    { id: 3, type: "PrimitiveNode", title: "Wide", values: [640, "fixed"] },
+    { id: 4, type: "SaveImage", values: ["%Named.steps%_%Words.text%_%Wide.value%_%width%_%No.thing%"], properties: {} },
+    { id: 5, type: "Prompt", values: ["x", "%Named.steps%"] },
+  ];
+  const { graph } = convert(net(nodes));
+  expect(graph["4"]?.inputs.filename_prefix).toBe("9_a_b_640_%width%_%No.thing%");
+  expect(graph["5"]?.inputs.plain).toBe("%Named.steps%");
+});
+
+test("a choice that brings inputs has its values behind it and its sockets by their full names", () => {
+  const file = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Chooser", in: { "mode.match": [1, 0] }, values: ["by", 1.5, 7] },
+  ]);
+  expect(inputsOf(file, "2")).toEqual({ mode: "by", "mode.factor": 1.5, "mode.match": ["1", 0], last: 7 });
+});
