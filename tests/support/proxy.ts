@@ -10,7 +10,10 @@ type Proxying = {
   path?: { name: string; isTakenOff: boolean };
 };
 
-/** `targetOf`: asked at each request, since a server may be told the proxy's address before it has one of its own. `host`: where it listens. */
+/**
+ * `targetOf`: asked at each request, since a server may be told the proxy's address before it has one of its own. Of the answer, `host` is where
+ * it listens, and `others` what was asked of the other product.
+ */
 export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
   const onwardOf = (request: IncomingMessage) => {
     const { hostname, port, host } = new URL(targetOf());
@@ -23,9 +26,13 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
     if (rest === undefined || !/^([/?]|$)/.test(rest)) return undefined;
     return path.isTakenOff ? `/${rest.replace(/^\//, "")}` : url;
   };
+  const others: string[] = [];
   const server = createServer((request, response) => {
     const { hostname, port, url, sent } = onwardOf(request);
-    if (url === undefined) return void response.writeHead(404).end("the other product");
+    if (url === undefined) {
+      others.push(request.url ?? "");
+      return void response.writeHead(404).end("the other product");
+    }
     const onward = ask({ hostname, port, method: request.method, path: url, headers: sent });
     onward.on("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -55,6 +62,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
   const { port: own } = server.address() as AddressInfo;
   return {
     host: `127.0.0.1:${own}`,
+    others,
     stop() {
       server.closeAllConnections();
       server.close();

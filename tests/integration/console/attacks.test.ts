@@ -1,7 +1,5 @@
 // What somebody tried who has an account, a link, or the machine for a moment.
-import { once } from "node:events";
 import { cp, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -13,6 +11,7 @@ import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { invite, join as accept } from "@/lib/server/auth/invitations";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { freePort } from "@/tests/support/free-port";
 import { startProcess } from "@/tests/support/start-process";
 
 let harness: Harness;
@@ -186,15 +185,6 @@ it("behind https the session's cookie belongs to this host alone, and browsers a
   await started.stop();
   await rm(folder, { recursive: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 describe("a database", () => {
   it.each([

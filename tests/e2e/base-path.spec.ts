@@ -1,0 +1,135 @@
+// The console below a path of a host that is another product's too: a whole visit stays there, whichever way the proxy goes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type Page } from "@playwright/test";
+import { freePort } from "@/tests/support/free-port";
+import { startProxy } from "@/tests/support/proxy";
+import { type Desk, owner, startDesk } from "./support/desk";
+import { goTo, setUpByLink } from "./support/steps";
+import { expect, test } from "./support/test";
+import { add, fresh, picked, tray } from "./support/ways-in";
+
+const PATH = "/desk";
+const BUILD_MS = 600_000;
+const everyPage = ["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings", "/settings/members", "/settings/audit"];
+
+test.beforeAll(async ({}, testInfo) => {
+  testInfo.setTimeout(BUILD_MS);
+  // What `npm start` would build for the path; nothing where that is done.
+  const env = { ...process.env, LIGHTDESK_BASE_PATH: PATH };
+  const [code] = await once(spawn(process.execPath, ["bin/build.mjs"], { env, stdio: "inherit" }), "close");
+  expect(code).toBe(0);
+});
+
+/** `own`: past the proxy. `others`: what was asked outside the path. */
+type Below = { desk: Desk; origin: string; own: string; others: string[] };
+
+async function startBelow(isTakenOff: boolean, visit: (below: Below) => Promise<void>): Promise<void> {
+  const port = await freePort();
+  const own = `http://127.0.0.1:${port}`;
+  const proxy = await startProxy(() => own, { path: { name: PATH, isTakenOff } });
+  const origin = `http://${proxy.host}`;
+  const desk = await startDesk({ PORT: String(port), LIGHTDESK_BASE_PATH: PATH, LIGHTDESK_PUBLIC_URL: origin });
+  try {
+    await visit({ desk, origin, own, others: proxy.others });
+  } finally {
+    expect(await desk.stop(), desk.output()).toBe(0);
+    proxy.stop();
+  }
+}
+
+for (const isTakenOff of [false, true])
+  test(`a visit below a path, behind a proxy that ${isTakenOff ? "takes it off" : "passes it on"}, stays there`, async ({ page }) =>
+    startBelow(isTakenOff, async ({ desk, origin, own, others }) => {
+      const faults = faultsOf(page);
+      expect(desk.url).toBe(`${origin}${PATH}`);
+
+      await test.step("the printed link makes an owner; a sample gives its picture", async () => {
+        await setUpByLink(page, desk);
+        await expect(page).toHaveURL(`${desk.url}/`);
+        await page.getByRole("button", { name: "Run Colour field" }).click();
+        await expectDrawn(page);
+      });
+      const opened = page.getByRole("link", { name: /^Open job/ });
+      const jobPath = (await opened.getAttribute("href")) ?? "";
+      expect(jobPath).toMatch(/^\/desk\/jobs\/[\w-]+$/);
+
+      await test.step("the page of a job, by its link and again by a reload", async () => {
+        await opened.click();
+        await expectDrawn(page);
+        await page.reload();
+        await expect(page).toHaveURL(origin + jobPath);
+        await expectDrawn(page);
+      });
+      await test.step("a file is hashed by a worker, sent and compared", async () => {
+        await goTo(page, "Assets");
+        await page.getByTestId("asset-files").setInputFiles([picked(fresh("below-a-path.bin"))]);
+        await add(page);
+        await expect(tray(page).getByText(/stored, 4.3 MB sent · verified/)).toBeVisible();
+        await expect(page).toHaveURL(`${desk.url}/assets`);
+      });
+      await test.step("who listens is told of jobs", async () => {
+        expect(await firstMessage(page, `${desk.url.replace("http", "ws")}/ws`)).toContain("status");
+      });
+      await test.step("every page is drawn, with its address", async () => {
+        for (const path of everyPage) {
+          await page.goto(desk.url + path);
+          await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+          await expect(page).toHaveURL(desk.url + path);
+        }
+      });
+      await test.step("signing out leads to the sign-in, and a link to a page through it to the page", async () => {
+        await page.getByRole("button", { name: "Sign out" }).click();
+        await expect(page).toHaveURL(`${desk.url}/sign-in`);
+        await page.goto(`${desk.url}/jobs?status=completed`);
+        await expect(page).toHaveURL(`${desk.url}/sign-in?callbackUrl=${encodeURIComponent("/jobs?status=completed")}`);
+        await page.getByLabel("Email").fill(owner.email);
+        await page.getByLabel("Password").fill(owner.password);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await expect(page).toHaveURL(`${desk.url}/jobs?status=completed`);
+        await expect(page.locator("tr[data-row] img")).toHaveCount(1);
+      });
+      await test.step("an invitation leads below the path, and the session goes nowhere else", async () => {
+        const invited = await page.request.post(`${desk.url}/api/console/members/invitations`, {
+          data: { email: "bo@example.com", role: "viewer" },
+          headers: { origin },
+        });
+        expect(await invited.json()).toMatchObject({ url: expect.stringContaining(`${desk.url}/invitation?token=`) });
+        const [session] = (await page.context().cookies()).filter(({ name }) => name.endsWith("lightdesk.session"));
+        expect(session).toMatchObject({ path: PATH, httpOnly: true });
+      });
+      await test.step("who asks outside the path, at the console's own port, is sent below it", async () => {
+        await page.goto(own);
+        await expect(page).toHaveURL(`${own}${PATH}/`);
+      });
+      expect(others).toEqual([]);
+      expect(faults).toEqual([]);
+    }));
+
+async function expectDrawn(page: Page): Promise<void> {
+  const picture = page.getByRole("main").locator("img").first();
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+}
+
+function firstMessage(page: Page, address: string): Promise<string> {
+  return page.evaluate(
+    (url) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = new WebSocket(url);
+        socket.onerror = () => reject(new Error("no WebSocket"));
+        socket.onmessage = ({ data }) => {
+          socket.close();
+          resolve(String(data));
+        };
+      }),
+    address,
+  );
+}
+
+/** What a browser reports of its own: a file that is not there, a policy that does not let it, a script that broke. */
+function faultsOf(page: Page): string[] {
+  const faults: string[] = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(error.message));
+  return faults;
+}

@@ -1,0 +1,12 @@
+// For a server that must be told its port, because it says another address than its own.
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
