@@ -5,6 +5,9 @@ import { useActWords } from "@/components/frame/act-words";
 import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 
+/** As the log writes that a token of the member's did it. */
+const BY_TOKEN = "token ";
+
 const columns = ["when", "who", "did", "where", "outcome"] as const;
 
 /** One line an entry; on a narrow screen the table scrolls inside its card. */
@@ -36,7 +39,8 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
   const { wordOf, triedOf } = useActWords();
-  const { id, at, member, action, connection, status, parts = [], moreParts = 0 } = entry;
+  const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
+  const token = via?.startsWith(BY_TOKEN) ? via.slice(BY_TOKEN.length) : undefined;
   const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const one = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
   const facts = factsOf(entry);
@@ -48,6 +52,11 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[160px] truncate px-3.5 py-1.5" title={member?.name}>
         {member?.name || t("nobody")}
+        {token === undefined ? null : (
+          <span className="block truncate text-sm text-ink-3" title={token}>
+            {t("byToken", { name: token })}
+          </span>
+        )}
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? wordOf(action) : triedOf(action)}</span>

@@ -6,6 +6,7 @@ const parts = [
   { part: "connections", href: "/settings" },
   { part: "members", href: "/settings/members" },
   { part: "audit", href: "/settings/audit" },
+  { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },
 ] as const;
 export type SettingsPart = (typeof parts)[number]["part"];

@@ -44,5 +44,6 @@ export type TokenView = {
 };
 /** The one answer that holds a token; the console keeps a hash. */
 export type TokenMade = { token: string; view: TokenView };
-/** An operation that a token may be limited to. */
-export type TokenOperation = { name: string; call: string; isRead: boolean };
+/** An operation that a token may be limited to, and how it is called. */
+export type TokenOperation = { name: string; call: string };
+export type TokenChoices = { connections: { id: string; name: string; current: boolean }[]; operations: TokenOperation[] };

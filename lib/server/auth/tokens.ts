@@ -45,10 +45,16 @@ export async function createToken(viewer: Viewer, body: TokenBody): Promise<Resu
   return view ? ok({ token, view }) : failed(noSuchToken);
 }
 
-export async function listTokens(viewer: Viewer, of: "own" | "everybody"): Promise<Result<TokenView[], Failure>> {
-  const isAll = of === "everybody";
-  if (isAll && !hasRole(viewer.role, "admin")) return failed(adminOnly);
-  return ok(await viewsOf(viewer, await composition().store.tokens.list(isAll ? undefined : viewer.memberId)));
+export async function listTokens(viewer: Viewer, whose: "own" | "others"): Promise<Result<TokenView[], Failure>> {
+  const { tokens } = composition().store;
+  if (whose === "own") return ok(await viewsOf(viewer, await tokens.list(viewer.memberId)));
+  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
+  return ok(
+    await viewsOf(
+      viewer,
+      (await tokens.list()).filter(({ memberId }) => memberId !== viewer.memberId),
+    ),
+  );
 }
 
 /** Whose it was is in the view; one that had ended already stays as it is. */

@@ -1,0 +1,88 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { use, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { useHydrated } from "@/components/ui/time/use-now";
+import { apiPath } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { type Role } from "@/lib/contract/roles";
+import { type TokenChoices, type TokenMade, type TokenView } from "@/lib/contract/tokens";
+import { type Result } from "@/lib/shared/result";
+import { SettingsTabs } from "../settings-tabs";
+import { TokenForm } from "./token-form";
+import { TokenList } from "./token-list";
+import { TokenShown } from "./token-shown";
+
+type TokensScreenProps = {
+  role: Role;
+  choices: Promise<Result<TokenChoices, Failure>>;
+  own: Promise<Result<TokenView[], Failure>>;
+  /** Absent for roles that may not see them. */
+  others?: Promise<Result<TokenView[], Failure>>;
+};
+
+export function TokensScreen({ role, choices, own, others }: TokensScreenProps) {
+  const t = useTranslations("tokens");
+  const settings = useTranslations("settings");
+  const router = useRouter();
+  const [isMaking, setMaking] = useState(false);
+  const [hasMade, setHasMade] = useState(false);
+  const [made, setMade] = useState<TokenMade>();
+  const known = use(choices);
+  function close() {
+    setMaking(false);
+    setMade(undefined);
+    setHasMade(true);
+  }
+  return (
+    <>
+      <PageHeader title={settings("title")}>
+        {known.ok && !isMaking ? (
+          <Button tone="primary" autoFocus={hasMade} onClick={() => setMaking(true)}>
+            {t("create")}
+          </Button>
+        ) : null}
+      </PageHeader>
+      <SettingsTabs current="tokens" />
+      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
+        <Introduction />
+        {made ? <TokenShown made={made} onClose={close} /> : null}
+        {isMaking && !made && known.ok ? (
+          <TokenForm
+            role={role}
+            choices={known.value}
+            onMade={(answer) => {
+              setMade(answer);
+              // The list below has one more.
+              router.refresh();
+            }}
+            onClose={close}
+          />
+        ) : null}
+        {known.ok ? null : <FailureMessage failure={known.failure} onRetry={() => router.refresh()} />}
+        <TokenList tokens={own} title={t("own")} none={t("none")} />
+        {others ? <TokenList tokens={others} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
+      </div>
+    </>
+  );
+}
+
+/** Where clients are pointed at; only the browser knows under which address this console is open. */
+function Introduction() {
+  const t = useTranslations("tokens");
+  const url = useHydrated() ? `${window.location.origin}${apiPath("/")}`.replace(/\/$/, "") : "";
+  return (
+    <div className="flex flex-col gap-1 text-ink-2">
+      <p className="max-w-[72ch]">{t("text")}</p>
+      <p className="flex min-h-7 flex-wrap items-center gap-1">
+        {t.rich("docs", { url, code: (text) => <code className="font-mono text-sm">{text}</code> })}
+        {url ? <CopyButton text={url} label={t("copyUrl")} /> : null}
+      </p>
+    </div>
+  );
+}
