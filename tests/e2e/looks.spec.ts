@@ -18,6 +18,7 @@ const pages = [
   { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
+  { name: "Tokens", path: () => "/settings/tokens", ready: "Your tokens" },
   { name: "a page that is not there", path: () => "/nowhere", ready: "Page not found" },
 ] as const;
 

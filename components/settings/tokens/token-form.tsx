@@ -23,7 +23,6 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
-  const may = useTranslations("settings.members.may");
   const given = roles.filter((role) => hasRole(own, role));
   const [role, setRole] = useState<Role>(hasRole(own, "operator") ? "operator" : "viewer");
   const [usual, setUsual] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
@@ -76,7 +75,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
         <FormField label={t("name")} hint={t("nameHint")} error={field === "name" ? t("wrong.name") : undefined}>
           {(control) => <Input {...control} name="name" required maxLength={60} placeholder={t("namePlaceholder")} autoFocus />}
         </FormField>
-        <Choice label={t("role")} hint={role === "owner" ? undefined : may(role)} value={role} options={given} onChoose={setRole}>
+        <Choice label={t("role")} hint={t(`may.${role}`)} value={role} options={given} onChoose={setRole}>
           {(one) => roleName(one)}
         </Choice>
         <Choice
@@ -191,7 +190,7 @@ function Operations({ operations, chosen, onChange }: OperationsProps) {
         <CheckList options={found} chosen={chosen} onChange={onChange}>
           {({ name, call }) => (
             <span className="min-w-0 truncate">
-              {name === EVENTS ? t("events") : name} <span className="font-mono text-xs text-ink-3">{call}</span>
+              {name === EVENTS ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>
             </span>
           )}
         </CheckList>

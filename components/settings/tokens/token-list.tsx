@@ -81,11 +81,9 @@ function TokenRow({ token, isOfOther, isBusy, onRevoke }: TokenRowProps) {
   const t = useTranslations("tokens");
   const settings = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
-  const clock = useClock();
   const { id, name, member, role, state, operations, expiresAt, lastUsedAt } = token;
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresAt !== undefined && expiresAt - nowMs < SOON_MS);
   const shown = isSoon ? "soon" : state;
-  const until = expiresAt === undefined ? undefined : clock(expiresAt, "day");
   const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (
     <li
@@ -105,12 +103,11 @@ function TokenRow({ token, isOfOther, isBusy, onRevoke }: TokenRowProps) {
         </p>
         <p className="text-sm text-ink-3">
           {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
-          {" · "}
-          {expiresAt === undefined ? t("noExpiry") : until ? t(state === "expired" ? "expired" : "expires", { until }) : null}
+          {state === "revoked" ? null : <Life token={token} />}
         </p>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
-      <span className="min-w-[92px]">
+      <span className="w-[116px]">
         <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
       </span>
       <span className="ml-auto flex w-[76px] justify-end">
@@ -129,4 +126,12 @@ function Places({ token: { connection, connections } }: { token: TokenView }) {
   const name = connection.name ?? t("onUnknown");
   if (!connections) return `${name} (${t("onAll")})`;
   return connections.length > 1 ? t("onMore", { name, count: connections.length - 1 }) : name;
+}
+
+function Life({ token: { state, expiresAt } }: { token: TokenView }) {
+  const t = useTranslations("tokens");
+  const clock = useClock();
+  if (expiresAt === undefined) return ` · ${t("noExpiry")}`;
+  const until = clock(expiresAt, "day");
+  return until ? ` · ${t(state === "expired" ? "expired" : "expires", { until })}` : null;
 }

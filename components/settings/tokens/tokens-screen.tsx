@@ -78,7 +78,7 @@ function Introduction() {
   const url = useHydrated() ? `${window.location.origin}${apiPath("/")}`.replace(/\/$/, "") : "";
   return (
     <div className="flex flex-col gap-1 text-ink-2">
-      <p className="max-w-[72ch]">{t("text")}</p>
+      <p className="max-w-[80ch]">{t("text")}</p>
       <p className="flex min-h-7 flex-wrap items-center gap-1">
         {t.rich("docs", { url, code: (text) => <code className="font-mono text-sm">{text}</code> })}
         {url ? <CopyButton text={url} label={t("copyUrl")} /> : null}

@@ -25,6 +25,8 @@ const forPeople = new Set([
   "readAccount",
   "changeAccount",
   "endSessions",
+  "endSession",
+  "listSessions",
   "confirmSession",
   "createToken",
   "revokeToken",

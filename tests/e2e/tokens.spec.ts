@@ -1,0 +1,47 @@
+import { request as anybody } from "@playwright/test";
+import { expect, test } from "./support/test";
+
+test("a token is made in the browser, shown once, used by a program without a cookie, and revoked", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/settings/tokens`);
+  await page.getByRole("button", { name: "Create a token" }).click();
+  const form = page.getByRole("region", { name: "Create a token" });
+  await form.getByRole("textbox", { name: "Name" }).fill("night renders");
+  await form.getByRole("combobox", { name: "Role" }).selectOption("operator");
+  await form.getByRole("combobox", { name: "Operations" }).selectOption("chosen");
+  await form.getByRole("searchbox", { name: "Find an operation" }).fill("/api/free");
+  await form.getByRole("checkbox", { name: /^freeMemory/ }).check();
+  await form.getByRole("searchbox", { name: "Find an operation" }).fill("getUser");
+  await form.getByRole("checkbox", { name: /^getUser/ }).check();
+  await expect(form.getByText("2 operations")).toBeVisible();
+  // No expiry is chosen for anybody.
+  await form.getByRole("button", { name: "Create a token" }).click();
+  await expect(form.getByRole("combobox", { name: "Expires" })).toBeFocused();
+  await form.getByRole("combobox", { name: "Expires" }).selectOption({ label: "after 7 days" });
+  const answered = page.waitForResponse("**/api/console/tokens");
+  await form.getByRole("button", { name: "Create a token" }).click();
+  const made = (await (await answered).json()) as { token: string; view: { id: string } };
+  const shown = page.getByRole("textbox", { name: "Token night renders" });
+  // What a person sees is what left the process, and what works.
+  await expect(shown).toHaveValue(made.token);
+  await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${made.token}" ${desk.url}/api/jobs`);
+
+  const program = await anybody.newContext({ baseURL: desk.url, extraHTTPHeaders: { authorization: `Bearer ${made.token}` } });
+  expect((await program.get("/api/user")).status()).toBe(200);
+  expect((await program.post("/api/free", { data: {} })).status()).toBe(200);
+  expect((await program.get("/api/jobs")).status()).toBe(403);
+
+  await page.reload();
+  await expect(page.getByText(made.token)).toHaveCount(0);
+  const row = page.locator(`[data-token="${made.view.id}"]`);
+  await expect(row).toContainText("Embedded service · 2 operations");
+  await expect(row).toContainText("used just now");
+  await expect(row).toContainText("Expires soon");
+  await row.getByRole("button", { name: "Revoke: night renders" }).click();
+  await page.getByRole("button", { name: "Revoke night renders" }).click();
+  await expect(page.getByText("night renders revoked")).toBeVisible();
+  expect((await program.get("/api/user")).status()).toBe(401);
+  await program.dispose();
+
+  await page.goto(`${desk.url}/settings/audit`);
+  await expect(page.getByRole("row").filter({ hasText: "asked the service to free memory" })).toContainText("by token night renders");
+});
