@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Toasts } from "@/components/ui/toasts";
-import { type ConnectionView } from "@/lib/contract/console";
+import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection/connection-card";
 import { ConfirmGate } from "./confirm-gate";
 import { ConnectionProvider, type CurrentConnection } from "./connection/connection-context";
@@ -10,6 +10,7 @@ import { KeepConnection } from "./connection/keep-connection";
 import { MemberProvider } from "./member-context";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette-button";
+import { ReadOnlyNotice } from "./read-only-notice";
 import { Shortcuts } from "./shortcuts";
 import { Avatar } from "@/components/ui/avatar";
 import { Link } from "@/components/ui/link";
@@ -17,62 +18,69 @@ import { type Role } from "@/lib/contract/roles";
 import { SignOutButton } from "./sign-out-button";
 import { ThemeSwitch } from "./theme-switch";
 
-type ShellProps = { member: FrameMember; connections: readonly ConnectionView[]; currentId?: string; children: ReactNode };
+type ShellProps = {
+  member: FrameMember;
+  connections: readonly ConnectionView[];
+  currentId?: string;
+  readOnly?: ReadOnlyView;
+  children: ReactNode;
+};
 
 function toCurrent({ id, name, embedded, dialect, hasAssets }: ConnectionView): CurrentConnection {
   return { id, name, embedded, ...(dialect === "local" && { isLocal: true }), ...(!hasAssets && { hasNoAssets: true }) };
 }
 
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
-export function Shell({ member, connections, currentId, children }: ShellProps) {
+export function Shell({ member, connections, currentId, readOnly, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
-    <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
-      <a
-        href="#content"
-        className="sr-only z-50 rounded-md bg-ink px-3 py-2 text-bg focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
-      >
-        {t("skip")}
-      </a>
-      <CountsProvider>
-        <div className="flex min-h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
-          <aside
-            className="sticky top-0 z-30 flex shrink-0 items-center gap-2 border-b border-line bg-bg px-3 py-1.5 md:hidden"
-            aria-label={t("menu")}
-          >
-            <ConnectionCard connections={connections} className="min-w-0 flex-1" />
-            <PaletteButton small />
-            <MemberRow member={member} />
-          </aside>
-          <nav
-            aria-label={t("navigation")}
-            className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex"
-          >
-            <ConnectionCard connections={connections} className="mb-2" />
-            <PaletteButton className="mb-2" />
-            <Navigation />
-            <div className="mt-auto pt-4">
+    <MemberProvider role={member.role} isReadOnly={readOnly !== undefined}>
+      <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
+        <a
+          href="#content"
+          className="sr-only z-50 rounded-md bg-ink px-3 py-2 text-bg focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+        >
+          {t("skip")}
+        </a>
+        <CountsProvider>
+          <div className="flex min-h-dvh flex-col md:grid md:grid-cols-[208px_minmax(0,1fr)]">
+            <aside
+              className="sticky top-0 z-30 flex shrink-0 items-center gap-2 border-b border-line bg-bg px-3 py-1.5 md:hidden"
+              aria-label={t("menu")}
+            >
+              <ConnectionCard connections={connections} className="min-w-0 flex-1" />
+              <PaletteButton small />
               <MemberRow member={member} />
-            </div>
-          </nav>
-          <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
-            {children}
-          </main>
-          <nav
-            aria-label={t("navigation")}
-            className="sticky bottom-0 z-30 shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden"
-          >
-            <BottomNavigation />
-          </nav>
-        </div>
-      </CountsProvider>
-      <Toasts />
-      <KeepConnection currentId={currentId} />
-      <ConfirmGate email={member.email} />
-      <MemberProvider role={member.role}>
+            </aside>
+            <nav
+              aria-label={t("navigation")}
+              className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line px-2 py-3 md:flex"
+            >
+              <ConnectionCard connections={connections} className="mb-2" />
+              <PaletteButton className="mb-2" />
+              <Navigation />
+              <div className="mt-auto pt-4">
+                <MemberRow member={member} />
+              </div>
+            </nav>
+            <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
+              {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
+              {children}
+            </main>
+            <nav
+              aria-label={t("navigation")}
+              className="sticky bottom-0 z-30 shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden"
+            >
+              <BottomNavigation />
+            </nav>
+          </div>
+        </CountsProvider>
+        <Toasts />
+        <KeepConnection currentId={currentId} />
+        <ConfirmGate email={member.email} />
         <Shortcuts />
-      </MemberProvider>
-    </ConnectionProvider>
+      </ConnectionProvider>
+    </MemberProvider>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
@@ -38,6 +39,7 @@ export type MaskEditorProps = {
 export function MaskEditor({ session, title, trail, connection, canSave, ports, note, onSaved, onClose }: MaskEditorProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
+  const whyNot = useWhyNot();
   const { drawing } = session;
   const { width, height } = drawing.coverage;
   const state = useSyncExternalStore(drawing.subscribe, drawing.state, drawing.state);
@@ -107,7 +109,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
             {isSaving ? t("act.saving") : t("act.save")}
           </Button>
         ) : (
-          <span className="text-ink-2">{t("save.viewer")}</span>
+          <span className="text-ink-2">{whyNot(t("save.viewer"))}</span>
         )}
       </PageHeader>
       <div className="flex min-h-0 flex-1 max-lg:flex-col">

@@ -4,6 +4,7 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useRef } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { useWhyNot } from "@/components/frame/member-context";
 import { requestRun } from "@/components/frame/samples/run-request";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { samples, type SampleName } from "@/components/frame/samples/samples";
@@ -17,6 +18,7 @@ type WelcomeProps = { canRun: boolean; canManage: boolean };
 /** Nothing has run yet: what this is, and every way to the first picture. */
 export function Welcome({ canRun, canManage }: WelcomeProps) {
   const t = useTranslations("overview.welcome");
+  const whyNot = useWhyNot();
   const router = useRouter();
   const connection = useConnection();
   const linked = useLinkedConnection();
@@ -26,7 +28,7 @@ export function Welcome({ canRun, canManage }: WelcomeProps) {
       <div>
         <h2 className="text-lg font-semibold">{t("title")}</h2>
         <p className="max-w-[80ch] text-ink-2">
-          {canRun ? t("lead", { connection: connection?.name ?? "" }) : t("viewer")}
+          {canRun ? t("lead", { connection: connection?.name ?? "" }) : whyNot(t("viewer"))}
           {canRun && connection?.embedded ? ` ${t("embedded")}` : null}
         </p>
       </div>

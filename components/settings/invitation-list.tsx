@@ -15,7 +15,9 @@ import { RemovalDialog } from "./removal-dialog";
 type Named = InvitationItem & { name: string };
 
 /** Those that still open a door, and below them what became of the others. */
-export function InvitationList({ invitations }: { invitations: Promise<Result<InvitationItem[], Failure>> }) {
+type InvitationListProps = { invitations: Promise<Result<InvitationItem[], Failure>>; isReadOnly?: boolean };
+
+export function InvitationList({ invitations, isReadOnly = false }: InvitationListProps) {
   const t = useTranslations("settings.invitations");
   const router = useRouter();
   const result = use(invitations);
@@ -43,6 +45,7 @@ export function InvitationList({ invitations }: { invitations: Promise<Result<In
       key={item.id}
       invitation={item}
       isBusy={busyWith === item.id}
+      canWithdraw={!isReadOnly}
       onWithdraw={() => setLeaving({ ...item, name: item.email })}
     />
   );

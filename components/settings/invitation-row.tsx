@@ -8,9 +8,9 @@ import { type InvitationItem } from "@/lib/contract/console";
 
 const tones: Readonly<Record<InvitationItem["state"], Tone>> = { open: "wait", used: "ok", expired: "off", withdrawn: "off" };
 
-type InvitationRowProps = { invitation: InvitationItem; isBusy: boolean; onWithdraw: () => void };
+type InvitationRowProps = { invitation: InvitationItem; isBusy: boolean; canWithdraw: boolean; onWithdraw: () => void };
 
-export function InvitationRow({ invitation, isBusy, onWithdraw }: InvitationRowProps) {
+export function InvitationRow({ invitation, isBusy, canWithdraw, onWithdraw }: InvitationRowProps) {
   const t = useTranslations("settings.invitations");
   const settings = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
@@ -38,7 +38,7 @@ export function InvitationRow({ invitation, isBusy, onWithdraw }: InvitationRowP
         <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
       </span>
       <span className="ml-auto flex w-[92px] justify-end">
-        {state === "open" ? (
+        {state === "open" && canWithdraw ? (
           <Button
             size="small"
             tone="danger"

@@ -14,9 +14,9 @@ import { RoleDialog } from "./role-dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
-type MemberListProps = { viewer: SettingsViewer; members: Promise<Result<MemberView[], Failure>> };
+type MemberListProps = { viewer: SettingsViewer; isReadOnly: boolean; members: Promise<Result<MemberView[], Failure>> };
 
-export function MemberList({ viewer, members }: MemberListProps) {
+export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
@@ -45,7 +45,7 @@ export function MemberList({ viewer, members }: MemberListProps) {
               key={member.id}
               member={member}
               isViewer={member.id === viewer.id}
-              canChange={mayChange(viewer, member)}
+              canChange={!isReadOnly && mayChange(viewer, member)}
               isBusy={acts.busyWith === member.id}
               onChangeRole={() => setChanging(member)}
               onRemove={() => setLeaving(member)}

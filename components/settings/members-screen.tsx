@@ -5,13 +5,14 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
-import { type InvitationItem, type MemberView } from "@/lib/contract/console";
+import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { InvitationList } from "./invitation-list";
 import { InviteForm } from "./invite-form";
 import { MemberList } from "./member-list";
 import { rolesToGive, type SettingsViewer } from "./member-rights";
+import { ReadOnlyCard } from "./read-only-card";
 import { SettingsTabs } from "./settings-tabs";
 
 /** In the address: opened to invite. */
@@ -19,13 +20,15 @@ const INVITE = "invite";
 
 type MembersScreenProps = {
   viewer: SettingsViewer;
+  /** Then nothing can be changed but that. */
+  readOnly?: ReadOnlyView;
   /** Absent for roles that may not see it. */
   members?: Promise<Result<MemberView[], Failure>>;
   /** There where the members are. */
   invitations?: Promise<Result<InvitationItem[], Failure>>;
 };
 
-export function MembersScreen({ viewer, members, invitations }: MembersScreenProps) {
+export function MembersScreen({ viewer, readOnly, members, invitations }: MembersScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const asked = useSearchParams()?.has(INVITE) ?? false;
@@ -45,7 +48,7 @@ export function MembersScreen({ viewer, members, invitations }: MembersScreenPro
   return (
     <>
       <PageHeader title={t("title")}>
-        {members && !isInviting ? (
+        {members && !readOnly && !isInviting ? (
           <Button tone="primary" autoFocus={hasInvited} onClick={() => setInviting(true)}>
             {t("members.invite")}
           </Button>
@@ -55,9 +58,10 @@ export function MembersScreen({ viewer, members, invitations }: MembersScreenPro
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {members ? (
           <>
-            {isInviting ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
-            <MemberList viewer={viewer} members={members} />
-            {invitations ? <InvitationList invitations={invitations} /> : null}
+            {isInviting && !readOnly ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
+            <MemberList viewer={viewer} isReadOnly={readOnly !== undefined} members={members} />
+            {invitations ? <InvitationList invitations={invitations} isReadOnly={readOnly !== undefined} /> : null}
+            <ReadOnlyCard readOnly={readOnly} />
           </>
         ) : (
           <p className="text-ink-2">{t("members.notYours", { role: roleName(viewer.role) })}</p>

@@ -4,6 +4,7 @@ import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
@@ -28,6 +29,7 @@ type SettingsScreenProps = {
 
 export function SettingsScreen({ connections, canChangeShared, canAdd }: SettingsScreenProps) {
   const t = useTranslations("settings");
+  const whyNot = useWhyNot();
   const result = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
@@ -64,7 +66,7 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
       </PageHeader>
       <SettingsTabs current="connections" />
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        {canChangeShared ? null : <p className="text-ink-3">{t(canAdd ? "onlyAdmins" : "readOnly")}</p>}
+        {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("readOnly"))}</p>}
         {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
         {result.ok ? null : <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />}
         {acts.failure ? <FailureMessage failure={acts.failure} /> : null}

@@ -5,6 +5,7 @@ import { usePathname } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn } from "@/components/frame/ways-in";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -33,14 +34,17 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
   const isElsewhere = usePathname() !== "/run";
 
   const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";
+  const whyNot = useWhyNot();
   const cannotFetch = cannot ?? (connection?.isLocal ? "noAddresses" : undefined);
+  const named = { connection: connection?.name ?? "" };
+  const say = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
   const wish = (wanted: Wish) => setRequest((last) => ({ ...wanted, id: (last?.id ?? 0) + 1 }));
   function takeFiles(dropped: Promise<Dropped>) {
-    if (cannot) return showToast({ tone: "bad", text: t(cannot, { connection: connection?.name ?? "" }) });
+    if (cannot) return showToast({ tone: "bad", text: say(cannot) });
     wish({ way: "files", dropped });
   }
   const open = useEffectEvent((way: WayIn) => {
-    if (cannot && way !== "tray") showToast({ tone: "bad", text: t(cannot, { connection: connection?.name ?? "" }) });
+    if (cannot && way !== "tray") showToast({ tone: "bad", text: say(cannot) });
     else if (way === "files") files.current?.click();
     else if (way === "folder") folder.current?.click();
     else wish({ way });
@@ -63,10 +67,7 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,
-    onAddress: (address) =>
-      cannotFetch
-        ? showToast({ tone: "bad", text: t(cannotFetch, { connection: connection?.name ?? "" }) })
-        : wish({ way: "url", address }),
+    onAddress: (address) => (cannotFetch ? showToast({ tone: "bad", text: say(cannotFetch) }) : wish({ way: "url", address })),
   });
 
   const picker = { type: "file", multiple: true, hidden: true } as const;
@@ -85,9 +86,7 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
       {over ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
-            {t((over === "files" ? cannot : cannotFetch) ?? (over === "files" ? "drop" : "dropAddress"), {
-              connection: connection?.name ?? "",
-            })}
+            {over === "files" ? (cannot ? say(cannot) : t("drop", named)) : cannotFetch ? say(cannotFetch) : t("dropAddress", named)}
           </p>
         </div>
       ) : null}

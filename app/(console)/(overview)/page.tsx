@@ -25,7 +25,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   return (
     <PageMessages messages={await overviewMessages()}>
       <OverviewScreen
-        canRun={hasRole(await roleOn(viewer, linked), "operator")}
+        canRun={viewer.can("operator", await roleOn(viewer, linked))}
         canManage={hasRole(viewer.role, "admin")}
         total={stamp(listJobs(viewer, { ...newestFirst, limit: 1 }, linked), ({ pagination }) => pagination.total)}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}

@@ -8,7 +8,6 @@ import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { withQuery } from "@/lib/browser/urls";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listAssets } from "@/lib/server/queries/assets";
@@ -36,13 +35,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
     <PageMessages messages={await pickMessages("assets", "viewer")}>
       <IgnoredValues list={ignored} />
       <Suspense fallback={<AssetsSkeleton look={look} />}>
-        <AssetsScreen
-          query={query}
-          connection={connection}
-          view={preferred && "all"}
-          canChange={hasRole(viewer.role, "operator")}
-          assets={assets}
-        />
+        <AssetsScreen query={query} connection={connection} view={preferred && "all"} canChange={viewer.can("operator")} assets={assets} />
       </Suspense>
     </PageMessages>
   );

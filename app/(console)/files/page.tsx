@@ -6,7 +6,6 @@ import { toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listFiles } from "@/lib/server/files/list-files";
@@ -34,7 +33,7 @@ export default async function FilesPage({ searchParams }: PageProps<"/files">) {
         query={query}
         linked={linked}
         opened={textParam(params, "file")}
-        canChange={hasRole(viewer.role, "operator")}
+        canChange={viewer.can("operator")}
         files={files}
       />
     </PageMessages>

@@ -8,7 +8,6 @@ import { readList } from "@/components/jobs/list/list-address";
 import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { isSearch } from "@/lib/contract/job-search";
-import { hasRole } from "@/lib/contract/roles";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
@@ -38,7 +37,7 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
       <HistoryScreen
         query={query}
         linked={linked}
-        canRemove={hasRole(await roleOn(viewer, linked), "operator")}
+        canRemove={viewer.can("operator", await roleOn(viewer, linked))}
         isTeam={await isTeam}
         history={history}
       />

@@ -9,7 +9,6 @@ import { readList } from "@/components/jobs/list/list-address";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/job-search";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -41,7 +40,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
       ignored={ignored}
       connection={connection}
       view={preferred && "all"}
-      canRun={hasRole(await roleOn(viewer, connection), "operator")}
+      canRun={viewer.can("operator", await roleOn(viewer, connection))}
       isTeam={await isTeam}
       jobs={jobs}
     />

@@ -3,7 +3,6 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -21,7 +20,7 @@ export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
   const queue = stamp(getQueue(viewer, linked), toQueueList);
   return (
     <PageMessages messages={await pickMessages("queue", "jobList", "acts")}>
-      <QueueScreen linked={linked} canCancel={hasRole(await roleOn(viewer, linked), "operator")} queue={queue} />
+      <QueueScreen linked={linked} canCancel={viewer.can("operator", await roleOn(viewer, linked))} queue={queue} />
     </PageMessages>
   );
 }

@@ -4,7 +4,6 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { isSample } from "@/components/frame/samples/samples";
 import { type Arrival } from "@/components/run/workflow/arrivals";
 import { RunScreen } from "@/components/run/run-screen";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
@@ -17,10 +16,10 @@ type Search = { searchParams: Promise<Record<string, string | string[] | undefin
 
 export default async function RunPage({ searchParams }: Search) {
   const search = await searchParams;
-  const { memberId, role } = await requireViewer();
+  const { memberId, can } = await requireViewer();
   return (
     <PageMessages messages={await pickMessages("run", "acts", "samples", "graph", "masks", "viewer")}>
-      <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={hasRole(role, "operator")} />
+      <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={can("operator")} />
     </PageMessages>
   );
 }

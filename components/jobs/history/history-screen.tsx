@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useRefreshCounts } from "@/components/frame/counts-context";
+import { useWhyNot } from "@/components/frame/member-context";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
@@ -38,6 +39,7 @@ const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 
 export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, history }: HistoryScreenProps) {
   const t = useTranslations("history");
+  const whyNot = useWhyNot();
   const shown = useJobList({ list: "history", asRead, first: history, links: { connection: linked }, toView });
   const { connection, question, query, view, poll, state, rows, selection, isBusy, isActing } = shown;
   const ended = usePoll(connection ? endedJobsPath(connection) : undefined, { read: totalOf, motion: background });
@@ -72,7 +74,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, histor
       tools={
         <>
           <JobSearchFilters search={asked} connection={connection} onGo={state.go} />
-          <span className="text-ink-3">{canRemove ? t("stays") : t("readOnly")}</span>
+          <span className="text-ink-3">{canRemove ? t("stays") : whyNot(t("readOnly"))}</span>
           {clearing.cleared ? (
             <ReceiptLine
               isAnswer

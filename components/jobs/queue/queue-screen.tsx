@@ -6,6 +6,7 @@ import { use } from "react";
 import { useSelection } from "@/components/data-table/use-selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/frame/counts-context";
+import { useWhyNot } from "@/components/frame/member-context";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
@@ -43,6 +44,7 @@ const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isBySubm
 
 export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const t = useTranslations("queue");
+  const whyNot = useWhyNot();
   useAtFirstMove(loadActions);
   const words = useCellWords();
   const first = use(queue);
@@ -106,7 +108,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
             {isCounted ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
             {others > 0 ? `, ${t("otherState", { count: others })}` : null}
           </span>
-          {canCancel ? null : <span className="text-ink-3">{t("readOnly")}</span>}
+          {canCancel ? null : <span className="text-ink-3">{whyNot(t("readOnly"))}</span>}
           {pendingTotal > pending.length ? (
             <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
           ) : null}

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { useWhyNot } from "@/components/frame/member-context";
 import { withTitles } from "@/components/graph/node-words";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -105,9 +106,10 @@ function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
 /** At the head of the page: what a person who may not run can do here. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
+  const whyNot = useWhyNot();
   return (
     <p id={id} className="border-b border-line bg-sunken px-4 py-2 text-ink-2 md:px-5">
-      {t("notYours")}
+      {whyNot(t("notYours"))}
     </p>
   );
 }

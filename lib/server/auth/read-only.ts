@@ -7,7 +7,6 @@ import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { composition } from "../composition";
-import { type Viewer } from "./viewer";
 
 const kept = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
@@ -18,9 +17,9 @@ export async function readReadOnly(): Promise<ReadOnlyView | undefined> {
 }
 
 /** Whoever was first stays named. */
-export async function beginReadOnly({ name }: Pick<Viewer, "name">, note: string | undefined): Promise<void> {
+export async function beginReadOnly(by: string, note: string | undefined): Promise<void> {
   const { store, now } = composition();
-  await store.settings.add("readOnly", writeExactJson({ since: now(), by: name, ...(note && { note }) }));
+  await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));
 }
 
 export async function endReadOnly(): Promise<void> {

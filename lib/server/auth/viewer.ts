@@ -6,11 +6,13 @@
 import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
+import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
 import { givenToken } from "./given-token";
 import { PAGE_HEADER } from "./page-header";
+import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-viewer";
 
@@ -21,6 +23,8 @@ export type Credential = SessionCredential | TokenCredential;
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
+/** `can`: what takes this role is offered, to whoever holds theirs or another one here; nothing is while the console is read-only. */
+type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, held?: Role) => boolean };
 /** Of a request: `Headers`, or what looks like them. */
 export type SentHeaders = { get(name: string): string | null };
 
@@ -57,10 +61,13 @@ export function endOf({ kind }: Credential): Failure {
 }
 
 /** For pages, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
-export async function requireViewer(): Promise<Viewer> {
+export async function requireViewer(): Promise<PageViewer> {
   const sent = await headers();
   const viewer = await readViewer(sent);
-  if (viewer && viewer.credential.kind !== "token") return viewer;
+  if (viewer && viewer.credential.kind !== "token") {
+    const readOnly = await readReadOnly();
+    return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };
+  }
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   const page = sent.get(PAGE_HEADER);
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");

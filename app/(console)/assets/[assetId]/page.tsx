@@ -6,7 +6,6 @@ import { AssetScreen } from "@/components/assets/asset-screen";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toAssetDetail } from "@/lib/contract/views/asset-view";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
@@ -35,7 +34,7 @@ export default async function AssetPage({ params, searchParams }: PageProps<"/as
   return (
     <PageMessages messages={await pickMessages("assets", "viewer")}>
       <Suspense fallback={<AssetSkeleton />}>
-        <AssetScreen key={assetId} assetId={assetId} connection={connection} canChange={hasRole(viewer.role, "operator")} asset={asset} />
+        <AssetScreen key={assetId} assetId={assetId} connection={connection} canChange={viewer.can("operator")} asset={asset} />
       </Suspense>
     </PageMessages>
   );

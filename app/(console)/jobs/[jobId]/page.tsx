@@ -5,7 +5,6 @@ import { cache, Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -47,7 +46,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
         key={jobId}
         jobId={jobId}
         connection={connection}
-        canRun={hasRole(await roleOn(viewer, connection), "operator")}
+        canRun={viewer.can("operator", await roleOn(viewer, connection))}
         job={job}
       />
     </PageMessages>

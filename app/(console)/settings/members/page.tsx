@@ -17,6 +17,7 @@ export default async function MembersPage() {
     <PageMessages messages={await pickMessages("settings")}>
       <MembersScreen
         viewer={{ id: viewer.memberId, role: viewer.role }}
+        readOnly={viewer.readOnly}
         members={hasRole(viewer.role, "admin") ? listMembers(viewer) : undefined}
         invitations={hasRole(viewer.role, "admin") ? listInvitations(viewer) : undefined}
       />

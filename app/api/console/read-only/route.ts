@@ -7,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 const needs = { role: "admin", session: true, whileReadOnly: true } as const;
 
 export const PUT = consoleBodyRoute("beginReadOnly", needs, readOnlyBodySchema, async ({ viewer, note: noted }, { note }) => {
-  await beginReadOnly(viewer, note);
+  await beginReadOnly(viewer.name, note);
   noted({ outcome: note });
   return ok(emptyAnswer());
 });

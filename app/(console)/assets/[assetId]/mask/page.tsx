@@ -7,7 +7,6 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { MaskSkeleton } from "@/components/mask/mask-skeleton";
 import { toAssetView } from "@/lib/contract/views/asset-view";
-import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
@@ -24,7 +23,7 @@ export default async function MaskPage({ params, searchParams }: PageProps<"/ass
   return (
     <PageMessages messages={await pickMessages("assets", "masks")}>
       <Suspense fallback={<MaskSkeleton />}>
-        <MaskScreen key={assetId} assetId={assetId} connection={connection} canSave={hasRole(viewer.role, "operator")} asset={asset} />
+        <MaskScreen key={assetId} assetId={assetId} connection={connection} canSave={viewer.can("operator")} asset={asset} />
       </Suspense>
     </PageMessages>
   );

@@ -1,0 +1,60 @@
+import { useRouter } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { fieldText } from "@/components/ui/controls/field-text";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { Card } from "@/components/ui/card";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type ReadOnlyView } from "@/lib/contract/console";
+
+/** The switch of the whole console, for owner and admins. */
+export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined }) {
+  const t = useTranslations("settings.readOnlyCard");
+  const router = useRouter();
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+
+  async function call(init: CallInit) {
+    setBusy(true);
+    setFailure(undefined);
+    const result = await callApi("/api/console/read-only", init);
+    setBusy(false);
+    if (!result.ok) return setFailure(result.failure);
+    // The frame says it to everybody, and the pages offer less, or more again.
+    router.refresh();
+  }
+  function begin(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const note = fieldText(new FormData(event.currentTarget), "note").trim();
+    void call({ method: "PUT", json: note === "" ? {} : { note } });
+  }
+
+  return (
+    <Card title={t("title")} bodyClassName="flex flex-col items-start gap-3">
+      {failure ? <FailureMessage failure={failure} /> : null}
+      {readOnly ? (
+        <>
+          <p className="max-w-[62ch] text-ink-2">{t.rich("on", { name: readOnly.by, time: () => <RelativeTime ms={readOnly.since} /> })}</p>
+          <Button tone="primary" busy={isBusy} onClick={() => void call({ method: "DELETE" })}>
+            {isBusy ? t("ending") : t("end")}
+          </Button>
+        </>
+      ) : (
+        <form method="post" onSubmit={begin} className="flex w-full max-w-[420px] flex-col items-start gap-3">
+          <p className="text-ink-2">{t("off")}</p>
+          <div className="w-full">
+            <FormField label={t("note")}>{(control) => <Input {...control} name="note" maxLength={200} autoComplete="off" />}</FormField>
+          </div>
+          <Button type="submit" tone="danger" busy={isBusy}>
+            {isBusy ? t("beginning") : t("begin")}
+          </Button>
+        </form>
+      )}
+    </Card>
+  );
+}
