@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "@playwright/test";
-import { browserFlags, findBrowser } from "./bin/browser.mjs";
+import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
 // A worker brings its own console, service and browser. It waits for a third of its time (a job, a moment to undo, a time limit): one more
@@ -16,11 +16,10 @@ export default defineConfig<TargetOptions>({
   reporter: [["list"], ["json", { outputFile: "test-results/playwright.json" }]],
   use: {
     browserName: "chromium",
-    launchOptions: { executablePath: findBrowser(), args: browserFlags },
+    launchOptions: { executablePath: findTestBrowser(), args: browserFlags },
     viewport: { width: 1440, height: 900 },
     actionTimeout: 20_000,
-    // Without its film, which costs a seventh of the processor time; what a failed test saw last is kept as a picture.
-    trace: { mode: "retain-on-failure", screenshots: false },
+    // What a failed test saw last is kept as a picture and as text. A trace costs a tenth of the processor time: `--trace on` makes one.
     screenshot: "only-on-failure",
     locale: "en-GB",
     timezoneId: "UTC",

@@ -1,9 +1,11 @@
-// The browser of the browser tests: one that is here already, else Debian's package, else Playwright's own download.
+// The browser of the browser tests: Chromium without windows, which does the same work in three quarters of the time, or a whole one that is
+// here already; else Debian's package, else Playwright's own download.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
 
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+const withoutWindows = "chromium-headless-shell";
+const whole = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const elsewhere = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
 
 /** Needed in containers, and keeps the browser from calling home. */
@@ -17,23 +19,35 @@ export const browserFlags = [
   "--disable-sync",
 ];
 
-/** The path of a browser on this machine, or undefined: then Playwright looks for its own. LIGHTDESK_BROWSER names one. */
+/** The path of a whole browser on this machine, or undefined: then Playwright looks for its own. LIGHTDESK_BROWSER names one. */
 export function findBrowser(env = process.env) {
-  if (env.LIGHTDESK_BROWSER) return env.LIGHTDESK_BROWSER;
+  return env.LIGHTDESK_BROWSER || find([...whole, withoutWindows], env);
+}
+
+/** The same for tests, which need no window. */
+export function findTestBrowser(env = process.env) {
+  return env.LIGHTDESK_BROWSER || find([withoutWindows, ...whole], env);
+}
+
+function find(names, env = process.env) {
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...elsewhere].find((file) => existsSync(file));
 }
 
 /** Makes sure that there is a browser that starts, and names it to the processes that follow. Throws with what the last attempt said. */
 export async function ensureBrowser() {
-  if (await starts(findBrowser())) return;
   const { LIGHTDESK_BROWSER: named } = process.env;
-  if (named) throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${named} does not.`);
+  if (named) {
+    if (await starts(named)) return;
+    throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${named} does not.`);
+  }
+  if (find([withoutWindows]) === undefined) await installByApt(withoutWindows);
+  if (await starts(findTestBrowser())) return;
+  await installByApt("chromium");
+  if (await starts(findTestBrowser())) return;
   const { chromium } = await import("@playwright/test");
   const own = chromium.executablePath();
   if (!existsSync(own)) {
-    process.stderr.write("Installing a browser for the browser tests.\n");
-    if (await installedByApt()) return;
     const { code, output } = await run("npx", ["playwright", "install", "chromium"]);
     if (code !== 0)
       throw new Error(`No browser could be installed; set LIGHTDESK_BROWSER to the path of a Chromium. Playwright said:\n${output}`);
@@ -41,12 +55,15 @@ export async function ensureBrowser() {
   process.env.LIGHTDESK_BROWSER = own;
 }
 
-async function installedByApt() {
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
+/** As root on Debian, which is where checks run by themselves; whether it came is seen by looking for it. */
+async function installByApt(name) {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await run("apt-get", ["update"], { env });
-  await run("apt-get", ["install", "-y", "--no-install-recommends", "chromium"], { env });
-  return starts(findBrowser());
+  const apt = (...args) => run("apt-get", ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1", ...args], { env });
+  const install = () => apt("install", "-y", "--no-install-recommends", name);
+  if ((await install()).code === 0) return;
+  await apt("update");
+  await install();
 }
 
 /** Some systems ship a `chromium` that only points at a shop. */

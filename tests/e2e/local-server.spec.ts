@@ -277,7 +277,6 @@ test("a sample that is run from the first page brings its picture to a server th
   await expect(told).toBeVisible();
   await expect(page.getByText("disk full")).toBeVisible();
   await expectAccessible(page);
-  await page.screenshot({ path: test.info().outputPath("unsent.png") });
   expect([server.place.pending.length, files.pictures.size]).toEqual([0, 0]);
   await page.unroute(upload);
   await page.getByRole("button", { name: "Try again" }).click();

@@ -237,7 +237,6 @@ test("where the service is down the page says so once, what the console knows st
     await expect(part(page, title).getByText("Not available at the moment.")).toBeVisible();
   }
   await expect(page.getByRole("main").getByRole("alert")).toHaveCount(1);
-  await page.screenshot({ path: test.info().outputPath("down.png") });
   await expect(part(page, "Team activity").locator("[data-entry]").first()).toBeVisible();
   await expect(page.getByText("Make your first picture")).toHaveCount(0);
   await expectAccessible(page);

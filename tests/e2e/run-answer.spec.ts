@@ -65,9 +65,6 @@ for (const { width, height } of [
     expect((field?.y ?? Infinity) + (field?.height ?? 0)).toBeLessThan(card?.y ?? 0);
     await expect(job.getByText("a 0 b 0")).toBeAttached();
     await expectAccessible(page);
-    await page.screenshot({ path: test.info().outputPath(`answer-${width}.png`) });
-    await page.emulateMedia({ colorScheme: "dark" });
-    await page.screenshot({ path: test.info().outputPath(`answer-${width}-dark.png`) });
     await scrollDown();
     await job.getByRole("button", { name: "Hide result" }).click();
     await expect(last).toBeInViewport();

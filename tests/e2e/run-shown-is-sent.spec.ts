@@ -217,7 +217,6 @@ test("newer inputs, films, sounds, boxes and colours, the outputs to run and ext
     "field-5-weights.weight1": "0.5",
   });
   await expectAccessible(page);
-  await page.screenshot({ path: test.info().outputPath("newer.png"), fullPage: true });
 
   // What is written as extra_data is nowhere after a reload, on the screen and in what is sent.
   await page.reload();
@@ -318,7 +317,6 @@ test("what a run draws anew, its seed, the time and the words in braces, stands 
       await expect(page.locator("#field-1-seed")).toHaveValue(shown[0] ?? "");
       await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();
       await expectAccessible(page);
-      if (round === 1) await page.screenshot({ path: test.info().outputPath("drawn.png"), fullPage: true });
     });
   }
 });

@@ -144,13 +144,6 @@ test("a photograph on its way into a sample says so and can be stopped, and is n
   await drop(page.getByText("Drop a workflow file here"), photo);
   await expect(page.getByRole("progressbar", { name: `Uploading ${photo.name}` })).toBeVisible();
   await expectAccessible(page);
-  for (const [width, height] of [
-    [1440, 900],
-    [390, 844],
-  ] as const) {
-    await page.setViewportSize({ width, height });
-    await page.screenshot({ path: test.info().outputPath(`arriving-${width}.png`) });
-  }
   await page.getByRole("button", { name: "Stop" }).click();
   await ended;
   await expect(page.getByText("Drop a workflow file here")).toBeVisible();

@@ -16,7 +16,6 @@ test("the row that the keys are in has a ring around it, in Jobs and in the queu
       await expect(row.getByRole("link", { name: id.slice(0, 8) })).toBeFocused({ timeout: 500 });
     }).toPass();
     await expect(row).toHaveCSS("outline", /solid 2px/);
-    await page.screenshot({ path: test.info().outputPath(`ring-${path}.png`) });
   }
   await cancel(page.request, ownDesk, id);
 });
@@ -33,7 +32,6 @@ test("a fault above a list that is kept leaves room between it and the list", as
     await expect(fault).toBeVisible({ timeout: 30_000 });
     const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];
     expect((below?.y ?? 0) - ((above?.y ?? 0) + (above?.height ?? 0))).toBeGreaterThanOrEqual(12);
-    await page.screenshot({ path: test.info().outputPath(`room-${path}.png`) });
     line.spoil();
   }
   await line.stop();
@@ -59,7 +57,6 @@ test("the drawing of a job fits a phone when it is opened", async ({ signedIn: p
     }
   }).toPass();
   await nodes.first().scrollIntoViewIfNeeded();
-  await page.screenshot({ path: test.info().outputPath("phone.png") });
 });
 
 test("a tile of the wall opens in a tab of its own with Ctrl and with the middle button, and chooses nothing", async ({
