@@ -11,13 +11,20 @@ type MemberItemProps = {
   canChange: boolean;
   isBusy: boolean;
   onChangeRole: () => void;
+  onSuspend: () => void;
+  onAdmit: () => void;
   onRemove: () => void;
 };
 
-export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onRemove }: MemberItemProps) {
+export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onSuspend, onAdmit, onRemove }: MemberItemProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const { id, name, email, role, disabled, createdAt } = member;
+  const button = (label: string, act: () => void, tone?: "danger") => (
+    <Button size="small" tone={tone} busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={act}>
+      {label}
+    </Button>
+  );
   return (
     <li
       data-member={id}
@@ -43,15 +50,12 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
       <span className="hidden w-[132px] text-right text-sm text-ink-3 md:block">
         {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
       </span>
-      <span className="ml-auto flex w-[176px] justify-end gap-1.5">
+      <span className="ml-auto flex min-w-[246px] flex-wrap justify-end gap-1.5">
         {canChange ? (
           <>
-            <Button size="small" busy={isBusy} aria-label={t("actOn", { act: t("members.changeRole"), name })} onClick={onChangeRole}>
-              {t("members.changeRole")}
-            </Button>
-            <Button size="small" tone="danger" busy={isBusy} aria-label={t("actOn", { act: t("remove"), name })} onClick={onRemove}>
-              {t("remove")}
-            </Button>
+            {button(t("members.changeRole"), onChangeRole)}
+            {disabled ? button(t("members.admit"), onAdmit) : button(t("members.suspend"), onSuspend, "danger")}
+            {button(t("remove"), onRemove, "danger")}
           </>
         ) : role === "owner" && !isViewer ? (
           <span className="text-sm text-ink-3">{t("members.ownerStays")}</span>

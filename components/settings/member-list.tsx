@@ -23,12 +23,18 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
   const acts = useMemberActs();
   const [changing, setChanging] = useState<MemberView>();
   const [leaving, setLeaving] = useState<MemberView>();
+  const [suspending, setSuspending] = useState<MemberView>();
   const result = use(members);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
   async function giveRole(member: MemberView, role: GivenRole) {
     if (!(await acts.giveRole(member, role))) return;
     showToast({ tone: "ok", text: t("members.roleChanged", { name: member.name, role: roleName(role) }) });
+  }
+  async function setSuspended(member: MemberView, disabled: boolean) {
+    setSuspending(undefined);
+    if (!(await acts.setSuspended(member, disabled))) return;
+    showToast({ tone: disabled ? "off" : "ok", text: t(disabled ? "members.suspended" : "members.admitted", { name: member.name }) });
   }
   async function remove(member: MemberView) {
     setLeaving(undefined);
@@ -48,6 +54,8 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
               canChange={!isReadOnly && mayChange(viewer, member)}
               isBusy={acts.busyWith === member.id}
               onChangeRole={() => setChanging(member)}
+              onSuspend={() => setSuspending(member)}
+              onAdmit={() => void setSuspended(member, false)}
               onRemove={() => setLeaving(member)}
             />
           ))}
@@ -59,6 +67,14 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
         onChoose={(member, role) => void giveRole(member, role)}
         onClose={() => setChanging(undefined)}
       />
+      <RemovalDialog
+        leaving={suspending}
+        title={t("members.suspendTitle", { name: suspending?.name ?? "" })}
+        onRemove={(member) => void setSuspended(member, true)}
+        onClose={() => setSuspending(undefined)}
+      >
+        {t("members.suspendText")}
+      </RemovalDialog>
       <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
         {t("members.removeText")}
       </RemovalDialog>
@@ -88,6 +104,7 @@ function useMemberActs() {
     failure,
     /** True when it is done. */
     giveRole: ({ id }: MemberView, role: GivenRole) => call(id, { method: "PUT", json: { role } }),
+    setSuspended: ({ id }: MemberView, disabled: boolean) => call(id, { method: "PUT", json: { disabled } }),
     remove: ({ id }: MemberView) => call(id, { method: "DELETE" }),
   };
 }

@@ -61,6 +61,7 @@ beforeEach(async () => {
 });
 
 const ways = {
+  suspended: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { disabled: true } }),
   removed: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
   lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
 };
@@ -91,7 +92,7 @@ const routes = (await loadRoutes()).filter(
   ({ method, guard }) => guard && guard.role !== "public" && ["POST", "PUT", "PATCH"].includes(method),
 );
 
-describe.each(["removed", "lowered"] as const)("a member who is %s while the body is on its way", (way) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s while the body is on its way", (way) => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
     "%s",
     async (_label, { handler, guard, path, file }) => {
@@ -155,7 +156,7 @@ describe.each(["removed", "lowered"] as const)("a member who is %s while the bod
   );
 });
 
-describe.each(["removed", "lowered"] as const)("a member who is %s during an act of many steps", (way) => {
+describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s during an act of many steps", (way) => {
   const after = (count: number) => {
     meanwhile = async () => {
       if (calls().length === count) await lose(way);

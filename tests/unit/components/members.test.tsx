@@ -29,6 +29,8 @@ const item = (member: MemberView, more: { isViewer?: boolean; canChange?: boolea
       canChange={false}
       isBusy={false}
       onChangeRole={() => undefined}
+      onSuspend={() => undefined}
+      onAdmit={() => undefined}
       onRemove={() => undefined}
       {...more}
     />,
@@ -51,6 +53,7 @@ describe("what is offered for a member", () => {
   it("is a button for each act that says whom it is about", () => {
     item(grace, { canChange: true });
     expect(screen.getByRole("button", { name: "Change role: Grace Hopper" })).toBeDefined();
+    expect(screen.getByRole("button", { name: "Suspend: Grace Hopper" })).toBeDefined();
     expect(screen.getByRole("button", { name: "Remove: Grace Hopper" })).toBeDefined();
   });
 });
@@ -62,9 +65,11 @@ describe("a member's row", () => {
     expect(screen.queryByRole("button")).toBeNull();
   });
 
-  it("says of somebody who was disabled that they are", () => {
-    item({ ...grace, disabled: true });
-    expect(screen.getByText("Disabled")).toBeDefined();
+  it("says of somebody who was suspended that they are, and offers to let them in again", () => {
+    item({ ...grace, disabled: true }, { canChange: true });
+    expect(screen.getByText("Suspended")).toBeDefined();
+    expect(screen.queryByRole("button", { name: "Suspend: Grace Hopper" })).toBeNull();
+    expect(screen.getByRole("button", { name: "Let in again: Grace Hopper" })).toBeDefined();
   });
 });
 
