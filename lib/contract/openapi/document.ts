@@ -12,15 +12,22 @@ import { type JsonSchema, toComponents } from "./wire-schema";
 const refOf = (name: string) => `#/components/schemas/${name}`;
 const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;
 
-let made: JsonSchema | undefined;
+let made: { document: JsonSchema; schemas: JsonSchema } | undefined;
 
-/** `baseUrl`: where the service is reached, without /api. */
-export function openApiDocument(baseUrl: string): JsonSchema {
+/** `baseUrl`: where the service is reached, without /api. `schemes`: what it takes beside the key in X-API-Key. */
+export function openApiDocument(baseUrl: string, schemes: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   made ??= makeDocument();
-  return { ...made, servers: [{ url: baseUrl }] };
+  return {
+    ...made.document,
+    servers: [{ url: baseUrl }],
+    security: [{ ApiKey: [] }, ...Object.keys(schemes).map((name) => ({ [name]: [] }))],
+    components: { securitySchemes: { ...apiKey, ...schemes }, schemas: made.schemas },
+  };
 }
 
-function makeDocument(): JsonSchema {
+const apiKey = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" } };
+
+function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
   const offered = allOperations.filter(({ summary }) => summary !== undefined);
   const bodies = offered.flatMap((operation) =>
     operation.body?.kind === "json" ? [[bodyName(operation), operation.body.schema] as const] : [],
@@ -29,7 +36,7 @@ function makeDocument(): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = { ...openPaths };
   for (const operation of offered)
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) };
-  return {
+  const document = {
     openapi: "3.1.0",
     info: {
       title: "Workflow execution service",
@@ -38,15 +45,10 @@ function makeDocument(): JsonSchema {
         "Runs workflow graphs as jobs and stores files as assets. Core operations are those of every service of this interface; extensions name their capability.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [],
-    security: [{ ApiKey: [] }],
     tags: [{ name: "core" }, { name: "extension" }],
     paths,
-    components: {
-      securitySchemes: { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" } },
-      schemas: toComponents(schemas),
-    },
   };
+  return { document, schemas: toComponents(schemas) };
 }
 
 /** These need no key: they hold nothing of anybody. */

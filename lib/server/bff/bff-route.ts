@@ -20,6 +20,8 @@ import { emptyAnswer, jsonAnswer, writtenAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
+import { forPrograms } from "../answers/for-programs";
+import { consoleUrl } from "../env";
 import { passOn } from "../answers/pass-on";
 import { withoutTokens } from "../prompts/own-token";
 import { readJson, readQuery, searchOf } from "./read-request";
@@ -108,7 +110,13 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const { status } = result.value;
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
   const { told, written } = asked.console.largeAnswers;
-  return ok(told(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(value, status));
+  return ok(told(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(toSender(value, asked, access), status));
+}
+
+function toSender(value: unknown, { console: { env }, request, viewer }: Asked, { connection }: Access): unknown {
+  if (viewer.credential.kind !== "token") return value;
+  const host = request.headers.get("host");
+  return forPrograms(value, { consoleUrl: consoleUrl(env, host && `http://${host}`), basePath: env.basePath, connectionId: connection.id });
 }
 
 /** By what lists will call it: what has no name of its own bears that of its workflow, as it was last. */

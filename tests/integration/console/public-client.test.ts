@@ -98,6 +98,14 @@ it("the conformance suite finds that it answers as a service does, and leaves no
   expect(await counts()).toEqual(before);
 });
 
+it("a preview is an address that the token opens, as a service's is", async () => {
+  const { assets } = (await read("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
+  const address = assets[0]?.preview_url ?? "";
+  expect(address).toMatch(new RegExp(`^${url}/api/view\\?.*connection=embedded`));
+  expect((await fetch(address, { headers })).headers.get("content-type")).toMatch(/^image/);
+  expect((await fetch(address)).status).toBe(401);
+});
+
 it("a stop tells whoever listens, and does not wait for them", async () => {
   const { socket } = await openEvents(`${url}/ws`, headers);
   const closing = once(socket, "close");
