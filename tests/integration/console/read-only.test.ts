@@ -18,7 +18,7 @@ const make = (as: "admin" | "operator", note?: string) => harness.request("/api/
 const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
 const save = () => harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
 
-test("only what changes nothing of the team's goes on: one's own account, looking, and the switch itself", () => {
+test("only what changes nothing of the team's goes on: one's own account, revoking, looking, and the switch itself", () => {
   expect([...new Set(changing.filter(({ guard }) => guard?.whileReadOnly).map(({ guard }) => guard?.action))].sort()).toEqual([
     "beginReadOnly",
     "changeAccount",
@@ -29,6 +29,7 @@ test("only what changes nothing of the team's goes on: one's own account, lookin
     "endSession",
     "endSessions",
     "exportJobs",
+    "revokeToken",
     "useConnection",
   ]);
   expect(frozen.length).toBeGreaterThan(30);
