@@ -255,8 +255,9 @@ async function preview(access: Access, previewUrl: string, opening: Opening): Pr
   const base = new URL(access.connection.baseUrl);
   if (!URL.canParse(previewUrl, base)) return failed(nothing);
   const url = new URL(previewUrl, base);
-  // A relative address belongs behind the base URL's own path.
-  if (previewUrl.startsWith("/") && base.pathname !== "/") url.pathname = base.pathname.replace(/\/+$/, "") + url.pathname;
+  // A relative address belongs behind the base URL's own path, which a service may know and have written.
+  const below = base.pathname.replace(/\/+$/, "");
+  if (previewUrl.startsWith("/") && !url.pathname.startsWith(`${below}/`)) url.pathname = below + url.pathname;
   if (url.origin === base.origin && url.pathname.endsWith(operations.view.path)) {
     const filename = url.searchParams.get("filename");
     const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };

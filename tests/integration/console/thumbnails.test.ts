@@ -152,3 +152,19 @@ test("a picture that its service finds too large to shrink is shrunk from its by
   expect(await sharp(Buffer.from(await answer.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
   await proud.close();
 });
+
+test("a preview of a service below a path is found with the path in its address and without it", async () => {
+  const previews: Record<string, string> = { without: "/made/one.png", written: "/below/made/one.png" };
+  const service = await startLittleServer(({ url }, response) => {
+    if (url === "/below/made/one.png") return void response.writeHead(200, { "content-type": "image/png" }).end(world.png);
+    const id = url.match(/^\/below\/api\/assets\/(\w+)$/)?.[1];
+    if (id === undefined) return answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
+    return answerJson(response, { id, name: id, mime_type: "application/x", preview_url: previews[id] });
+  });
+  const connection = await world.harness.connect(`${service.url}/below`, "sk-secret-key");
+  for (const asset of Object.keys(previews)) {
+    const answer = await world.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, { as: "viewer" });
+    expect([asset, answer.status]).toEqual([asset, 200]);
+  }
+  await service.close();
+});
