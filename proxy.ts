@@ -5,7 +5,7 @@ import { type NextRequest, NextResponse } from "next/server";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
 
-const openPages = /^\/(sign-in|set-up|invitation)(\/|$)/;
+const openPages = /^\/(sign-in|set-up|invitation|share)(\/|$)/;
 
 export function proxy(request: NextRequest): NextResponse {
   const { pathname, search } = request.nextUrl;
@@ -25,6 +25,8 @@ export function proxy(request: NextRequest): NextResponse {
   headers.set("content-security-policy", policy);
   const response = NextResponse.next({ request: { headers } });
   response.headers.set("content-security-policy", policy);
+  // What a link alone opens is kept by nobody, search engines least.
+  if (pathname.startsWith("/share/")) response.headers.set("x-robots-tag", "noindex, nofollow, noarchive");
   return response;
 }
 

@@ -1,9 +1,11 @@
 import { type ReactNode } from "react";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
+import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/queries/frame";
+import { sharesAreOn } from "@/lib/server/queries/shares";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const viewer = await requireViewer();
@@ -15,7 +17,9 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       connections={connections}
       currentId={connection?.id}
     >
-      <KnownConnection>{children}</KnownConnection>
+      <MayShare value={viewer.can("operator") && sharesAreOn()}>
+        <KnownConnection>{children}</KnownConnection>
+      </MayShare>
       <WaysIn canAdd={viewer.can("operator")} />
     </Shell>
   );

@@ -5,6 +5,7 @@ import { Link } from "@/components/ui/link";
 const parts = [
   { part: "connections", href: "/settings" },
   { part: "members", href: "/settings/members" },
+  { part: "shares", href: "/settings/shares" },
   { part: "audit", href: "/settings/audit" },
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },

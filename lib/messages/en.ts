@@ -19,6 +19,7 @@ export { default as queue } from "./en/queue.json";
 export { default as run } from "./en/run.json";
 export { default as samples } from "./en/samples.json";
 export { default as settings } from "./en/settings.json";
+export { default as sharing } from "./en/sharing.json";
 export { default as tokens } from "./en/tokens.json";
 export { default as uploads } from "./en/uploads.json";
 export { default as viewer } from "./en/viewer.json";

@@ -19,6 +19,7 @@ export { default as queue } from "./zh-CN/queue.json";
 export { default as run } from "./zh-CN/run.json";
 export { default as samples } from "./zh-CN/samples.json";
 export { default as settings } from "./zh-CN/settings.json";
+export { default as sharing } from "./zh-CN/sharing.json";
 export { default as tokens } from "./zh-CN/tokens.json";
 export { default as uploads } from "./zh-CN/uploads.json";
 export { default as viewer } from "./zh-CN/viewer.json";

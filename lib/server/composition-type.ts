@@ -43,6 +43,8 @@ export type Composition = {
   wrongTokenLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
+  /** What strangers ask of shares, by address. */
+  shareLimit: AttemptLimit;
   submissionsInFlight: SubmissionsInFlight;
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */

@@ -143,6 +143,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     wrongTokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
+    shareLimit: createAttemptLimit({ now, burst: 600, refillMs: 100 }),
     submissionsInFlight: new Map(),
     ready,
     serviceKeys: () => running().keys,

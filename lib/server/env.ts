@@ -77,6 +77,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     ...readSignInSettings(read, (message) => {
       throw new EnvError(message);
     }),
+    /** Links for people without an account may be made, and those that were made work. */
+    shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
     service: readService(source),
   };
 }

@@ -32,7 +32,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   }
   const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
   return (
-    <PageMessages messages={await pickMessages("assets", "viewer")}>
+    <PageMessages messages={await pickMessages("assets", "viewer", "sharing")}>
       <IgnoredValues list={ignored} />
       <Suspense fallback={<AssetsSkeleton look={look} />}>
         <AssetsScreen query={query} connection={connection} view={preferred && "all"} canChange={viewer.can("operator")} assets={assets} />

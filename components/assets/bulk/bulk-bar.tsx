@@ -1,7 +1,9 @@
+import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
 import { LowerEdge } from "@/components/data-table/work-line";
+import { useMayShare } from "@/components/frame/share/may-share";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/hooks/use-copy";
@@ -20,6 +22,11 @@ import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/archive";
 import { assetsApiPath } from "../assets-address";
+
+const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
+
+/** As many as one share takes. */
+const MOST_SHARED = 100;
 
 type BulkBarProps = {
   selected: Selected;
@@ -66,6 +73,8 @@ export function BulkBar({
     },
   });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
+  const mayShare = useMayShare();
+  const [sharing, setSharing] = useState<readonly string[]>();
   const download = useFileDownload();
   const archive = useArchive(connectionId);
   const named = selected.kind === "named" ? selected.assets : undefined;
@@ -104,6 +113,9 @@ export function BulkBar({
               {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
                 <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
               ) : null}
+              {mayShare && rights.canTag && hasFiles && named && named.length <= MOST_SHARED ? (
+                <SelectionButton onClick={() => setSharing(named.map(({ id }) => id))}>{t("share")}</SelectionButton>
+              ) : null}
               <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
               {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
               {rights.canTag && named && named.length <= MOST_IN_RUN ? (
@@ -136,6 +148,7 @@ export function BulkBar({
           onClose={() => setAsking(undefined)}
         />
       ) : null}
+      {sharing ? <ShareDialog subject={{ assets: sharing }} connectionId={connectionId} onClose={() => setSharing(undefined)} /> : null}
       <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );

@@ -2,6 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { ShareButton } from "@/components/frame/share/share-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -57,6 +58,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
             {t("drawMask")}
           </Link>
         ) : null}
+        {rights.canTag && hasFiles ? <ShareButton subject={{ assets: [asset.id] }} connectionId={connectionId} /> : null}
         {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setEditing(true)}>{t("edit")}</Button> : null}
         {rights.can("assets.delete") && !asset.immutable ? (
           <Button

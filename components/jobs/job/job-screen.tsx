@@ -7,6 +7,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
 import { JobStatus } from "@/components/frame/job-status";
 import { useFollowCounts } from "@/components/frame/counts-context";
+import { ShareButton } from "@/components/frame/share/share-button";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
@@ -84,6 +85,9 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         {facts === undefined || facts.job.terminal ? null : (
           <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
         )}
+        {canRun && facts && !isGone && !isForbidden && facts.outputs.length > 0 ? (
+          <ShareButton subject={{ job: jobId }} connectionId={connectionId} />
+        ) : null}
         {canRun && facts && !isGone && !isForbidden ? <JobActions facts={facts} linked={connection} acts={acts} /> : null}
       </PageHeader>
       <div className="flex flex-col gap-3.5 p-4 md:px-5">

@@ -93,11 +93,16 @@ function shownName({ display_name: displayName, name, id }: Asset): string {
 
 // The content of an asset as a stream, by whichever way its service has.
 // Guarantees: the extension first, then the file of its hash or name; a refusal of the last way is the answer.
-async function openAssetBytes(access: Access, asset: Asset, signal: AbortSignal): Promise<Result<Response, Failure>> {
+export async function openAssetBytes(
+  access: Access,
+  asset: Asset,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Result<Response, Failure>> {
   if (composition().capabilities.knows(access.connection.id, "assets.content") !== false) {
-    const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal });
+    const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
     if (content.ok || (content.failure.status !== 404 && !lacksOperation(content.failure))) return content;
   }
   const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
-  return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal });
+  return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal, headers });
 }

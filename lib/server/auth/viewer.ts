@@ -18,8 +18,10 @@ import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-vi
 
 /** `method`: `password`, or who else said that it is the member. `confirmedAt`: when it was last made sure that it is. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
+/** Under its maker's rights, for what was shared alone: no request brings it, lib/server/shares makes it. */
+type ShareCredential = { kind: "share"; id: string };
 /** What let somebody in, enough to look it up again. */
-export type Credential = SessionCredential | TokenCredential;
+export type Credential = SessionCredential | TokenCredential | ShareCredential;
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
@@ -52,8 +54,13 @@ export async function lostRights({ memberId, role, credential }: Viewer): Promis
   const member = await composition().store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role))
     return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
-  const isLive = credential.kind === "token" ? await viewerByTokenId(credential.id) : await findSession(credential.id);
-  return isLive ? undefined : endOf(credential);
+  return (await isLive(credential)) ? undefined : endOf(credential);
+}
+
+async function isLive({ kind, id }: Credential): Promise<boolean> {
+  const { store, now } = composition();
+  if (kind === "share") return store.shares.isOpen(id, now());
+  return (await (kind === "token" ? viewerByTokenId(id) : findSession(id))) !== undefined;
 }
 
 export function endOf({ kind }: Credential): Failure {

@@ -97,6 +97,11 @@ export async function openConnection(viewer: Viewer, id: string | undefined): Pr
   return openAndRead(viewer, id, findConnection);
 }
 
+/** For what no member does at this moment: nothing is read on. */
+export async function openQuietly(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
+  return open(viewer, id, findConnection);
+}
+
 /** For what only reads jobs: also where nothing else of a connection is open to the viewer. */
 export async function openForJobs(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
   return openAndRead(viewer, id, findVisible);

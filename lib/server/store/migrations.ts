@@ -23,6 +23,7 @@ import { sessions } from "./migrations/0018-sessions";
 import { tokens } from "./migrations/0019-tokens";
 import { identities } from "./migrations/0020-identities";
 import { team } from "./migrations/0021-team";
+import { shares } from "./migrations/0022-shares";
 import { settings } from "./migrations/0024-settings";
 
 export const migrations: Record<string, Migration> = {
@@ -47,5 +48,6 @@ export const migrations: Record<string, Migration> = {
   "0019-tokens": tokens,
   "0020-identities": identities,
   "0021-team": team,
+  "0022-shares": shares,
   "0024-settings": settings,
 };

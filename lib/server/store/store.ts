@@ -22,6 +22,7 @@ import { createSessionStore, type SessionStore } from "./sessions";
 import { createSettingStore, type SettingStore } from "./settings";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./set-up-token";
 import { createTokenStore, type TokenStore } from "./tokens";
+import { createShareStore, type ShareStore } from "./shares";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./workflow-names";
 import { randomUUID } from "node:crypto";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/archive";
@@ -77,6 +78,7 @@ export type Store = {
   tokens: TokenStore;
   savedViews: SavedViewStore;
   archives: ArchiveStore;
+  shares: ShareStore;
   audit: AuditStore;
   migrate(): Promise<void>;
   close(): Promise<void>;
@@ -115,6 +117,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     tokens: createTokenStore(database),
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),
+    shares: createShareStore(database),
     audit: createAuditStore(database),
     migrate: () => migrate(database, file),
     close: () => database.destroy(),

@@ -230,12 +230,39 @@ export type JobUsageRow = {
   is_sized: Generated<number>;
 };
 
+export type ShareRow = {
+  id: string;
+  token_hash: string;
+  member_id: string;
+  connection_id: string;
+  base_url: string;
+  job_id: string | null;
+  title: string;
+  password_hash: string | null;
+  keeps_metadata: number;
+  shows_maker: number;
+  shows_workflow: number;
+  created_at: number;
+  expires_at: number;
+  revoked_at: number | null;
+  views: Generated<number>;
+  downloads: Generated<number>;
+  /** Passwords that were tried since then. */
+  attempts: Generated<number>;
+  attempts_since: Generated<number>;
+};
+
+/** `item` as JSON; `pieces` too: what is left of the file without its metadata, null before it was looked at. */
+export type ShareItemRow = { share_id: string; number: number; item: string; pieces: string | null };
+
 export type Tables = {
   identities: IdentityRow;
   provider_sessions: ProviderSessionRow;
   job_viewers: JobViewerRow;
   shown_files: { connection_id: string; file_hash: string; at: number };
   job_usage: JobUsageRow;
+  shares: ShareRow;
+  share_items: ShareItemRow;
   ledger_connections: LedgerConnectionRow;
   ledger_jobs: LedgerJobRow;
   saved_views: SavedViewRow;

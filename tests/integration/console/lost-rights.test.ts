@@ -83,6 +83,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   exportJobs: { format: "json", ids: [ID] },
   updateAsset: { name: "a" },
   chooseArchive: { query: "" },
+  createShare: { assets: [ID], expiresInMs: 60_000 },
   inviteMember: { email: "new@desk.test", role: "viewer" },
   changeMember: { role: "admin" },
   changeConnection: { name: "Taken" },

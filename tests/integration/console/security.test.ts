@@ -11,7 +11,9 @@ const label = ({ method, path }: Route) => `${method} ${path}`;
 const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(file, path)) });
 
 /** These open to nobody's session on purpose; each has a guard of its own, tested elsewhere. */
-const open = new Set(["/api/health", "/api/console/set-up", "/api/console/members/invitations/accept"]);
+const none = "00000000-0000-4000-8000-000000000000";
+const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
+const open = new Set(["/api/health", "/api/console/set-up", "/api/console/members/invitations/accept", ...ofShares]);
 const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
 const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
 
@@ -30,6 +32,9 @@ const forPeople = new Set([
   "useConnection",
   "giveJobsView",
   "takeJobsView",
+  "createShare",
+  "listShares",
+  "revokeShare",
   "listSavedViews",
   "createSavedView",
   "changeSavedView",

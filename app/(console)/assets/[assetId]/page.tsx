@@ -32,7 +32,7 @@ export default async function AssetPage({ params, searchParams }: PageProps<"/as
   const connection = textParam(await searchParams, "connection");
   const asset = stamp(assetOnce(assetId, connection), toAssetDetail);
   return (
-    <PageMessages messages={await pickMessages("assets", "viewer")}>
+    <PageMessages messages={await pickMessages("assets", "viewer", "sharing")}>
       <Suspense fallback={<AssetSkeleton />}>
         <AssetScreen key={assetId} assetId={assetId} connection={connection} canChange={viewer.can("operator")} asset={asset} />
       </Suspense>

@@ -36,7 +36,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   const connection = textParam(await searchParams, "connection");
   const job = stamp(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
-    <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer")}>
+    <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer", "sharing")}>
       {connection === undefined ? (
         <Suspense fallback={null}>
           <Elsewhere jobId={jobId} />

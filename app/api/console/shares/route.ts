@@ -1,0 +1,30 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { shareBodySchema } from "@/lib/contract/share";
+import { failed, ok } from "@/lib/shared/result";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { guarded, refusal } from "@/lib/server/bff/guard";
+import { readJson, searchOf } from "@/lib/server/bff/read-request";
+import { openConnection } from "@/lib/server/connections/access";
+import { listShares } from "@/lib/server/queries/shares";
+import { makeShare } from "@/lib/server/shares/make-share";
+
+export const GET = consoleRoute("listShares", { role: "operator", session: true }, async ({ viewer }) =>
+  ok(jsonAnswer({ shares: await listShares(viewer) })),
+);
+
+export const POST = guarded(
+  { action: "createShare", role: "operator", connection: false, recent: true },
+  async ({ request, viewer, console, note }) => {
+    const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+    if (!access.ok) return access;
+    note({ connectionId: access.value.connection.id });
+    if (!console.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
+    const body = await readJson(request, shareBodySchema);
+    if (!body.ok) return body;
+    const made = await makeShare(access.value, body.value, request.signal);
+    if (!made.ok) return made;
+    note({ target: made.value.id, outcome: `${made.value.count} files` });
+    return ok(jsonAnswer(made.value, 201));
+  },
+);

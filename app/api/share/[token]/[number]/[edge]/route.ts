@@ -1,0 +1,3 @@
+import { shareThumbnailRoute } from "@/lib/server/shares/share-routes";
+
+export const GET = shareThumbnailRoute();

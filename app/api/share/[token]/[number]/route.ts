@@ -1,0 +1,3 @@
+import { shareFileRoute } from "@/lib/server/shares/share-routes";
+
+export const GET = shareFileRoute();

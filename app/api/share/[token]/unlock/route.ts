@@ -1,0 +1,3 @@
+import { unlockShareRoute } from "@/lib/server/shares/share-routes";
+
+export const POST = unlockShareRoute();

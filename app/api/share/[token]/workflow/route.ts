@@ -1,0 +1,3 @@
+import { shareWorkflowRoute } from "@/lib/server/shares/share-routes";
+
+export const GET = shareWorkflowRoute();

@@ -1,0 +1,12 @@
+import { getTranslations } from "next-intl/server";
+import { WholePageNote } from "@/components/ui/whole-page-note";
+
+/** The same for every link that opens nothing, whatever became of it. */
+export default async function NoShare() {
+  const t = await getTranslations("sharing.page");
+  return (
+    <main>
+      <WholePageNote title={t("goneTab")} text={t("gone")} />
+    </main>
+  );
+}

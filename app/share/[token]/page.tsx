@@ -1,0 +1,93 @@
+import { type Metadata } from "next";
+import { headers } from "next/headers";
+import { notFound } from "next/navigation";
+import { getLocale, getTranslations } from "next-intl/server";
+import { cache } from "react";
+import { SharedItem } from "@/components/share/shared-item";
+import { UnlockForm } from "@/components/share/unlock-form";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { WholePageNote } from "@/components/ui/whole-page-note";
+import { cn } from "@/components/ui/cn";
+import { apiPath } from "@/lib/browser/urls";
+import { type SharedPage } from "@/lib/contract/share";
+import { visitShare } from "@/lib/server/queries/shares";
+
+/** The title and the page are one visit. */
+const visitOnce = cache(async (token: string) => visitShare(token, await headers()));
+
+// The token is in the address: no other site may learn it from a referrer, and no search engine may keep it.
+export async function generateMetadata({ params }: PageProps<"/share/[token]">): Promise<Metadata> {
+  const t = await getTranslations("sharing.page");
+  const visit = await visitOnce((await params).token);
+  const title = visit.kind === "open" ? visit.page.title || t("tab") : visit.kind === "none" ? t("goneTab") : t("tab");
+  return { title: { absolute: title }, referrer: "no-referrer", robots: { index: false, follow: false, noarchive: true } };
+}
+
+export default async function SharePage({ params }: PageProps<"/share/[token]">) {
+  const { token } = await params;
+  const visit = await visitOnce(token);
+  if (visit.kind === "none") return notFound();
+  const t = await getTranslations("sharing.page");
+  if (visit.kind === "tooMany")
+    return (
+      <main>
+        <WholePageNote title={t("tab")} text={t("tooMany")} />
+      </main>
+    );
+  if (visit.kind === "open") return <Shared token={token} page={visit.page} />;
+  const words = {
+    ...{ password: t("password"), enter: t("enter"), entering: t("entering") },
+    ...{ wrong: t("wrong"), tries: t("tries"), unreached: t("unreached") },
+  };
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-[360px] flex-col justify-center gap-5 px-5 pb-24">
+      <h1 className="text-[20px] font-semibold">{t("locked")}</h1>
+      <UnlockForm token={token} words={words} />
+    </main>
+  );
+}
+
+async function Shared({ token, page }: { token: string; page: SharedPage }) {
+  const t = await getTranslations("sharing.page");
+  const { title, maker, expiresAt, items, hasWorkflow, isCleaned } = page;
+  const isAlone = items.length === 1;
+  // The server knows no zone of the reader's.
+  const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
+  const until = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
+  return (
+    <main
+      className={cn(
+        "mx-auto flex min-h-dvh w-full flex-col gap-5 px-4 py-6 sm:px-6 sm:py-10",
+        isAlone ? "max-w-[800px]" : "max-w-[1120px]",
+      )}
+    >
+      <header className="flex flex-wrap items-end gap-x-6 gap-y-3">
+        <div className="min-w-0 flex-1 basis-60">
+          <h1 className="text-[22px] leading-tight font-semibold break-words">{title || t("tab")}</h1>
+          <p className="mt-1 text-ink-2">
+            {maker === undefined ? null : <>{t("by", { name: maker })} · </>}
+            {t("files", { count: items.length })}
+          </p>
+        </div>
+        {hasWorkflow ? (
+          <a href={apiPath(`/api/share/${token}/workflow`)} download="workflow.json" className={cn(buttonStyle(), "min-h-11 px-3.5")}>
+            {t("workflow")}
+          </a>
+        ) : null}
+      </header>
+      <ul className={cn("grid items-start gap-4", isAlone ? "" : "sm:grid-cols-2 lg:grid-cols-3")}>
+        {items.map((item) => (
+          <li key={item.number} className={cn("min-w-0", item.kind === "video" && !isAlone && "sm:col-span-2")}>
+            <SharedItem token={token} item={item} isAlone={isAlone} />
+          </li>
+        ))}
+      </ul>
+      <footer className="mt-auto pt-4 text-sm text-ink-3">
+        <p>
+          {t("until", { until })}
+          {isCleaned ? <> · {t("cleaned")}</> : null}
+        </p>
+      </footer>
+    </main>
+  );
+}

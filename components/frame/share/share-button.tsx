@@ -1,0 +1,23 @@
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/controls/button";
+import { useMayShare } from "./may-share";
+import { type ShareSubject } from "./share-dialog";
+
+const ShareDialog = dynamic(() => import("./share-dialog").then((module) => module.ShareDialog), { ssr: false });
+
+type ShareButtonProps = { subject: ShareSubject; connectionId: string | undefined };
+
+/** Absent where no share can be made. */
+export function ShareButton({ subject, connectionId }: ShareButtonProps) {
+  const t = useTranslations("sharing");
+  const [isOpen, setOpen] = useState(false);
+  if (!useMayShare()) return null;
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t("share")}</Button>
+      {isOpen ? <ShareDialog subject={subject} connectionId={connectionId} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,190 @@
+import { useTranslations } from "next-intl";
+import { type FormEvent, useId, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { Select } from "@/components/ui/controls/select";
+import { Dialog } from "@/components/ui/dialog";
+import { useCopy } from "@/components/ui/hooks/use-copy";
+import { useClock } from "@/components/ui/time/use-clock";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { list, object, text } from "@/lib/contract/json/readers";
+import { type MadeShare, type ShareBody } from "@/lib/contract/share";
+
+const HOUR_MS = 60 * 60_000;
+const ends = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
+type End = keyof typeof ends;
+const endNames = ["hour", "day", "week", "month"] as const satisfies readonly End[];
+/** As the contract has them: of it only types come to a browser. */
+const SHORTEST_PASSWORD = 8;
+const LONGEST_TITLE = 120;
+
+export type ShareSubject = { job: string } | { assets: readonly string[] };
+type ShareDialogProps = { subject: ShareSubject; connectionId: string | undefined; onClose: () => void };
+
+const notCleanableIn = object({ notCleanable: list(text) });
+
+/** Makes a link that needs no account. It is shown once: the console keeps a hash of it. */
+export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps) {
+  const t = useTranslations("sharing.dialog");
+  const common = useTranslations("common");
+  const form = useId();
+  const isJob = "job" in subject;
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [made, setMade] = useState<MadeShare>();
+  const [keepsMetadata, setKeepsMetadata] = useState(false);
+  const copy = useCopy();
+  const notCleanable = failure?.code === "UNPROCESSABLE" ? notCleanableIn(failure.details)?.notCleanable : undefined;
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const password = String(fields.get("password") ?? "");
+    const end = endNames.find((name) => name === fields.get("end")) ?? "week";
+    const json: ShareBody = {
+      ...(isJob ? { job: subject.job } : { assets: [...subject.assets] }),
+      title: String(fields.get("title") ?? ""),
+      expiresInMs: ends[end],
+      ...(password !== "" && { password }),
+      keepsMetadata,
+      showsMaker: fields.has("showsMaker"),
+      showsWorkflow: fields.has("showsWorkflow"),
+      // Asked again after it was said which they are.
+      leavesOut: notCleanable !== undefined,
+    };
+    setBusy(true);
+    setFailure(undefined);
+    const result = await callApi<MadeShare>(withQuery("/api/console/shares", { connection: connectionId }), { method: "POST", json });
+    setBusy(false);
+    if (!result.ok) return setFailure(result.failure);
+    setMade(result.value);
+    void copy(linkOf(result.value), t("copied"));
+  }
+
+  if (made) return <MadeLink made={made} onClose={onClose} />;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={isJob ? t("titleJob") : t("title", { count: subject.assets.length })}
+      className="w-[min(460px,calc(100vw-32px))]"
+      actions={
+        <>
+          <Button onClick={onClose}>{common("cancel")}</Button>
+          <Button type="submit" form={form} tone="primary" busy={isBusy}>
+            {isBusy ? t("making") : notCleanable && !keepsMetadata ? t("makeWithout") : t("make")}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5" autoComplete="off">
+        <p>{t("text")}</p>
+        <FormField label={t("name")}>
+          {(control) => <Input {...control} name="title" maxLength={LONGEST_TITLE} autoComplete="off" autoFocus />}
+        </FormField>
+        <FormField label={t("expires")}>
+          {(control) => (
+            <Select {...control} name="end" defaultValue="week">
+              {endNames.map((name) => (
+                <option key={name} value={name}>
+                  {t(`end.${name}`)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </FormField>
+        <FormField label={t("password")} hint={t("passwordHint")}>
+          {(control) => (
+            <Input {...control} name="password" type="password" minLength={SHORTEST_PASSWORD} maxLength={200} autoComplete="new-password" />
+          )}
+        </FormField>
+        <div className="flex flex-col gap-2">
+          <Option
+            name="keepsMetadata"
+            text={t("keepsMetadata")}
+            hint={t("keepsMetadataHint")}
+            checked={keepsMetadata}
+            onChange={setKeepsMetadata}
+          />
+          <Option name="showsMaker" text={t("showsMaker")} />
+          {isJob ? <Option name="showsWorkflow" text={t("showsWorkflow")} hint={t("showsWorkflowHint")} /> : null}
+        </div>
+        {notCleanable && !keepsMetadata ? (
+          <div role="alert" className="rounded-md border border-wait bg-wait-soft px-3 py-2 text-ink">
+            <p className="font-semibold">{t("notCleanable", { count: notCleanable.length })}</p>
+            <p className="break-words">{notCleanable.slice(0, 10).join(", ")}</p>
+            <p>{t("notCleanableNext")}</p>
+          </div>
+        ) : failure && !notCleanable ? (
+          <FailureMessage failure={failure} />
+        ) : null}
+      </form>
+    </Dialog>
+  );
+}
+
+type OptionProps = { name: string; text: string; hint?: string; checked?: boolean; onChange?: (checked: boolean) => void };
+
+function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
+  const id = useId();
+  return (
+    <div className="flex gap-2">
+      <Checkbox
+        id={id}
+        name={name}
+        className="mt-0.5"
+        {...(hint && { "aria-describedby": `${id}-hint` })}
+        {...(onChange && { checked, onChange: ({ target }) => onChange(target.checked) })}
+      />
+      <div>
+        <label htmlFor={id} className="text-ink">
+          {label}
+        </label>
+        {hint ? (
+          <p id={`${id}-hint`} className="text-sm text-ink-3">
+            {hint}
+          </p>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
+  const t = useTranslations("sharing.dialog");
+  const common = useTranslations("common");
+  const clock = useClock();
+  const url = linkOf(made);
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t("madeTitle")}
+      className="w-[min(460px,calc(100vw-32px))]"
+      actions={
+        <Button tone="primary" onClick={onClose}>
+          {common("close")}
+        </Button>
+      }
+    >
+      <FormField label={t("link")} hint={t("linkHint", { until: clock(made.expiresAt, "until") ?? "", count: made.count })}>
+        {(control) => (
+          <span className="flex items-center gap-1">
+            <Input {...control} readOnly value={url} onFocus={(event) => event.currentTarget.select()} className="font-mono text-sm" />
+            <CopyButton text={url} label={t("copy")} />
+          </span>
+        )}
+      </FormField>
+    </Dialog>
+  );
+}
+
+function linkOf({ path }: MadeShare): string {
+  return window.location.origin + apiPath(path);
+}

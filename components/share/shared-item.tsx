@@ -1,0 +1,93 @@
+import { Box, FileDown } from "lucide-react";
+import { useLocale, useTranslations } from "next-intl";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { cn } from "@/components/ui/cn";
+import { apiPath } from "@/lib/browser/urls";
+import { type SharedItem as Item } from "@/lib/contract/share";
+import { formatBytes } from "@/lib/shared/format";
+
+type SharedItemProps = { token: string; item: Item; isAlone: boolean };
+
+/** One file of a share: what it looks or sounds like, what it is called, and the way to have it. No script. */
+export function SharedItem({ token, item, isAlone }: SharedItemProps) {
+  const t = useTranslations("sharing.page");
+  const locale = useLocale();
+  const { number, name, size, hash, text } = item;
+  const src = apiPath(`/api/share/${token}/${number}`);
+  return (
+    <figure className="flex min-w-0 flex-col overflow-hidden rounded-xl border border-line bg-surface">
+      <Shown item={item} src={src} isAlone={isAlone} />
+      <figcaption className="mt-auto flex flex-col gap-2 p-3">
+        {text === undefined ? (
+          <div className="flex items-center gap-3">
+            <div className="min-w-0 flex-1">
+              <p className="truncate font-medium" title={name}>
+                {name}
+              </p>
+              {size === undefined ? null : <p className="text-sm text-ink-3">{formatBytes(size, locale)}</p>}
+            </div>
+            <a
+              href={`${src}?download=1`}
+              download={name}
+              aria-label={t("downloadName", { name })}
+              className={cn(buttonStyle(), "min-h-11 px-3.5")}
+            >
+              {t("download")}
+            </a>
+          </div>
+        ) : null}
+        {hash ? (
+          <details className="text-sm text-ink-3">
+            <summary className="cursor-pointer py-1">{t("hash")}</summary>
+            <code className="block font-mono break-all select-all">{hash}</code>
+          </details>
+        ) : null}
+      </figcaption>
+    </figure>
+  );
+}
+
+function Shown({ item, src, isAlone }: { item: Item; src: string; isAlone: boolean }) {
+  const t = useTranslations("sharing.page");
+  const { name, kind, width, height, text } = item;
+  if (text !== undefined) {
+    return (
+      <pre
+        tabIndex={0}
+        aria-label={t("text")}
+        className="max-h-[420px] overflow-auto p-3 font-mono text-sm break-words whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+    );
+  }
+  if (kind === "image") {
+    const hasSize = width !== undefined && height !== undefined;
+    return (
+      <a href={src} aria-label={t("open", { name })} className="block bg-sunken">
+        {/* eslint-disable-next-line @next/next/no-img-element -- the optimiser would be one more way to the file, past the share */}
+        <img
+          src={`${src}/1024`}
+          srcSet={`${src}/512 512w, ${src}/1024 1024w`}
+          sizes={isAlone ? "(min-width: 800px) 768px, 100vw" : "(min-width: 1024px) 352px, (min-width: 640px) 50vw, 100vw"}
+          alt={name}
+          loading="lazy"
+          {...(hasSize && { width, height })}
+          className={cn("w-full object-contain", hasSize ? "h-auto" : "aspect-[4/3]", isAlone ? "max-h-[80dvh]" : "max-h-[640px]")}
+        />
+      </a>
+    );
+  }
+  // A moment into it: some phones show nothing of a film before it is played, unless they are sent to a place in it.
+  if (kind === "video")
+    return (
+      <video src={`${src}#t=0.1`} controls playsInline preload="metadata" aria-label={name} className="max-h-[80dvh] w-full bg-sunken" />
+    );
+  if (kind === "audio") return <audio src={src} controls preload="metadata" aria-label={name} className="w-full p-3" />;
+  const Icon = kind === "3d" ? Box : FileDown;
+  return (
+    <div className="flex min-h-32 items-center justify-center bg-sunken text-ink-3">
+      <Icon aria-hidden="true" className="size-8" />
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import { Button } from "@/components/ui/controls/button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { apiPath } from "@/lib/browser/urls";
+
+type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;
+type Fault = "wrong" | "tries" | "unreached";
+
+/** The one part of a share's page that needs a script. A fetch of its own: this page loads nothing of the console's. */
+export function UnlockForm({ token, words }: { token: string; words: Words }) {
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault>();
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const password = String(new FormData(event.currentTarget).get("password") ?? "");
+    setBusy(true);
+    setFault(undefined);
+    const status = await unlock(token, password);
+    // The page behind it is made by the server, which now knows the cookie; of a share that has ended meanwhile it says so.
+    if (status === 204 || status === 404) return window.location.reload();
+    setBusy(false);
+    setFault(status === 401 ? "wrong" : status === 429 ? "tries" : "unreached");
+  }
+
+  return (
+    <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
+      <FormField label={words.password} error={fault ? <span role="alert">{words[fault]}</span> : undefined}>
+        {(control) => (
+          <Input {...control} name="password" type="password" required maxLength={200} autoComplete="off" autoFocus className="min-h-11" />
+        )}
+      </FormField>
+      <Button type="submit" tone="primary" busy={isBusy} className="min-h-11">
+        {isBusy ? words.entering : words.enter}
+      </Button>
+    </form>
+  );
+}
+
+async function unlock(token: string, password: string): Promise<number> {
+  try {
+    // eslint-disable-next-line no-restricted-syntax -- a text alone, on a page that loads as little as can be
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ password }) };
+    return (await fetch(apiPath(`/api/share/${token}/unlock`), init)).status;
+  } catch {
+    return 0;
+  }
+}

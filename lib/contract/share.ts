@@ -1,0 +1,81 @@
+// A share: what a link without an account shows. What may be asked for when one is made, and what its page and the list of shares are told.
+
+import { z } from "zod";
+import { type FileKind } from "./views/media-kind";
+
+export const MOST_SHARED = 100;
+export const LONGEST_SHARE_MS = 365 * 24 * 60 * 60_000;
+export const SHORTEST_SHARE_PASSWORD = 8;
+const LONGEST_PASSWORD = 200;
+const id = z.string().min(1).max(200);
+
+export const shareBodySchema = z
+  .object({
+    /** All that it put out until now. */
+    job: id.optional(),
+    assets: z.array(id).max(MOST_SHARED).default([]),
+    title: z
+      .string()
+      .trim()
+      .max(120)
+      .regex(/^\P{Cc}*$/u, "must be one line")
+      .default(""),
+    expiresInMs: z.number().int().min(60_000).max(LONGEST_SHARE_MS),
+    password: z.string().min(SHORTEST_SHARE_PASSWORD).max(LONGEST_PASSWORD).optional(),
+    keepsMetadata: z.boolean().default(false),
+    showsMaker: z.boolean().default(false),
+    showsWorkflow: z.boolean().default(false),
+    /** What cannot be cleaned is left out instead of refusing the whole. */
+    leavesOut: z.boolean().default(false),
+  })
+  .refine(({ job, assets }) => (job === undefined) !== (assets.length === 0), "must name a job or assets, and not both");
+export type ShareBody = z.input<typeof shareBodySchema>;
+
+/** Answered once: the console keeps a hash of the token. */
+export type MadeShare = { id: string; path: `/share/${string}`; expiresAt: number; count: number };
+/** The details of a refusal with UNPROCESSABLE: names of files whose metadata cannot be taken out. */
+export type NotCleanableDetails = { notCleanable: string[] };
+
+export const sharePasswordSchema = z.object({ password: z.string().min(1).max(LONGEST_PASSWORD) });
+
+/** As the public page shows it: under a number of the share's own. */
+export type SharedItem = {
+  number: number;
+  name: string;
+  kind: FileKind;
+  size?: number;
+  /** BLAKE3 of the original. */
+  hash?: string;
+  width?: number;
+  height?: number;
+  /** What a node wrote. */
+  text?: string;
+};
+export type SharedPage = {
+  title: string;
+  maker?: string;
+  expiresAt: number;
+  items: SharedItem[];
+  hasWorkflow: boolean;
+  isCleaned: boolean;
+};
+
+export type ShareState = "open" | "expired" | "revoked" | "closed";
+/** For settings. `closed`: whoever made it may not share it any more. */
+export type ShareView = {
+  id: string;
+  title: string;
+  maker: string;
+  isOwn: boolean;
+  connection: string;
+  ofJob: boolean;
+  count: number;
+  state: ShareState;
+  hasPassword: boolean;
+  keepsMetadata: boolean;
+  showsWorkflow: boolean;
+  createdAt: number;
+  expiresAt: number;
+  views: number;
+  downloads: number;
+};

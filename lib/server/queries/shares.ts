@@ -1,0 +1,84 @@
+// Shares: the public page of one, for whoever has its link, and the list for settings.
+// Guarantees: the page holds what was shared under numbers of the share's own; members see the shares they made, admins all of them.
+// Must never: put an id of the service, a job or a connection on the public page.
+
+import "server-only";
+import { hasRole, type Role, roles } from "@/lib/contract/roles";
+import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
+import { networkOf } from "@/lib/shared/ip-address";
+import { type SentHeaders, type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { ADDRESS_HEADER } from "../limits/client-address";
+import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
+import { type ListedShare, type ShareItem } from "../store/shares";
+
+type Visit = { kind: "open"; page: SharedPage } | { kind: "locked" } | { kind: "none" } | { kind: "tooMany" };
+
+export async function visitShare(token: string, sent: SentHeaders): Promise<Visit> {
+  const { store, shareLimit, log, ready } = composition();
+  await ready;
+  if (shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown")) > 0) return { kind: "tooMany" };
+  const opened = await openShare(token);
+  if (!opened) return { kind: "none" };
+  const { share, maker } = opened;
+  if (!isUnlocked(share, sent.get("cookie"))) return { kind: "locked" };
+  const items = await store.shares.items(share.id);
+  await store.shares.viewed(share.id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
+  const { title, expiresAt, keepsMetadata } = share;
+  const page = {
+    title,
+    expiresAt,
+    isCleaned: !keepsMetadata,
+    hasWorkflow: share.showsWorkflow,
+    ...(share.showsMaker && { maker }),
+    items: items.map(({ number, item }) => ({ number, ...shown(item) })),
+  };
+  return { kind: "open", page };
+}
+
+function shown({ name, kind, size, hash, width, height, text }: ShareItem) {
+  return { name, kind, size, hash, width, height, text };
+}
+
+/** Whether this console lets shares be made, and work. */
+export function sharesAreOn(): boolean {
+  return composition().env.shares;
+}
+
+export async function listShares(viewer: Viewer): Promise<ShareView[]> {
+  const { store, now } = composition();
+  const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
+  const usable = new Map<string, Promise<boolean>>();
+  const mayUse = ({ memberId, connectionId }: ListedShare) => {
+    const key = `${memberId} ${connectionId}`;
+    const known = usable.get(key) ?? store.connections.getFor(memberId, connectionId).then((one) => one !== undefined);
+    usable.set(key, known);
+    return known;
+  };
+  return Promise.all(
+    shares.map(async (share) => ({
+      id: share.id,
+      title: share.title,
+      maker: share.maker,
+      isOwn: share.memberId === viewer.memberId,
+      connection: share.connection,
+      ofJob: share.jobId !== undefined,
+      count: share.count,
+      state: stateOf(share, now(), await mayUse(share)),
+      hasPassword: share.passwordHash !== undefined,
+      keepsMetadata: share.keepsMetadata,
+      showsWorkflow: share.showsWorkflow,
+      createdAt: share.createdAt,
+      expiresAt: share.expiresAt,
+      views: share.views,
+      downloads: share.downloads,
+    })),
+  );
+}
+
+function stateOf({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, mayUse: boolean): ShareState {
+  if (revokedAt !== undefined) return "revoked";
+  if (expiresAt <= now) return "expired";
+  const role: Role = roles.find((one) => one === makerRole) ?? "viewer";
+  return isSuspended || !mayUse || !hasRole(role, LEAST_ROLE) ? "closed" : "open";
+}

@@ -1,0 +1,73 @@
+// Takes the metadata out of a file of a known format: judged by its first bytes, whatever it is called.
+// Guarantees: what comes out of it holds no text, EXIF, XMP, tag, comment or time of making; what it cannot clean it says so of, and it
+// never lets a file pass that it did not understand to its end. Must never: decode or recompress.
+
+import "server-only";
+import { cleanMatroska, cleanMp4 } from "./films";
+import { cleanGif, cleanJpeg, cleanPng, cleanWebp } from "./pictures";
+import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
+import { cleanFlac, cleanMp3, cleanWave } from "./sounds";
+
+type Clean = (file: Reading, out: Pieces) => Promise<void>;
+
+/** Of these kinds a file is cleaned; by name alone, since its bytes are looked at when it is first opened. */
+const endings = /\.(png|apng|jpe?g|webp|gif|bmp|mp4|m4v|m4a|mov|webm|mkv|mp3|flac|wav|txt|md|csv|srt|vtt)$/i;
+const types =
+  /^(image\/(png|apng|jpeg|webp|gif|bmp)|video\/(mp4|quicktime|webm|x-matroska)|audio\/(mpeg|mp4|flac|x-flac|wav|x-wav)|text\/(plain|markdown|csv))$/i;
+
+export function isCleanable(name: string, type: string | undefined): boolean {
+  return endings.test(name) || (type !== undefined && types.test(type));
+}
+
+/** Undefined of what cannot be cleaned. */
+export async function cleanPieces(file: Reading): Promise<Piece[] | undefined> {
+  const clean = cleanerOf(await file.read(0, 4096));
+  if (!clean) return undefined;
+  const out = createPieces();
+  try {
+    await clean(file, out);
+  } catch (error) {
+    if (error instanceof NotCleanable) return undefined;
+    throw error;
+  }
+  return out.pieces;
+}
+
+/** A still or moving picture in the boxes of an MP4, whose metadata is among its pixels' own. */
+const heif = /^(avi[fs]|hei[cmsx]|hev[cmx]|mif1|msf1|mif2)/;
+
+function cleanerOf(head: Buffer): Clean | undefined {
+  const text = head.toString("latin1", 0, 16);
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return cleanPng;
+  if (text.startsWith("\xff\xd8\xff")) return cleanJpeg;
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return cleanGif;
+  if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return cleanWebp;
+  if (text.startsWith("RIFF") && text.slice(8, 12) === "WAVE") return cleanWave;
+  if (text.slice(4, 8) === "ftyp") return heif.test(text.slice(8)) ? undefined : cleanMp4;
+  if (text.startsWith("\x1a\x45\xdf\xa3")) return cleanMatroska;
+  if (text.startsWith("fLaC")) return cleanFlac;
+  if (text.startsWith("ID3")) return cleanTagged;
+  if (head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0) return cleanMp3;
+  // Neither has metadata.
+  if (text.startsWith("BM") || isText(head)) return asItIs;
+  return undefined;
+}
+
+/** Some put an MP3's tag before a FLAC. */
+async function cleanTagged(file: Reading, out: Pieces): Promise<void> {
+  const tried = createPieces();
+  const isFlac = await cleanFlac(file, tried).then(
+    () => true,
+    () => false,
+  );
+  return isFlac ? void out.pieces.push(...tried.pieces) : cleanMp3(file, out);
+}
+
+async function asItIs({ size }: Reading, out: Pieces): Promise<void> {
+  out.keep(0, size);
+}
+
+/** Plain words: markup may hold anything. */
+function isText(head: Buffer): boolean {
+  return !/[\0\x01-\x08\x0e-\x1f<{]/.test(head.toString("latin1"));
+}

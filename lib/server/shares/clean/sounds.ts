@@ -1,0 +1,82 @@
+// MP3, FLAC and WAV without their tags, pictures and comments.
+
+import "server-only";
+import { riff } from "./pictures";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+
+export async function cleanMp3(file: Reading, out: Pieces): Promise<void> {
+  const start = await afterId3(file);
+  const [first = 0, second = 0] = await exactly(file, start, 2);
+  if (first !== 0xff || (second & 0xe0) !== 0xe0) throw new NotCleanable("no sound follows the tag");
+  out.keep(start, await beforeTags(file));
+}
+
+/** Where what is no ID3v2 tag begins. */
+async function afterId3(file: Reading): Promise<number> {
+  for (let at = 0; ;) {
+    const head = await file.read(at, 10);
+    if (head.length < 10 || head.toString("latin1", 0, 3) !== "ID3") return at;
+    const size = [6, 7, 8, 9].reduce((sum, place) => (sum << 7) | ((head[place] ?? 0) & 0x7f), 0);
+    at += 10 + size + ((head[5] ?? 0) & 0x10 ? 10 : 0);
+  }
+}
+
+/** Tags at the end: ID3v1, and APE before it. */
+async function beforeTags(file: Reading): Promise<number> {
+  let end = file.size;
+  if (end >= 128 && (await exactly(file, end - 128, 3)).toString("latin1") === "TAG") end -= 128;
+  const foot = end >= 32 ? await exactly(file, end - 32, 32) : Buffer.alloc(32);
+  if (foot.toString("latin1", 0, 8) !== "APETAGEX") return end;
+  const hasHead = (foot.readUInt32LE(20) & 0x80000000) !== 0;
+  end -= foot.readUInt32LE(12) + (hasHead ? 32 : 0);
+  if (end < 0) throw new NotCleanable("a tag is longer than the file");
+  return end;
+}
+
+const STREAM_INFO = 0;
+const SEEK_TABLE = 3;
+
+export async function cleanFlac(file: Reading, out: Pieces): Promise<void> {
+  const start = await afterId3(file);
+  if ((await exactly(file, start, 4)).toString("latin1") !== "fLaC") throw new NotCleanable("no sound follows the tag");
+  const kept: { type: number; at: number; end: number }[] = [];
+  let at = start + 4;
+  for (let isLast = false; !isLast;) {
+    const head = await exactly(file, at, 4);
+    isLast = ((head[0] ?? 0) & 0x80) !== 0;
+    const type = (head[0] ?? 0) & 0x7f;
+    const end = at + 4 + head.readUIntBE(1, 3);
+    if (type === STREAM_INFO || type === SEEK_TABLE) kept.push({ type, at, end });
+    at = end;
+  }
+  out.keep(start, start + 4);
+  for (const [index, block] of kept.entries()) {
+    out.add(Buffer.from([block.type | (index === kept.length - 1 ? 0x80 : 0)]));
+    out.keep(block.at + 1, block.end);
+  }
+  out.keep(at, await beforeTags(file));
+}
+
+const waveChunks = new Set(["fmt ", "fact", "data"]);
+
+export async function cleanWave(file: Reading, out: Pieces): Promise<void> {
+  const kept: { at: number; end: number }[] = [];
+  for (let at = 12; at + 8 <= file.size;) {
+    const head = await exactly(file, at, 8);
+    const length = head.readUInt32LE(4);
+    const end = at + 8 + length;
+    if (end > file.size) throw new NotCleanable("a chunk is longer than the file");
+    if (waveChunks.has(head.toString("latin1", 0, 4))) kept.push({ at, end });
+    at = end + (length % 2);
+  }
+  out.add(
+    riff(
+      "WAVE",
+      kept.reduce((sum, { at, end }) => sum + end - at + ((end - at) % 2), 4),
+    ),
+  );
+  for (const { at, end } of kept) {
+    out.keep(at, end);
+    out.zeros((end - at) % 2);
+  }
+}

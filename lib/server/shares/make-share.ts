@@ -1,0 +1,130 @@
+// Making a share: what the maker sees at this moment becomes a fixed list, behind a token that is shown once.
+// Guarantees: nothing gets into the list that the maker's connection did not answer just now; what cannot be cleaned is refused by name unless
+// its metadata is kept, or it is left out. Must never: keep the token or the password in the clear.
+
+import "server-only";
+import { randomBytes, randomUUID } from "node:crypto";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { type z } from "zod";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { maskText } from "@/lib/contract/secrets/secret-texts";
+import { type MadeShare, MOST_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
+import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
+import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
+import { hashPassword } from "../auth/passwords";
+import { refusal } from "../bff/guard";
+import { composition } from "../composition";
+import { type Access } from "../connections/access";
+import { type ShareItem } from "../store/shares";
+import { isEmbedded } from "../upstream/send";
+import { isCleanable } from "./clean/clean";
+import { hashOf, openOriginal, validatorOf } from "./item-source";
+
+type Body = z.output<typeof shareBodySchema>;
+
+const AT_ONCE = 6;
+const LONGEST_TEXT = 20_000;
+
+export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<MadeShare, Failure>> {
+  const { store, now } = composition();
+  const chosen = await (body.job === undefined ? chosenAssets(access, body.assets, signal) : outputsOf(access, body.job, signal));
+  if (!chosen.ok) return chosen;
+  const unclean = body.keepsMetadata ? [] : chosen.value.filter((item) => !isClean(item));
+  if (unclean.length > 0 && !body.leavesOut) {
+    const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
+    return failed(refusal("UNPROCESSABLE", "Metadata cannot be taken out of some of these files.", details));
+  }
+  const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MOST_SHARED);
+  if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
+  const items = await inTurn(left, (item) => described(access, item, signal));
+  const token = randomBytes(32).toString("base64url");
+  const createdAt = now();
+  const expiresAt = createdAt + body.expiresInMs;
+  const id = randomUUID();
+  await store.shares.create({
+    token,
+    items,
+    id,
+    memberId: access.viewer.memberId,
+    connectionId: access.connection.id,
+    baseUrl: access.connection.baseUrl,
+    jobId: body.job,
+    title: maskText(body.title),
+    passwordHash: body.password === undefined ? undefined : await hashPassword(body.password),
+    keepsMetadata: body.keepsMetadata,
+    showsMaker: body.showsMaker,
+    showsWorkflow: body.showsWorkflow && body.job !== undefined,
+    createdAt,
+    expiresAt,
+  });
+  return ok({ id, path: `/share/${token}`, expiresAt, count: items.length });
+}
+
+function isClean({ text, name, mimeType }: ShareItem): boolean {
+  return text !== undefined || isCleanable(name, mimeType);
+}
+
+async function chosenAssets(access: Access, ids: readonly string[], signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
+  const read = await inTurn([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
+  const items: ShareItem[] = [];
+  for (const asset of read) {
+    if (!asset.ok) return failed(toBrowser(asset.failure, access));
+    const view = toAssetView(asset.value);
+    const { width, height, kind, mimeType, sizeBytes: size } = view;
+    const hash = hashOf(asset.value);
+    const name = maskText(asset.value.display_name || view.name);
+    items.push({
+      ...(access.connection.dialect === "local" ? { file: { subfolder: "", type: "output", ...fileOfAsset(view) } } : { asset: view.id }),
+      ...{ name, kind, mimeType, size, hash, width, height },
+      isFixed: hash !== undefined,
+    });
+  }
+  return ok(items);
+}
+
+/** Files that stay; what may vanish only where there is nothing else. */
+async function outputsOf(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
+  const job = await access.upstream.call(operations.getJob, { params: { job_id: id }, signal });
+  if (!job.ok) return failed(toBrowser(job.failure, access));
+  const outputs = listOutputs((await passOn(operations.getJob, access, job.value)).outputs);
+  const lasting = outputs.filter(({ temporary }) => !temporary);
+  return ok((lasting.length > 0 ? lasting : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))));
+}
+
+function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): ShareItem[] {
+  if (text !== undefined) return [{ text: text.slice(0, LONGEST_TEXT), name: "", kind: "text", isFixed: true }];
+  if (!file || kind === "json") return [];
+  const hash = isByHash ? /^([0-9a-f]{64})\./.exec(file.filename)?.[1] : undefined;
+  return [{ file, name: maskText(name), kind, hash, isFixed: hash !== undefined }];
+}
+
+const MOST_HASHED = 256 * 1024 ** 2;
+
+/** Of what its service does not name by its content: the hash, and what tells it apart when it is asked for again. */
+async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem> {
+  if (item.isFixed) return item;
+  const opened = await openOriginal(access, item, { signal });
+  if (!opened.ok) return item;
+  const validator = validatorOf(opened.value);
+  const hasher = new Blake3Hasher();
+  let size = 0;
+  const reader = opened.value.body?.getReader();
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    hasher.update(Buffer.from(next.value));
+    size += next.value.byteLength;
+    if (size <= MOST_HASHED) continue;
+    await reader?.cancel();
+    return { ...item, validator };
+  }
+  return { ...item, validator, size, hash: hasher.digestBuffer().toString("hex") };
+}
+
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) done.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  return done;
+}

@@ -1,0 +1,81 @@
+// From the token in a link to what it opens: the share, and its maker's connection.
+// Guarantees: nothing opens once the share is expired or revoked, its maker was suspended, removed or lowered below operator, or lost the
+// connection, or the connection leads elsewhere: all of it is looked up at each request, and again before each call to the service.
+// Must never: say to a stranger which of these it was.
+
+import "server-only";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { isSecure } from "../auth/session-cookie";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { type Access, openQuietly } from "../connections/access";
+import { type Share } from "../store/shares";
+
+export const LEAST_ROLE = "operator";
+/** The one answer to every stranger whose link opens nothing. */
+export const noShare: Failure = { code: "NOT_FOUND", message: "This link does not open anything.", status: 404 };
+export const locked: Failure = { code: "UNAUTHORIZED", message: "This share needs its password.", status: 401 };
+
+export type OpenedShare = { share: Share; maker: string; access: Access };
+
+/** Without its password. */
+export async function openShare(token: string): Promise<OpenedShare | undefined> {
+  const { store, env, now, ready } = composition();
+  await ready;
+  if (!env.shares || !/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
+  const share = await store.shares.findByToken(token, now());
+  const member = share && (await store.members.get(share.memberId));
+  if (!share || !member || !hasRole(member.role, LEAST_ROLE)) return undefined;
+  const viewer: Viewer = {
+    memberId: member.id,
+    name: member.name,
+    email: member.email,
+    role: LEAST_ROLE,
+    credential: { kind: "share", id: share.id },
+    scope: { connections: [share.connectionId], operations: [] },
+  };
+  const access = await openQuietly(viewer, share.connectionId);
+  return access.ok && access.value.connection.baseUrl === share.baseUrl ? { share, maker: member.name, access: access.value } : undefined;
+}
+
+/** With its password, where it has one. */
+export async function enterShare(token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
+  const opened = await openShare(token);
+  if (!opened) return failed(noShare);
+  return isUnlocked(opened.share, cookies) ? ok(opened) : failed(locked);
+}
+
+const UNLOCKED_SECONDS = 12 * 60 * 60;
+
+export function isUnlocked(share: Share, cookies: string | null): boolean {
+  if (share.passwordHash === undefined) return true;
+  const name = cookieName(share);
+  const value = (cookies ?? "").split(";").find((part) => part.trim().startsWith(`${name}=`));
+  const [until = "", proof = ""] =
+    value
+      ?.trim()
+      .slice(name.length + 1)
+      .split(".") ?? [];
+  const expected = Buffer.from(proofOf(share, until));
+  const given = Buffer.from(proof);
+  return given.length === expected.length && timingSafeEqual(given, expected) && Number(until) > composition().now();
+}
+
+/** For whoever gave the password: a cookie that opens this share in this browser for half a day. */
+export function unlockedCookie(share: Share): string {
+  const { env, now } = composition();
+  const until = String(now() + UNLOCKED_SECONDS * 1000);
+  const secure = isSecure(env.publicUrl) ? "; Secure" : "";
+  return `${cookieName(share)}=${until}.${proofOf(share, until)}; Path=/; Max-Age=${UNLOCKED_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+function cookieName({ id }: Share): string {
+  return `${isSecure(composition().env.publicUrl) ? "__Host-" : ""}lightdesk.share.${id}`;
+}
+
+function proofOf({ id, passwordHash = "" }: Share, until: string): string {
+  return createHmac("sha256", composition().authSecret).update(["share", id, passwordHash, until].join("\n")).digest("base64url");
+}

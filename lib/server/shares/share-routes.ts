@@ -1,0 +1,122 @@
+// The routes of a share, for people without an account: its files, its thumbnails, its workflow, and its password.
+// Guarantees: whatever is wrong is the same 404, but for a share that only waits for its password; what is asked is counted by address.
+// Must never: log or answer the token, or an id of the service's.
+
+import "server-only";
+import { operations } from "@/lib/contract/operations";
+import { type Failure } from "@/lib/contract/failure";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { sharePasswordSchema } from "@/lib/contract/share";
+import { networkOf } from "@/lib/shared/ip-address";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { passOn } from "../answers/pass-on";
+import { verifyPassword } from "../auth/passwords";
+import { emptyAnswer, jsonAnswer } from "../bff/answers";
+import { type Handler, type Opened, refusal, unguarded } from "../bff/guard";
+import { LONGEST_OF_STRANGERS, readJson, searchOf } from "../bff/read-request";
+import { clientAddress } from "../limits/client-address";
+import { type ShareItem } from "../store/shares";
+import { edges, getThumbnail } from "../thumbnails/thumbnail";
+import { isThere } from "./item-source";
+import { enterShare, locked, noShare, openShare, type OpenedShare, unlockedCookie } from "./open-share";
+import { sharedBytes } from "./shared-bytes";
+
+export const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a moment.");
+
+type Found = { number: number; item: ShareItem; pieces: string | undefined };
+
+function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
+  return unguarded(action, async (asked) => {
+    const waitMs = asked.console.shareLimit.take(networkOf(clientAddress(asked.request)));
+    if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
+    const opened = await enterShare(tokenOf(asked), asked.request.headers.get("cookie"));
+    if (!opened.ok) return opened;
+    const answer = await run(asked, opened.value);
+    // Which of the service's refusals it was is not a stranger's matter.
+    return answer.ok ? answer : failed(noShare);
+  });
+}
+
+export function shareFileRoute(): Handler {
+  return ofShare("shareFile", async (asked, opened) => {
+    const found = await findItem(asked, opened);
+    if (!found || found.item.text !== undefined) return failed(noShare);
+    const isDownload = searchOf(asked.request).has("download");
+    const range = asked.request.method === "GET" ? asked.request.headers.get("range") : null;
+    const answer = await sharedBytes(opened, found, { range, signal: asked.request.signal, isDownload });
+    const isBegun = range === null || range.startsWith("bytes=0-");
+    if (answer.ok && isDownload && isBegun && asked.request.method === "GET") await count(asked, opened, "downloaded");
+    return answer;
+  });
+}
+
+export function shareThumbnailRoute(): Handler {
+  return ofShare("shareThumbnail", async (asked, opened) => {
+    const found = await findItem(asked, opened);
+    const edge = edges.find((one) => String(one) === asked.params.edge);
+    if (!found || !edge) return failed(noShare);
+    const { asset, file, hash, isFixed } = found.item;
+    const { signal } = asked.request;
+    const subject = asset === undefined ? file : { asset };
+    // A thumbnail outlives its file in the cache: what was deleted is not shown.
+    if (!subject || !(await isThere(opened.access, found.item, signal))) return failed(noShare);
+    const made = await getThumbnail(opened.access, asked.console, { subject, edge, version: hash, isFixed, asker: asked.request });
+    if (!made.ok) return made;
+    const headers = { "content-type": "image/webp", "content-length": String(made.value.byteLength), "cache-control": "private, no-store" };
+    return ok(new Response(Buffer.from(made.value), { headers }));
+  });
+}
+
+/** Secrets are masked in it, for whoever asks. */
+export function shareWorkflowRoute(): Handler {
+  return ofShare("shareWorkflow", async (asked, { share, access }) => {
+    if (!share.showsWorkflow || share.jobId === undefined) return failed(noShare);
+    const job = await access.upstream.call(operations.getJob, { params: { job_id: share.jobId }, signal: asked.request.signal });
+    const workflow = job.ok ? objectOf((await passOn(operations.getJob, access, job.value)).workflow) : undefined;
+    if (!workflow) return failed(noShare);
+    const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
+    const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });
+    return ok(jsonAnswer(prompt, 200, headers));
+  });
+}
+
+export function unlockShareRoute(): Handler {
+  return unguarded("unlockShare", async (asked) => {
+    const { request, console } = asked;
+    const waitMs = console.tokenLimit.take(`share ${networkOf(clientAddress(request))}`);
+    if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
+    const body = await readJson(request, sharePasswordSchema, LONGEST_OF_STRANGERS);
+    if (!body.ok) return body;
+    const opened = await openShare(tokenOf(asked));
+    if (!opened) return failed(noShare);
+    const { share } = opened;
+    if (share.passwordHash === undefined) return ok(emptyAnswer());
+    // Who tries is not known; how often is bounded.
+    asked.note({ isWritten: true, target: share.id, connectionId: share.connectionId });
+    if (!(await console.store.shares.takeAttempt(share.id, console.now()))) return failed(noMore);
+    if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
+    const answer = emptyAnswer();
+    answer.headers.append("set-cookie", unlockedCookie(share));
+    return ok(answer);
+  });
+}
+
+function tokenOf({ params }: Pick<Opened, "params">): string {
+  return typeof params.token === "string" ? params.token : "";
+}
+
+async function findItem({ params, console }: Opened, { share }: OpenedShare): Promise<Found | undefined> {
+  if (typeof params.number !== "string" || !/^[1-9]\d{0,3}$/.test(params.number)) return undefined;
+  const number = Number(params.number);
+  const found = await console.store.shares.item(share.id, number);
+  return found && { number, ...found };
+}
+
+/** What cannot be counted is handed out all the same. */
+async function count({ console }: Opened, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
+  try {
+    await console.store.shares[what](share.id);
+  } catch (err) {
+    console.log.warn({ err }, "an opened share was not counted");
+  }
+}

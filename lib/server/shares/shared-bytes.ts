@@ -1,0 +1,111 @@
+// The file behind a number of a share, streamed by the console: as it is, or without its metadata.
+// Guarantees: a range is answered of what is handed out, not of the original; a file whose metadata could not be taken out is not handed out;
+// only media are shown in place (bff/bytes.ts). Must never: redirect to the service, or let a header of it tell a name or a time.
+
+import "server-only";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Failure } from "@/lib/contract/failure";
+import { createTurns } from "@/lib/shared/turns";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { bytesAnswer } from "../bff/bytes";
+import { composition } from "../composition";
+import { type ShareItem } from "../store/shares";
+import { cleanPieces } from "./clean/clean";
+import { lengthOf, type Piece } from "./clean/pieces";
+import { cleanStream, piecesBetween, spanOf } from "./clean-stream";
+import { openOriginal, originalReading, TooMuch } from "./item-source";
+import { noShare, type OpenedShare } from "./open-share";
+
+type Asked = { number: number; item: ShareItem; pieces: string | undefined };
+type Wanted = { range: string | null; signal: AbortSignal; isDownload: boolean };
+
+const piecesSchema = z.array(
+  z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
+);
+const NONE = "[]";
+/** Each reads a file to find what is to be taken out. */
+const looking = createTurns(4);
+
+export async function sharedBytes(opened: OpenedShare, asked: Asked, wanted: Wanted): Promise<Result<Response, Failure>> {
+  const answer = opened.share.keepsMetadata ? await asItIs(opened, asked.item, wanted) : await cleaned(opened, asked, wanted);
+  if (!answer.ok) return answer;
+  const { headers } = answer.value;
+  headers.delete("etag");
+  headers.delete("last-modified");
+  headers.set("cache-control", "private, no-store");
+  headers.set("x-robots-tag", "noindex, nofollow");
+  const isShown = !wanted.isDownload && headers.get("content-disposition")?.startsWith("inline");
+  const name = encodeURIComponent(asked.item.name).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  headers.set("content-disposition", `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${name}`);
+  return answer;
+}
+
+async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal }: Wanted): Promise<Result<Response, Failure>> {
+  const original = await openOriginal(access, item, { signal, headers: range === null ? {} : { range } });
+  if (!original.ok) return original;
+  const { status } = original.value;
+  if (status === 416) return unsatisfiable(original.value, original.value.headers.get("content-range"));
+  return ok(bytesAnswer(original.value));
+}
+
+async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wanted): Promise<Result<Response, Failure>> {
+  const known = await piecesOf(opened, asked, signal);
+  if (!known.ok) return known;
+  const size = known.value.reduce((sum, piece) => sum + lengthOf(piece), 0);
+  const part = partOf(range, size);
+  if (part === "none") return unsatisfiable(undefined, `bytes */${size}`);
+  const { from, to } = part ?? { from: 0, to: size };
+  const pieces = piecesBetween(known.value, from, to);
+  const span = spanOf(pieces);
+  const headers = { range: `bytes=${span?.from ?? 0}-${(span?.to ?? 1) - 1}` };
+  const original = await openOriginal(opened.access, asked.item, { signal, headers });
+  if (!original.ok) return original;
+  if (original.value.status !== 206 && original.value.status !== 200) {
+    await original.value.body?.cancel();
+    return failed(noShare);
+  }
+  const stream = cleanStream(pieces, original.value.body, original.value.status === 206 ? (span?.from ?? 0) : 0);
+  const answer = bytesAnswer(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
+  answer.headers.set("content-length", String(to - from));
+  answer.headers.set("accept-ranges", "bytes");
+  if (!part) return ok(answer);
+  answer.headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
+  return ok(new Response(answer.body, { status: 206, headers: answer.headers }));
+}
+
+/** Looked for once: the content that is shared does not change. */
+async function piecesOf(
+  { share, access }: OpenedShare,
+  { number, item, pieces }: Asked,
+  signal: AbortSignal,
+): Promise<Result<Piece[], Failure>> {
+  if (pieces !== undefined) return pieces === NONE ? failed(noShare) : ok(piecesSchema.parse(JSON.parse(pieces)));
+  return looking(async () => {
+    const reading = await originalReading(access, item, signal);
+    if (!reading.ok) return reading;
+    try {
+      const found = (await cleanPieces(reading.value)) ?? [];
+      await composition().store.shares.keepPieces(share.id, number, writeExactJson(found));
+      return found.length === 0 ? failed(noShare) : ok(found);
+    } catch (error) {
+      // A service that broke off may be whole the next time.
+      if (error instanceof TooMuch) return failed(noShare);
+      throw error;
+    }
+  });
+}
+
+/** Of one range, as players ask; of several, or of a word that is not understood, all is answered. */
+function partOf(range: string | null, size: number): { from: number; to: number } | "none" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? "") ?? [];
+  if (first === "" && last === "") return undefined;
+  if (first === "") return Number(last) === 0 ? "none" : { from: Math.max(0, size - Number(last)), to: size };
+  const to = last === "" ? size : Math.min(size, Number(last) + 1);
+  return Number(first) < to ? { from: Number(first), to } : "none";
+}
+
+async function unsatisfiable(from: Response | undefined, range: string | null): Promise<Result<Response, Failure>> {
+  await from?.body?.cancel();
+  return ok(new Response(null, { status: 416, headers: { "content-range": range ?? "bytes */*" } }));
+}

@@ -1,0 +1,230 @@
+// Shares: links for people without an account, and what each shows.
+// Guarantees: a token is stored as its hash; a share is found by its token only while it is open and its maker is a member who is not
+// suspended; what it shows is never added to. Must never: answer an item without the share that it belongs to.
+
+import "server-only";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { mediaKinds } from "@/lib/contract/views/media-kind";
+import { type Database } from "./database";
+import { hashToken } from "./set-up-token";
+import { type ShareRow } from "./tables";
+
+const KEPT_MS = 90 * 24 * 60 * 60_000;
+const MOST_LISTED = 500;
+/** Passwords that may be tried on one share within a quarter of an hour, wherever they come from. */
+const MOST_ATTEMPTS = 20;
+const ATTEMPTS_MS = 15 * 60_000;
+
+const place = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
+const itemSchema = z.object({
+  /** Where it is at the service: exactly one of these. */
+  asset: z.string().optional(),
+  file: place.optional(),
+  text: z.string().optional(),
+  name: z.string(),
+  kind: z.enum(mediaKinds).exclude(["json"]),
+  mimeType: z.string().optional(),
+  size: z.number().optional(),
+  /** BLAKE3, in hexadecimal. */
+  hash: z.string().optional(),
+  /** The service names it by its content, so that it cannot change. Else what told it apart when it was shared. */
+  isFixed: z.boolean(),
+  validator: z.string().optional(),
+  width: z.number().optional(),
+  height: z.number().optional(),
+});
+export type ShareItem = z.infer<typeof itemSchema>;
+
+export type Share = {
+  id: string;
+  memberId: string;
+  connectionId: string;
+  /** Where the connection led when it was made: elsewhere the same id means something else. */
+  baseUrl: string;
+  jobId: string | undefined;
+  title: string;
+  passwordHash: string | undefined;
+  keepsMetadata: boolean;
+  showsMaker: boolean;
+  showsWorkflow: boolean;
+  createdAt: number;
+  expiresAt: number;
+};
+export type NewShare = Share & { token: string; items: readonly ShareItem[] };
+export type ListedShare = Share & {
+  maker: string;
+  makerRole: string;
+  isSuspended: boolean;
+  connection: string;
+  count: number;
+  revokedAt: number | undefined;
+  views: number;
+  downloads: number;
+};
+export type ShareStore = ReturnType<typeof createShareStore>;
+
+export function createShareStore(database: Database) {
+  const open = (now: number) =>
+    database
+      .selectFrom("shares")
+      .innerJoin("members", "members.id", "shares.member_id")
+      .where("members.disabled", "=", 0)
+      .where("revoked_at", "is", null)
+      .where("expires_at", ">", now);
+  const add = async (id: string, column: "views" | "downloads") => {
+    await database
+      .updateTable("shares")
+      .set((where) => ({ [column]: where(column, "+", 1) }))
+      .where("id", "=", id)
+      .execute();
+  };
+
+  return {
+    async create({ token, items, ...share }: NewShare): Promise<void> {
+      await database.transaction().execute(async (transaction) => {
+        await transaction
+          .deleteFrom("shares")
+          .where("expires_at", "<", share.createdAt - KEPT_MS)
+          .execute();
+        await transaction
+          .insertInto("shares")
+          .values({
+            id: share.id,
+            token_hash: hashToken(token),
+            member_id: share.memberId,
+            connection_id: share.connectionId,
+            base_url: share.baseUrl,
+            job_id: share.jobId ?? null,
+            title: share.title,
+            password_hash: share.passwordHash ?? null,
+            keeps_metadata: share.keepsMetadata ? 1 : 0,
+            shows_maker: share.showsMaker ? 1 : 0,
+            shows_workflow: share.showsWorkflow ? 1 : 0,
+            created_at: share.createdAt,
+            expires_at: share.expiresAt,
+            revoked_at: null,
+          })
+          .execute();
+        const rows = items.map((item, index) => ({ share_id: share.id, number: index + 1, item: writeExactJson(item), pieces: null }));
+        if (rows.length > 0) await transaction.insertInto("share_items").values(rows).execute();
+      });
+    },
+
+    async findByToken(token: string, now: number): Promise<Share | undefined> {
+      const row = await open(now).selectAll("shares").where("token_hash", "=", hashToken(token)).executeTakeFirst();
+      return row && toShare(row);
+    },
+
+    async isOpen(id: string, now: number): Promise<boolean> {
+      return (await open(now).select("shares.id").where("shares.id", "=", id).executeTakeFirst()) !== undefined;
+    },
+
+    async items(shareId: string): Promise<{ number: number; item: ShareItem }[]> {
+      const rows = await database
+        .selectFrom("share_items")
+        .select(["number", "item"])
+        .where("share_id", "=", shareId)
+        .orderBy("number")
+        .execute();
+      return rows.map(({ number, item }) => ({ number, item: itemSchema.parse(JSON.parse(item)) }));
+    },
+
+    /** `pieces`: as JSON, once the file was looked at. */
+    async item(shareId: string, number: number): Promise<{ item: ShareItem; pieces: string | undefined } | undefined> {
+      const row = await database
+        .selectFrom("share_items")
+        .select(["item", "pieces"])
+        .where("share_id", "=", shareId)
+        .where("number", "=", number)
+        .executeTakeFirst();
+      return row && { item: itemSchema.parse(JSON.parse(row.item)), pieces: row.pieces ?? undefined };
+    },
+
+    async keepPieces(shareId: string, number: number, pieces: string): Promise<void> {
+      await database.updateTable("share_items").set({ pieces }).where("share_id", "=", shareId).where("number", "=", number).execute();
+    },
+
+    viewed: (id: string) => add(id, "views"),
+    downloaded: (id: string) => add(id, "downloads"),
+
+    /** Whether one more password may be tried. It counts before the password is looked at. */
+    async takeAttempt(id: string, now: number): Promise<boolean> {
+      return database.transaction().execute(async (transaction) => {
+        const before = now - ATTEMPTS_MS;
+        await transaction
+          .updateTable("shares")
+          .set({ attempts: 0, attempts_since: now })
+          .where("id", "=", id)
+          .where("attempts_since", "<=", before)
+          .execute();
+        const done = await transaction
+          .updateTable("shares")
+          .set((where) => ({ attempts: where("attempts", "+", 1) }))
+          .where("id", "=", id)
+          .where("attempts", "<", MOST_ATTEMPTS)
+          .executeTakeFirst();
+        return Number(done.numUpdatedRows) > 0;
+      });
+    },
+
+    /** The newest first; of one member, or of all. */
+    async list(memberId?: string): Promise<ListedShare[]> {
+      const rows = await database
+        .selectFrom("shares")
+        .innerJoin("members", "members.id", "shares.member_id")
+        .innerJoin("connections", "connections.id", "shares.connection_id")
+        .selectAll("shares")
+        .select(["members.name as maker", "members.role as maker_role", "members.disabled", "connections.name as connection"])
+        .select(({ selectFrom, fn }) =>
+          selectFrom("share_items").whereRef("share_id", "=", "shares.id").select(fn.countAll<number>().as("count")).as("count"),
+        )
+        .$if(memberId !== undefined, (query) => query.where("shares.member_id", "=", memberId ?? ""))
+        .orderBy("shares.created_at", "desc")
+        .orderBy("shares.id")
+        .limit(MOST_LISTED)
+        .execute();
+      return rows.map((row) => ({
+        ...toShare(row),
+        maker: row.maker,
+        makerRole: row.maker_role,
+        isSuspended: row.disabled !== 0,
+        connection: row.connection,
+        count: Number(row.count),
+        revokedAt: row.revoked_at === null ? undefined : Number(row.revoked_at),
+        views: Number(row.views),
+        downloads: Number(row.downloads),
+      }));
+    },
+
+    /** One of this member's, or anybody's; its title. Undefined where there is none that is not revoked yet. */
+    async revoke(id: string, { now, memberId }: { now: number; memberId?: string }): Promise<string | undefined> {
+      const row = await database
+        .updateTable("shares")
+        .set({ revoked_at: now })
+        .where("id", "=", id)
+        .where("revoked_at", "is", null)
+        .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? ""))
+        .returning("title")
+        .executeTakeFirst();
+      return row?.title;
+    },
+  };
+}
+
+function toShare(row: Omit<ShareRow, "views" | "downloads" | "attempts" | "attempts_since">): Share {
+  return {
+    id: row.id,
+    memberId: row.member_id,
+    connectionId: row.connection_id,
+    baseUrl: row.base_url,
+    jobId: row.job_id ?? undefined,
+    title: row.title,
+    passwordHash: row.password_hash ?? undefined,
+    keepsMetadata: row.keeps_metadata !== 0,
+    showsMaker: row.shows_maker !== 0,
+    showsWorkflow: row.shows_workflow !== 0,
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+  };
+}

@@ -1,0 +1,76 @@
+// A console with two pictures in it, one of which is shared: for the tests of shares.
+import sharp from "sharp";
+import { expect } from "vitest";
+import { type MadeShare, type ShareBody } from "@/lib/contract/share";
+import { visitShare } from "@/lib/server/queries/shares";
+import { createHarness, type Harness } from "@/tests/support/harness";
+
+export const DAY = 24 * 60 * 60_000;
+/** In the metadata of each picture. */
+export const SECRET = "a prompt that nobody outside may read";
+
+type Uploaded = { id: string; hash: string; file: Buffer };
+
+export async function createShareWorld() {
+  let now = Date.now();
+  let colour = 0;
+  const harness = await createHarness({ now: () => now });
+
+  async function upload(name: string): Promise<Uploaded> {
+    const plain = sharp({ create: { width: 300, height: 200, channels: 3, background: { r: ++colour, g: 90, b: 40 } } });
+    const file = await plain
+      .png()
+      .withExif({ IFD0: { ImageDescription: SECRET } })
+      .toBuffer();
+    const form = new FormData();
+    form.set("tags", '["output"]');
+    form.set("name", `${name}.png`);
+    form.set("file", new Blob([new Uint8Array(file)], { type: "image/png" }), `${name}.png`);
+    const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body: form });
+    const asset: { id: string; asset_hash: string } = await answer.json();
+    return { id: asset.id, hash: asset.asset_hash.replace("blake3:", ""), file };
+  }
+  const [given, other] = [await upload("given"), await upload("other")];
+
+  async function share(body: Partial<ShareBody> = {}, as: "operator" | "admin" = "operator"): Promise<MadeShare & { token: string }> {
+    const json = { assets: body.job === undefined ? [given.id] : [], expiresInMs: DAY, ...body };
+    const answer = await harness.request("/api/console/shares", { as, method: "POST", json });
+    const made: MadeShare = await answer.json();
+    expect([answer.status, made]).toEqual([201, made]);
+    return { ...made, token: made.path.slice("/share/".length) };
+  }
+  const ask = (token: string, rest: string, how: Parameters<Harness["request"]>[1] = {}) =>
+    harness.request(`/api/share/${token}${rest}`, how);
+  const visit = (token: string, cookie = "") => visitShare(token, new Headers({ cookie }));
+
+  return {
+    harness,
+    given,
+    other,
+    upload,
+    share,
+    ask,
+    visit,
+    now: () => now,
+    pass: (ms: number) => void (now += ms),
+    async statusOf(...asked: Parameters<typeof ask>): Promise<number> {
+      const answer = await ask(...asked);
+      await answer.body?.cancel();
+      return answer.status;
+    },
+    /** Nothing of it opens any more. */
+    async expectClosed(token: string): Promise<void> {
+      expect(await visit(token)).toEqual({ kind: "none" });
+      for (const rest of ["/1", "/1?download=1", "/1/256", "/workflow"]) {
+        for (const method of ["GET", "HEAD"]) {
+          const answer = await ask(token, rest, { method });
+          const text = await answer.text();
+          expect([rest, method, answer.status]).toEqual([rest, method, 404]);
+          if (method === "GET") expect(JSON.parse(text)).toMatchObject({ code: "NOT_FOUND", message: "This link does not open anything." });
+        }
+      }
+    },
+  };
+}
+
+export const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());

@@ -1,0 +1,217 @@
+// A share shows what it was given, to whoever has its link: and nothing else, however it is asked.
+import sharp from "sharp";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { type MadeShare } from "@/lib/contract/share";
+import { listShares } from "@/lib/server/queries/shares";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
+
+const { harness, given, other, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
+beforeEach(() => harness.renewCookies());
+afterAll(() => harness.dispose());
+
+test("what was shared is shown under a number, without its metadata, and counted", async () => {
+  const { token, id } = await share({ title: "For you", showsMaker: true });
+  const visited = await visit(token);
+  expect(visited).toMatchObject({ kind: "open", page: { title: "For you", maker: "operator", isCleaned: true, hasWorkflow: false } });
+  expect(visited.kind === "open" && visited.page.items).toEqual([
+    expect.objectContaining({ number: 1, name: "given.png", kind: "image", hash: given.hash }),
+  ]);
+  const page = JSON.stringify(visited);
+  for (const hidden of [given.id, harness.viewerOf("operator").memberId, id]) expect(page).not.toContain(hidden);
+
+  const answer = await ask(token, "/1");
+  expect(answer.status).toBe(200);
+  const headers = Object.fromEntries(answer.headers);
+  expect(headers).toMatchObject({
+    "content-type": "image/png",
+    "content-disposition": "inline; filename*=UTF-8''given.png",
+    "cache-control": "private, no-store",
+    "referrer-policy": "no-referrer",
+    "x-robots-tag": "noindex, nofollow",
+    "x-content-type-options": "nosniff",
+  });
+  expect(headers["content-security-policy"]).toContain("sandbox");
+  const file = await bytesOf(answer);
+  expect(file.length).toBe(Number(headers["content-length"]));
+  expect(file.includes(SECRET)).toBe(false);
+  expect(given.file.includes(SECRET)).toBe(true);
+  expect(await sharp(file).metadata()).toMatchObject({ width: 300, height: 200 });
+
+  const download = await ask(token, "/1?download=1");
+  expect(download.headers.get("content-disposition")).toMatch(/^attachment/);
+  await download.body?.cancel();
+  const thumbnail = await ask(token, "/1/256");
+  expect(await sharp(await bytesOf(thumbnail)).metadata()).toMatchObject({ format: "webp", width: 256 });
+  expect((await listShares(harness.viewerOf("operator"))).find((one) => one.id === id)).toMatchObject({
+    views: 1,
+    downloads: 1,
+    state: "open",
+  });
+});
+
+test("with its metadata kept a file passes as it is", async () => {
+  const { token } = await share({ keepsMetadata: true });
+  expect((await bytesOf(await ask(token, "/1"))).equals(given.file)).toBe(true);
+});
+
+test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("a range is of what is handed out: %o", async (how) => {
+  const { token } = await share(how);
+  const whole = await bytesOf(await ask(token, "/1"));
+  const ranges: [string, number, number][] = [
+    ["bytes=0-9", 0, 10],
+    ["bytes=20-", 20, whole.length],
+    ["bytes=-7", whole.length - 7, whole.length],
+    ["bytes=30-999999999", 30, whole.length],
+  ];
+  for (const [range, from, to] of ranges) {
+    const answer = await ask(token, "/1", { headers: { range } });
+    expect([range, answer.status, answer.headers.get("content-range")]).toEqual([range, 206, `bytes ${from}-${to - 1}/${whole.length}`]);
+    expect((await bytesOf(answer)).equals(whole.subarray(from, to))).toBe(true);
+  }
+  const beyond = await ask(token, "/1", { headers: { range: `bytes=${whole.length}-` } });
+  expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${whole.length}`]);
+  const head = await ask(token, "/1", { method: "HEAD", headers: { range: "bytes=0-9" } });
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(whole.length), ""]);
+});
+
+test("nothing else is behind a link: no other number, id, hash, edge, path or connection", async () => {
+  const { token } = await share();
+  const elsewhere = await share({ assets: [other.id] });
+  const tries = ["/0", "/2", "/01", "/1e0", "/-1", "/1.0", `/${other.id}`, `/${other.hash}`, `/${given.id}`, `/${given.hash}`, "/..%2f1"];
+  const edges = ["/1/255", "/2/256", `/${other.id}/256`, "/1/4096"];
+  for (const rest of [...tries, ...edges, "/workflow"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
+  for (const query of [
+    `?asset=${other.id}`,
+    "?connection=else",
+    `?id=${other.id}`,
+    `?filename=${other.hash}.png`,
+    "?number=2",
+    "?offset=1",
+  ])
+    expect([query, (await bytesOf(await ask(token, `/1${query}`))).equals(await bytesOf(await ask(token, "/1")))]).toEqual([query, true]);
+  // What climbs lands outside of the share, where a session is asked for.
+  for (const rest of ["/..", "/%2e%2e", "/1/../../../assets", "/1/%2e%2e/%2e%2e"])
+    expect([401, 404]).toContain(await statusOf(token, rest));
+  // The second share's number one is its own.
+  expect((await bytesOf(await ask(elsewhere.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
+  // A link is no session.
+  for (const path of ["/api/assets", `/api/assets/${given.id}`, "/api/jobs", "/api/console/shares"])
+    for (const headers of [
+      { authorization: `Bearer ${token}` },
+      { "x-api-key": token },
+      { cookie: `lightdesk.session=${token}` },
+    ] as Record<string, string>[])
+      expect([path, (await harness.request(path, { headers })).status]).toEqual([path, 401]);
+});
+
+const graph = {
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 48, batch_size: 1, color: 255 } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "shared" } },
+  "3": { class_type: "PreviewAny", inputs: { source: "sk-a-key-inside-of-a-workflow" } },
+};
+
+async function runJob(): Promise<string> {
+  const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
+  const { prompt_id: id }: { prompt_id: string } = await submitted.json();
+  await until(
+    "the job completes",
+    async () => (await (await harness.request(`/api/jobs/${id}`, { as: "viewer" })).json()).status === "completed",
+  );
+  return id;
+}
+
+test("of a job its outputs are shared, its workflow only where it was chosen, with secrets masked, and the job itself never", async () => {
+  const job = await runJob();
+  const plain = await share({ job });
+  const visited = await visit(plain.token);
+  expect(visited.kind === "open" && visited.page.items.map(({ kind }) => kind).sort()).toEqual(["image", "text"]);
+  expect(JSON.stringify(visited)).not.toContain(job);
+  expect(JSON.stringify(visited)).not.toContain("sk-a-key");
+  expect(await statusOf(plain.token, "/workflow")).toBe(404);
+  const open = await share({ job, showsWorkflow: true });
+  const workflow = await (await ask(open.token, "/workflow")).text();
+  expect(JSON.parse(workflow)).toMatchObject({ "1": graph["1"], "3": { inputs: { source: "[REDACTED]" } } });
+  expect(workflow).not.toContain(job);
+  const text = visited.kind === "open" ? visited.page.items.find(({ kind }) => kind === "text") : undefined;
+  expect(await statusOf(plain.token, `/${text?.number}`)).toBe(404);
+  // What the job makes later, or another one, is not in it.
+  expect(await statusOf(plain.token, "/3")).toBe(404);
+});
+
+test("a file whose metadata cannot be taken out is refused by name, or left out, or shared with it", async () => {
+  const form = new FormData();
+  form.set("file", new Blob(["<svg xmlns='http://www.w3.org/2000/svg'/>"], { type: "image/svg+xml" }), "drawn.svg");
+  const svg = (await (await harness.request("/api/assets", { as: "operator", method: "POST", body: form })).json()).id as string;
+  const assets = [given.id, svg];
+  const refused = await harness.request("/api/console/shares", { as: "operator", method: "POST", json: { assets, expiresInMs: DAY } });
+  expect(refused.status).toBe(422);
+  expect(await refused.json()).toMatchObject({ code: "UNPROCESSABLE", details: { notCleanable: ["drawn.svg"] } });
+  expect((await share({ assets, leavesOut: true })).count).toBe(1);
+  const { token } = await share({ assets, keepsMetadata: true });
+  const drawn = await ask(token, "/2");
+  expect([drawn.headers.get("content-type"), drawn.headers.get("content-disposition")?.slice(0, 10)]).toEqual([
+    "application/octet-stream",
+    "attachment",
+  ]);
+});
+
+test("only what its maker sees is shared, by an operator or more, and not where shares are switched off", async () => {
+  const make = (as: "viewer" | "operator", json: object) => harness.request("/api/console/shares", { as, method: "POST", json });
+  const body = { assets: [given.id], expiresInMs: DAY };
+  expect((await make("viewer", body)).status).toBe(403);
+  const bad: object[] = [
+    { ...body, assets: [] },
+    { ...body, job: "j" },
+    { ...body, expiresInMs: 366 * DAY },
+    { ...body, expiresInMs: 0 },
+    { ...body, password: "short" },
+    { ...body, assets: Array.from({ length: 101 }, (_, index) => String(index)) },
+  ];
+  for (const json of bad) expect([json, (await make("operator", json)).status]).toEqual([json, 400]);
+  expect((await make("operator", { ...body, assets: ["00000000-0000-4000-8000-000000000000"] })).status).toBe(404);
+  const connection = await harness.console.store.connections.create({
+    name: "Theirs",
+    baseUrl: "http://127.0.0.1:9",
+    memberId: harness.viewerOf("admin").memberId,
+    createdAt: now(),
+  });
+  const foreign = await harness.request(`/api/console/shares?connection=${connection.id}`, { as: "operator", method: "POST", json: body });
+  expect(foreign.status).toBe(404);
+  const { token } = await share();
+  harness.console.env.shares = false;
+  expect((await make("operator", body)).status).toBe(403);
+  await expectClosed(token);
+  harness.console.env.shares = true;
+});
+
+test("of a service that names files by place, a file that was replaced since is not shown", async () => {
+  let content = Buffer.concat([
+    await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+      .png()
+      .toBuffer(),
+  ]);
+  const service = await startLittleServer((request, response) => {
+    if (request.url?.includes("/api/view"))
+      return void response.writeHead(200, { "content-type": "image/png", "content-length": content.length }).end(content);
+    return answerJson(response, {
+      id: "j",
+      status: "completed",
+      outputs: { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } },
+    });
+  });
+  const connection = await harness.connect(service.url, "sk-key-of-the-service");
+  const answer = await harness.request(`/api/console/shares?connection=${connection}`, {
+    as: "operator",
+    method: "POST",
+    json: { job: "j", expiresInMs: DAY },
+  });
+  const { path }: MadeShare = await answer.json();
+  const token = path.slice("/share/".length);
+  expect(await statusOf(token, "/1")).toBe(200);
+  content = Buffer.concat([content, Buffer.from("replaced")]);
+  expect(await statusOf(token, "/1")).toBe(404);
+  expect(await statusOf(token, "/1/256")).toBe(404);
+  await service.close();
+});
