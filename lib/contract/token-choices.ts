@@ -2,7 +2,6 @@
 
 /** Days. */
 export const tokenLifetimes = [7, 30, 90, 365] as const;
-export type TokenLifetime = (typeof tokenLifetimes)[number];
 
 /** The name under which the events of jobs (the WebSocket) stand among the operations. */
 export const EVENTS = "events";

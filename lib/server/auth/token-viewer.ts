@@ -8,7 +8,7 @@ import { hasRole, type Role } from "@/lib/contract/roles";
 import { looksLikeToken } from "@/lib/contract/token-choices";
 import { composition } from "../composition";
 import { type Token } from "../store/tokens";
-import { reachOf } from "./token-reach";
+import { operationsOf } from "./token-operations";
 
 /** `connectionId`: the connection that is meant where a request names none. */
 export type TokenCredential = { kind: "token"; id: string; name: string; connectionId: string };
@@ -55,6 +55,6 @@ async function toViewer(token: Token): Promise<TokenViewer | undefined> {
     email: member.email,
     role: hasRole(member.role, token.role) ? token.role : member.role,
     credential: { kind: "token", id: token.id, name: token.name, connectionId: token.connectionId },
-    scope: { connections: token.connectionIds, operations: reachOf(token.operations) },
+    scope: { connections: token.connectionIds, operations: operationsOf(token.operations) },
   };
 }

@@ -12,7 +12,7 @@ import { composition } from "../composition";
 import { usableConnections } from "../connections/access";
 import { MOST_TOKENS, type Token } from "../store/tokens";
 import { tooStrong } from "./members";
-import { mayBeChosen } from "./token-reach";
+import { mayBeChosen } from "./token-operations";
 import { isOver } from "./token-viewer";
 import { type Viewer } from "./viewer";
 

@@ -92,9 +92,11 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const waitMs = opened.console.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
-    const held = holdBody(opened.request, async () =>
-      (await readViewer(headers)) ? ifReadOnly(guard, opened.request) : endOf(viewer.credential),
-    );
+    const held = holdBody(opened.request, async () => {
+      const now = await readViewer(headers);
+      if (!now) return endOf(viewer.credential);
+      return hasRole(now.role, guard.role) ? ifReadOnly(guard, opened.request) : refusal("ROLE_TOO_LOW", "Your role has changed.");
+    });
     const result = await run({ ...opened, request: held.request, viewer });
     const refused = held.refused();
     return refused ? failed(refused) : result;

@@ -25,7 +25,7 @@ export async function searchJobs(viewer: Viewer, query: JobSearchQuery, connecti
   const { id } = access.value.connection;
   const { reader } = composition().ledger;
   const outage = await reader.refresh(id);
-  const [jobs, reach] = await Promise.all([searchLedger(id, query), reachOf(id)]);
+  const [jobs, reach] = await Promise.all([searchLedger(id, query), operationsOf(id)]);
   await noteShownFiles(access.value.connection, filesShownIn(jobs));
   reader.want(
     id,
@@ -57,7 +57,7 @@ export async function findJobElsewhere(viewer: Viewer, jobId: string): Promise<s
 }
 
 /** How far back the ledger of a connection reaches without a gap. */
-async function reachOf(id: string): Promise<JobReach> {
+async function operationsOf(id: string): Promise<JobReach> {
   const reach = await oldestReachOf(id);
   const gap = composition().ledger.reader.gapOf(id);
   return gap ? { ...reach, extent: "reading", sinceMs: gap.beforeMs } : reach;

@@ -5,6 +5,7 @@ import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
 import { loadRoutes } from "@/tests/support/routes";
+import { makeToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
 let harness: Harness;
@@ -40,7 +41,7 @@ afterAll(async () => {
 });
 
 /** Without an upload of a test before, which broke off and arrives late, and without what the ledger reads in idle time. */
-const calls = () => service.seen.filter(({ url }) => !/^\/api\/userdata|limit=200\b|^\/api\/jobs\/[^/]+$/.test(url));
+const calls = () => service.seen.filter(({ url }) => !/^\/api\/(userdata|upload)|limit=200\b|^\/api\/jobs\/[^/]+$/.test(url));
 
 let person: { id: string; cookie: string };
 let count = 0;
@@ -209,5 +210,58 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
     const { store } = harness.console;
     const names = (await store.connections.listFor(harness.viewerOf("owner").memberId)).map(({ name }) => name);
     expect(names).not.toContain("Made late");
+  });
+});
+
+describe.each<[string, (id: string) => Promise<unknown>, number]>([
+  ["revoked", (id) => harness.request(`/api/console/tokens/${id}`, { as: "owner", method: "DELETE" }), 401],
+  ["of a member who was suspended", () => lose("suspended"), 401],
+  ["of a member who was lowered", () => lose("lowered"), 403],
+])("a token that is %s meanwhile", (_how, end, status) => {
+  const make = () => makeToken(harness, "admin", { memberId: person.id, connectionId: connection, connectionIds: [connection] });
+
+  test.each([
+    ["/api/prompt", "application/json", JSON.stringify(bodies.submitPrompt)],
+    [
+      "/api/upload/image",
+      "multipart/form-data; boundary=x",
+      '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n',
+    ],
+  ])("sends nothing on whose end came after it, to %s", async (path, type, text) => {
+    const { id, headers } = await make();
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          controller.enqueue(Buffer.from(text.slice(0, -1)));
+          await end(id);
+          controller.enqueue(Buffer.from(text.slice(-1)));
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const answer = await harness.request(path, {
+      method: "POST",
+      headers: { ...headers, "content-type": type, "content-length": String(text.length) },
+      body,
+    });
+    expect(answer.status).toBe(status);
+    expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === text)).toEqual([]);
+  });
+
+  test("gets no further file of an archive, and stops no further job", async () => {
+    const { id, headers } = await make();
+    const chosen = await harness.request("/api/console/archive", { headers, method: "POST", json: { ids: ["a", "b", "c"] } });
+    const archive = ((await chosen.json()) as { id: string }).id;
+    service.seen.length = 0;
+    meanwhile = async () => {
+      if (calls().length === 2) await end(id);
+    };
+    const file = await harness.request(`/api/console/archive/${archive}`, { headers });
+    const names = [...readZip(Buffer.from(await file.arrayBuffer())).keys()];
+    expect(names).toContain("NOT INCLUDED.txt");
+    expect(calls()).toHaveLength(2);
+    expect((await harness.request("/api/console/jobs/stop", { headers, method: "POST", json: { ids: ["job-1"] } })).status).toBe(status);
+    expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 });

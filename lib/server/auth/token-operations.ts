@@ -34,7 +34,7 @@ const reads = [...always, ...consoleReads, EVENTS, ...allOperations.filter(isRea
 const all = [...new Set([...reads, ...consoleActs, ...allOperations.map(({ name }) => name)])];
 
 /** Names of operations and acts, as routes have them. */
-export function reachOf(operations: TokenOperations): readonly string[] {
+export function operationsOf(operations: TokenOperations): readonly string[] {
   if (operations === "all") return all;
   return operations === "reads" ? reads : [...always, ...operations];
 }
