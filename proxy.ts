@@ -2,16 +2,16 @@
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
-import { PAGE_HEADER } from "@/lib/server/auth/page-header";
+import { PAGE_HEADER, VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
 
 const openPages = /^\/(sign-in|set-up|invitation|share)(\/|$)/;
 
 export function proxy(request: NextRequest): NextResponse {
   const { pathname, search } = request.nextUrl;
-  const hasCookie = SESSION_COOKIES.some((name) => request.cookies.has(name));
+  const mayBeSignedIn = request.headers.has(VOUCHED_HEADER) || SESSION_COOKIES.some((name) => request.cookies.has(name));
   // Pages decide between set-up and sign-in; without a cookie there is nothing to decide but where to come back to.
-  if (!hasCookie && !openPages.test(pathname) && pathname !== "/") {
+  if (!mayBeSignedIn && !openPages.test(pathname) && pathname !== "/") {
     const target = request.nextUrl.clone();
     target.pathname = "/sign-in";
     target.search = `?callbackUrl=${encodeURIComponent(pathname + search)}`;

@@ -18,6 +18,7 @@ import { starting, stillStarting } from "@/lib/http/still-starting";
 import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
+import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { buildFolder } from "./build-folder.mjs";
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
   const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked) });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) => {
-    const refused = judgeEncoding(request) ?? judgeMethod(request);
+    const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
     if (refused) return refuse(request, response, refused, basePath);
     request.url = keepDots(request.url ?? "/");
     // Below a path the host is others' too: what they speak is not for the console to say.
@@ -90,6 +91,8 @@ async function main(): Promise<void> {
 
 /** The composition may be there before it can be asked. */
 async function admit(request: IncomingMessage, env: Env): Promise<FeedAdmission> {
+  const refused = takeVouched(request, env.proxySignIn);
+  if (refused) return { ok: false, refused };
   request.headers[ADDRESS_HEADER] = addressOf(request, env);
   const admitListener = keptAdmission();
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };

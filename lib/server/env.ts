@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { basePathSchema, basePathWords } from "./base-path";
+import { readProxySignIn } from "./proxy-sign-in";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 import { readSignInSettings } from "./oidc-settings";
 
@@ -36,6 +37,9 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     const parsed = schema.safeParse(text);
     if (!parsed.success) throw new EnvError(`${name} must be ${expected}.`);
     return parsed.data;
+  };
+  const fail = (message: string): never => {
+    throw new EnvError(message);
   };
   const hostName = z.string().regex(/^[A-Za-z0-9.:_-]+$/);
   const hostList = z.string().regex(/^[A-Za-z0-9.:[\]-]+(,[A-Za-z0-9.:[\]-]+)*$/);
@@ -74,9 +78,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
     /** How many jobs of a connection the ledger keeps. */
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
-    ...readSignInSettings(read, (message) => {
-      throw new EnvError(message);
-    }),
+    ...readSignInSettings(read, fail),
+    proxySignIn: readProxySignIn(read, fail),
     /** Links for people without an account may be made, and those that were made work. */
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
     service: readService(source),

@@ -1,6 +1,8 @@
-// The header in which the proxy tells a page its own address, which a page cannot ask for. Free of everything else: proxy.ts looks at it too.
-// Must never: be trusted. The sign-in leads only to paths of this application, whatever it says.
+// Headers of our own, between the server and what stands behind it. Free of everything else: proxy.ts looks at them too.
 
 import "server-only";
 
+/** A page's own address, which it cannot ask for. Not to be trusted: the sign-in leads only to paths of this application, whatever it says. */
 export const PAGE_HEADER = "x-lightdesk-page";
+/** Written by our own HTTP server, after removing what a client sent under that name: the address that the reverse proxy named. */
+export const VOUCHED_HEADER = "x-lightdesk-vouched";

@@ -13,22 +13,23 @@ import { type Member } from "../store/members";
 import { isUseUnwritten, type Session } from "../store/sessions";
 import { sessionCookieName } from "./session-cookie";
 
-type Sent = Pick<Headers, "get">;
+export type Sent = Pick<Headers, "get">;
 export type Live = { session: Session; member: Member };
 
 const LONGEST_BROWSER = 60;
 
-/** `method`: `password`, or the provider that said who it is; `confirmedAt`: where that was not now. Answers the session's id. */
-export async function beginSession(
-  who: { memberId: string; version: number; method: string; confirmedAt?: number },
-  sent: Sent,
-): Promise<string> {
+type Begun = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
+
+/**
+ * `method`: `password`, or who said who it is; `confirmedAt`: where that was not now. Answers the session's id, a new one where none is
+ * given.
+ */
+export async function beginSession({ id = randomUUID(), ...who }: Begun, sent: Sent): Promise<string> {
   const { store, env, now } = composition();
   const before = await sessionIdIn(sent);
   if (before !== undefined) await store.sessions.end(before);
-  const id = randomUUID();
   const at = now();
-  const from = { browser: browserOf(sent.get("user-agent") ?? ""), address: sent.get(ADDRESS_HEADER) ?? "" };
+  const from = { browser: browserOf(sent), address: sent.get(ADDRESS_HEADER) ?? "" };
   await store.sessions.begin({ confirmedAt: at, ...who, id, ...from, createdAt: at, usedAt: at }, env.session);
   return id;
 }
@@ -86,7 +87,8 @@ export async function readSession(params: JWTDecodeParams): Promise<JWT | null> 
 }
 
 /** Short, and without versions, which say nothing to a person. */
-function browserOf(userAgent: string): string {
+export function browserOf(sent: Sent): string {
+  const userAgent = sent.get("user-agent") ?? "";
   const { browser, os } = userAgentFromString(userAgent.slice(0, 300));
   const name = browser.name ?? /^[\w.-]+/.exec(userAgent)?.[0];
   return [name, os.name].filter(Boolean).join(" · ").slice(0, LONGEST_BROWSER);

@@ -11,10 +11,11 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { composition } from "../composition";
 import { givenToken } from "./given-token";
-import { PAGE_HEADER } from "./page-header";
+import { PAGE_HEADER, VOUCHED_HEADER } from "./page-header";
 import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-viewer";
+import { liveByProxy } from "./vouched";
 
 /** `method`: `password`, or who else said that it is the member. `confirmedAt`: when it was last made sure that it is. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
@@ -37,11 +38,19 @@ export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined>
   const given = givenToken(sent);
   // Whatever cookies come along: what a token may not do, it cannot do by bringing a cookie.
   if (given !== undefined) return given === "two" ? undefined : viewerByToken(given.token);
-  const id = await sessionIdIn(sent);
-  const live = id === undefined ? undefined : await findSession(id);
+  const live = await liveBy(sent);
   if (!live) return undefined;
   await noteUse(live.session, sent);
   return viewerOf(live);
+}
+
+/** What the proxy says goes before a cookie, which may be of whoever was at this browser before. */
+async function liveBy(sent: SentHeaders): Promise<Live | undefined> {
+  const { proxySignIn } = composition().env;
+  const vouched = sent.get(VOUCHED_HEADER);
+  if (proxySignIn && vouched !== null) return liveByProxy(vouched, proxySignIn, sent);
+  const id = await sessionIdIn(sent);
+  return id === undefined ? undefined : findSession(id);
 }
 
 function viewerOf({ session, member }: Live): Viewer {

@@ -10,6 +10,7 @@ import { EVENTS } from "@/lib/contract/token-choices";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken } from "../auth/given-token";
+import { VOUCHED_HEADER } from "../auth/page-header";
 import { endOf, readViewer, type Viewer } from "../auth/viewer";
 import { CHALLENGE } from "../bff/answers";
 import { refusal } from "../bff/guard";
@@ -62,7 +63,17 @@ async function isStillMeant({ connection, fingerprint }: Access, viewer: Viewer,
 /** The address may bring the token here, and only here: the interface's clients have no other way to open a WebSocket with a key. */
 function headersOf(sent: IncomingMessage["headers"], token: string | null): Headers {
   const headers = new Headers();
-  for (const name of ["host", "origin", "sec-fetch-site", "cookie", "x-api-key", "authorization", ADDRESS_HEADER])
+  for (const name of [
+    "host",
+    "origin",
+    "sec-fetch-site",
+    "cookie",
+    "x-api-key",
+    "authorization",
+    "user-agent",
+    ADDRESS_HEADER,
+    VOUCHED_HEADER,
+  ])
     if (sent[name] !== undefined) headers.set(name, String(sent[name]));
   // Beside another one it makes both worth nothing.
   if (token && headers.get("x-api-key") !== token) headers.append("x-api-key", token);

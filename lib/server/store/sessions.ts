@@ -62,7 +62,11 @@ export function createSessionStore(database: Database) {
         .limit(MOST_OF_A_MEMBER - 1);
       await database.deleteFrom("sessions").where("member_id", "=", memberId).where("id", "not in", newest).execute();
       await database.deleteFrom("sessions").where("member_id", "=", memberId).where("version", "<", session.version).execute();
-      await database.insertInto("sessions").values(toRow(session)).execute();
+      await database
+        .insertInto("sessions")
+        .values(toRow(session))
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .execute();
     },
 
     async find(id: string): Promise<{ session: Session; member: Member } | undefined> {

@@ -1,0 +1,63 @@
+// A member by the word of a reverse proxy, which signs people in itself and names them in a header of each request.
+// Guarantees: the address is a member's, or becomes one's where the settings say so; a suspended or removed member is nobody; a session stands
+// for the member and browser, so that lists show it and acts of many steps look it up again. It begins anew whenever the proxy still
+// vouches: ending it here ends nothing there. Must never: read anything but the header that our own server wrote.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { composition } from "../composition";
+import { type ProxySignIn } from "../proxy-sign-in";
+import { type Member } from "../store/members";
+import { readReadOnly } from "./read-only";
+import { beginSession, browserOf, findSession, type Live, type Sent } from "./session";
+
+const address = z.string().trim().toLowerCase().max(254).pipe(z.email());
+
+/** As the proxy's word is fresh with each request, the session counts as just confirmed. */
+export async function liveByProxy(vouched: string, rule: ProxySignIn, sent: Sent): Promise<Live | undefined> {
+  const { now } = composition();
+  const email = address.safeParse(vouched).data;
+  if (email === undefined || !isOfDomain(email, rule.domains)) return undefined;
+  const member = await memberOf(email, rule);
+  if (!member || member.disabled) return undefined;
+  const id = sessionOf(member, sent);
+  const live = (await findSession(id)) ?? (await begun(member, id, sent));
+  return live && { ...live, session: { ...live.session, confirmedAt: now() } };
+}
+
+async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member | undefined> {
+  const { store, now } = composition();
+  const known = await store.members.getByEmail(email);
+  // While the console is read-only nobody becomes a member either.
+  if (known || signUp === undefined || (await readReadOnly())) return known;
+  const [name = email] = email.split("@");
+  const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
+  if (made) await note(made, "joinThroughProxy", signUp);
+  // Two requests of one new person come at once.
+  return made ?? store.members.getByEmail(email);
+}
+
+async function begun(member: Member, id: string, sent: Sent): Promise<Live | undefined> {
+  await composition().store.sessions.end(id);
+  await beginSession({ id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, sent);
+  await note(member, "signIn", "through the proxy");
+  return findSession(id);
+}
+
+async function note({ id, name, email }: Member, action: string, outcome: string): Promise<void> {
+  const { store, now } = composition();
+  const who = { memberId: id, memberName: name, target: email };
+  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, outcome, ...who });
+}
+
+function sessionOf({ id }: Member, sent: Sent): string {
+  const name = createHash("sha256")
+    .update(`${id} ${browserOf(sent)}`)
+    .digest("hex");
+  return `proxy-${name.slice(0, 32)}`;
+}
+
+function isOfDomain(email: string, domains: readonly string[]): boolean {
+  return domains.length === 0 || domains.some((domain) => email.endsWith(`@${domain}`));
+}

@@ -1,0 +1,81 @@
+// Signing in by a header that a reverse proxy sets: its settings, and whose word counts.
+// Guarantees: the header counts from the named addresses alone, by the socket and not by what a request says of itself; from anywhere else a
+// request that brings it is refused, and what it says reaches no route. Free of the store: the launcher uses it.
+
+import "server-only";
+import { type IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { z } from "zod";
+import { type Role, roles } from "@/lib/contract/roles";
+import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { VOUCHED_HEADER } from "./auth/page-header";
+
+export type ProxySignIn = {
+  /** Lower case. */
+  header: string;
+  from: ReturnType<typeof networks>;
+  /** Of whoever is no member yet; undefined: nobody is made one. */
+  signUp: Role | undefined;
+  /** Lower case; empty: any. */
+  domains: readonly string[];
+  /** Where the proxy ends its own session. */
+  signOutUrl: string | undefined;
+};
+
+type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
+type Fail = (message: string) => never;
+
+const NAME = "LIGHTDESK_AUTH_HEADER";
+/** What browsers and other settings say by them. */
+const takenNames =
+  /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
+const nameSchema = z
+  .string()
+  .toLowerCase()
+  .regex(/^[a-z][a-z0-9-]{1,60}$/)
+  .refine((name) => !takenNames.test(name));
+const sources = z
+  .string()
+  .transform((text) => text.split(",").map((part) => part.trim()))
+  .refine((parts) => parts.every(isSource))
+  .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
+const domainList = z
+  .string()
+  .toLowerCase()
+  .regex(/^(\*|[a-z0-9.-]+\.[a-z0-9-]+(,[a-z0-9.-]+\.[a-z0-9-]+)*)$/);
+const givenRoles = roles.filter((role) => role !== "owner");
+
+export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined {
+  const header = read(NAME, nameSchema, "the name of a header of its own, such as x-forwarded-email");
+  const from = read(`${NAME}_FROM`, sources, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
+  const signUp = read(`${NAME}_SIGN_UP`, z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ?? "no";
+  const domains = read(`${NAME}_DOMAINS`, domainList, "domains of addresses, separated by commas, or * for any");
+  const signOutUrl = read(`${NAME}_SIGN_OUT`, z.url({ protocol: /^https?$/ }), "the address where the proxy ends its session");
+  if (header === undefined && from === undefined) return undefined;
+  if (header === undefined || from === undefined) return fail(`${NAME} and ${NAME}_FROM must be set together.`);
+  if (signUp !== "no" && domains === undefined)
+    return fail(`${NAME}_DOMAINS must be set with ${NAME}_SIGN_UP: the domains whose people become members, or * for everybody.`);
+  const named = domains === undefined || domains === "*" ? [] : domains.split(",");
+  return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: named, signOutUrl };
+}
+
+function isSource(text: string): boolean {
+  const [address = "", prefix = "0", ...more] = text.split("/");
+  const version = isIP(address);
+  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32);
+}
+
+type Refused = { status: number; code: string; message: string };
+
+/** Before any route. Undefined where nothing is wrong; then what the proxy says is under the one name that routes read. */
+export function takeVouched({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): Refused | undefined {
+  delete headers[VOUCHED_HEADER];
+  const given = rule && headers[rule.header];
+  if (!rule || given === undefined) return undefined;
+  if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
+    const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in ${NAME}_FROM where that is.`;
+    return { status: 403, code: "FORBIDDEN", message };
+  }
+  headers[VOUCHED_HEADER] = String(given);
+  return undefined;
+}
