@@ -3,7 +3,7 @@ import { KnownConnection } from "@/components/frame/connection/known-connection"
 import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { requireViewer, signOutAt } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/queries/frame";
 import { sharesAreOn } from "@/lib/server/queries/shares";
 
@@ -13,6 +13,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   return (
     <Shell
       readOnly={viewer.readOnly}
+      signOutAt={signOutAt(viewer)}
       member={{ name: viewer.name, email: viewer.email, role: viewer.role }}
       connections={connections}
       currentId={connection?.id}

@@ -4,17 +4,22 @@ import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, useContext } from "react";
 import { type Role } from "@/lib/contract/roles";
 
-type Member = { role: Role; isReadOnly?: boolean };
+/** `signOutAt`: a proxy signs people in and out, there; null: it does not say where. */
+type Member = { role: Role; isReadOnly?: boolean; signOutAt?: string | null };
 
 const Current = createContext<Member | undefined>(undefined);
 
 /** Whose pages these are: what a control offers. What is allowed is judged by the server alone. */
-export function MemberProvider({ role, isReadOnly = false, children }: Member & { children: ReactNode }) {
-  return <Current value={{ role, isReadOnly }}>{children}</Current>;
+export function MemberProvider({ role, isReadOnly = false, signOutAt, children }: Member & { children: ReactNode }) {
+  return <Current value={{ role, isReadOnly, signOutAt }}>{children}</Current>;
 }
 
 export function useRole(): Role | undefined {
   return useContext(Current)?.role;
+}
+
+export function useSignOutAt(): string | null | undefined {
+  return useContext(Current)?.signOutAt;
 }
 
 /** Why something is not offered: the sentence that says so of the role, or that the console is read-only, whatever the role. */

@@ -23,6 +23,7 @@ type ShellProps = {
   connections: readonly ConnectionView[];
   currentId?: string;
   readOnly?: ReadOnlyView;
+  signOutAt?: string | null;
   children: ReactNode;
 };
 
@@ -31,10 +32,10 @@ function toCurrent({ id, name, embedded, dialect, hasAssets }: ConnectionView): 
 }
 
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
-export function Shell({ member, connections, currentId, readOnly, children }: ShellProps) {
+export function Shell({ member, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
-    <MemberProvider role={member.role} isReadOnly={readOnly !== undefined}>
+    <MemberProvider role={member.role} isReadOnly={readOnly !== undefined} signOutAt={signOutAt}>
       <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
         <a
           href="#content"

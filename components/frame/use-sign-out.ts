@@ -3,15 +3,18 @@ import { useState } from "react";
 import { showToast } from "@/components/ui/toast-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { signOut } from "@/lib/browser/session";
+import { useSignOutAt } from "./member-context";
 import { apiPath } from "@/lib/browser/urls";
 
 export function useSignOut() {
   const t = useTranslations("frame.member");
   const [isBusy, setBusy] = useState(false);
+  const signOutAt = useSignOutAt();
   async function end() {
     setBusy(true);
     // The question was asked already, and after the session is ended there would be nothing to stay for.
     leaveUnasked(true);
+    if (signOutAt) return window.location.assign(signOutAt);
     // A full load, so that nothing of the member stays in memory.
     if (await signOut()) return window.location.assign(apiPath("/sign-in"));
     leaveUnasked(false);
@@ -22,7 +25,7 @@ export function useSignOut() {
     if (!wouldLose()) return end();
     showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void end() } });
   }
-  return { isBusy, leave };
+  return { isBusy, leave, isOffered: signOutAt !== null };
 }
 
 /** Whatever asks before the page is left says so: files on their way, a mask, a workflow that cannot be kept. */

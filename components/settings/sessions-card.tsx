@@ -71,7 +71,9 @@ function SessionItem({ session, isBusy, onEnd }: { session: SessionView; isBusy:
           {current ? <StatusBadge tone="ok" word={t("this")} /> : null}
         </p>
         <p className="text-sm break-words text-ink-3">
-          {[address, method === "password" ? "" : t("by", { method })].filter(Boolean).join(" · ")}
+          {[address, method === "password" ? "" : t("by", { method: method === "proxy" ? t("proxy") : method })]
+            .filter(Boolean)
+            .join(" · ")}
         </p>
       </div>
       <span className="text-sm text-ink-3">
@@ -79,7 +81,7 @@ function SessionItem({ session, isBusy, onEnd }: { session: SessionView; isBusy:
         {" · "}
         {t.rich("begun", { time: () => <RelativeTime ms={createdAt} /> })}
       </span>
-      {current ? null : (
+      {current || method === "proxy" ? null : (
         <Button size="small" tone="danger" busy={isBusy} aria-label={t("endOf", { browser, address })} onClick={onEnd}>
           {t("end")}
         </Button>

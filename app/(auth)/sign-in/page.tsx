@@ -5,7 +5,9 @@ import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { safeReturn } from "@/lib/shared/safe-return";
 import { SignInForm } from "@/components/auth/sign-in-form";
+import { FailureNotice } from "@/components/ui/failure-notice";
 import { PageMessages } from "@/components/frame/page-messages";
+import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 
@@ -19,6 +21,13 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   if (await readViewer(await headers())) redirect(safeReturn(returnTo));
   const t = await getTranslations("auth.signIn");
   const frame = await getTranslations("frame");
+  const vouched = (await headers()).get(VOUCHED_HEADER);
+  if (vouched !== null)
+    return (
+      <AuthShell product={frame("product")} title={t("title")}>
+        <FailureNotice title={t("stranger.title", { email: vouched.slice(0, 254) })} next={t("stranger.next")} />
+      </AuthShell>
+    );
   return (
     <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")}>

@@ -37,7 +37,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
   const router = useRouter();
   const { setTheme } = useTheme();
   const { language, change } = useLanguage();
-  const { leave } = useSignOut();
+  const { leave, isOffered } = useSignOut();
   const current = useConnection();
   const connections = useConnections();
   const connection = useLinkedConnection();
@@ -127,7 +127,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
         run: () => change(name),
       })),
     { key: "keys", group: "actions", label: t("palette.keys"), note: "?", run: () => showOverlay("keys") },
-    { key: "sign-out", group: "actions", label: t("member.signOut"), run: () => void leave() },
+    ...(isOffered ? [{ key: "sign-out", group: "actions" as const, label: t("member.signOut"), run: () => void leave() }] : []),
   ];
 }
 

@@ -76,6 +76,12 @@ export function endOf({ kind }: Credential): Failure {
   return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is not valid any more.", status: 401 } : sessionEnded;
 }
 
+/** Where a proxy signs out whoever it signed in; null where it does not say, undefined for everybody else. */
+export function signOutAt({ credential }: Viewer): string | null | undefined {
+  const isByProxy = credential.kind === "session" && credential.method === "proxy";
+  return isByProxy ? (composition().env.proxySignIn?.signOutUrl ?? null) : undefined;
+}
+
 /** For pages, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
 export async function requireViewer(): Promise<PageViewer> {
   const sent = await headers();

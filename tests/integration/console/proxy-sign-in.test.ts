@@ -1,0 +1,148 @@
+// Signing in by the header of a reverse proxy: who may set it, whom it names, and what it does not open.
+import { once } from "node:events";
+import { createServer, get } from "node:http";
+import { type AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
+import { readEnv } from "@/lib/server/env";
+import { takeVouched } from "@/lib/server/proxy-sign-in";
+import { createHarness, type Harness } from "@/tests/support/harness";
+
+const settings = { LIGHTDESK_AUTH_HEADER: "X-Forwarded-Email", LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1, 10.0.0.0/8" };
+
+describe("the header", () => {
+  const { proxySignIn } = readEnv(settings, "/root");
+  const server = createServer((request, response) => {
+    const refused = takeVouched(request, request.url === "/off" ? undefined : proxySignIn);
+    response.end(JSON.stringify(refused ?? { vouched: request.headers[VOUCHED_HEADER] ?? null }));
+  });
+  beforeAll(async () => {
+    server.listen(0, "0.0.0.0");
+    await once(server, "listening");
+  });
+  afterAll(() => void server.close());
+
+  async function ask(from: string, headers: Record<string, string>, path = "/"): Promise<unknown> {
+    const { port } = server.address() as AddressInfo;
+    const request = get({ host: "127.0.0.1", port, path, localAddress: from, headers, agent: false });
+    const [answer] = await once(request, "response");
+    let text = "";
+    for await (const chunk of answer) text += String(chunk);
+    return JSON.parse(text);
+  }
+
+  test("is taken from an address that may set it, and refused from any other, whatever the request says of itself", async () => {
+    const named = { "x-forwarded-email": "ana@desk.test" };
+    expect(await ask("127.0.0.1", named)).toEqual({ vouched: "ana@desk.test" });
+    const claims: Record<string, string>[] = [
+      {},
+      { "x-forwarded-for": "127.0.0.1" },
+      { forwarded: "for=127.0.0.1" },
+      { "x-real-ip": "10.0.0.1" },
+    ];
+    for (const more of claims)
+      expect(await ask("127.0.0.2", { ...named, ...more })).toMatchObject({ status: 403, message: /taken from the reverse proxy only/ });
+    expect(await ask("127.0.0.2", {})).toEqual({ vouched: null });
+  });
+
+  test("that our own server writes is nobody else's to write", async () => {
+    for (const [from, path] of [
+      ["127.0.0.1", "/"],
+      ["127.0.0.2", "/"],
+      ["127.0.0.1", "/off"],
+    ] as const)
+      expect(await ask(from, { [VOUCHED_HEADER]: "ana@desk.test" }, path)).toEqual({ vouched: null });
+    expect(await ask("127.0.0.2", { "x-forwarded-email": "ana@desk.test" }, "/off")).toEqual({ vouched: null });
+  });
+});
+
+test.each([
+  [{ LIGHTDESK_AUTH_HEADER: "x-forwarded-email" }, /LIGHTDESK_AUTH_HEADER_FROM must be set together/],
+  [{ LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1" }, /must be set together/],
+  [{ ...settings, LIGHTDESK_AUTH_HEADER: "cookie" }, /LIGHTDESK_AUTH_HEADER must be/],
+  [{ ...settings, LIGHTDESK_AUTH_HEADER: "x-lightdesk-vouched" }, /LIGHTDESK_AUTH_HEADER must be/],
+  [{ ...settings, LIGHTDESK_AUTH_HEADER_FROM: "proxy.local" }, /LIGHTDESK_AUTH_HEADER_FROM must be/],
+  [{ ...settings, LIGHTDESK_AUTH_HEADER_FROM: "10.0.0.0/33" }, /LIGHTDESK_AUTH_HEADER_FROM must be/],
+  [{ ...settings, LIGHTDESK_AUTH_HEADER_SIGN_UP: "owner" }, /LIGHTDESK_AUTH_HEADER_SIGN_UP must be/],
+  [{ ...settings, LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer" }, /LIGHTDESK_AUTH_HEADER_DOMAINS must be set/],
+])("a start with %j stops and says why", (given, message) => {
+  expect(() => readEnv(given, "/root")).toThrow(message);
+});
+
+describe("whom it names", () => {
+  let now = Date.now();
+  let harness: Harness;
+  beforeAll(async () => {
+    const joining = { LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer", LIGHTDESK_AUTH_HEADER_DOMAINS: "desk.test,studio.test" };
+    harness = await createHarness({ now: () => now, settings: { ...settings, ...joining } });
+  });
+  afterAll(() => harness.dispose());
+
+  const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+  const as = (email: string, more: Record<string, string> = {}) => ({
+    headers: { [VOUCHED_HEADER]: email, "user-agent": firefox, ...more },
+  });
+  const account = async (given: object) => {
+    const answer = await harness.request("/api/console/account", given);
+    return answer.ok ? (await answer.json()).member.email : answer.status;
+  };
+
+  test("is the member of that address, before whoever a cookie names", async () => {
+    expect(await account(as("Operator@Desk.test"))).toBe("operator@desk.test");
+    expect(await account({ ...as("operator@desk.test"), as: "owner" })).toBe("operator@desk.test");
+    expect(await account({ ...as("nobody@else.test"), as: "owner" })).toBe(401);
+    for (const wrong of ["", "operator", "operator@desk.test, owner@desk.test", "a@desk.test\u0000", `${"a".repeat(300)}@desk.test`])
+      expect([wrong, await account({ headers: { [VOUCHED_HEADER]: wrong.replace("\u0000", "%00") } })]).toEqual([wrong, 401]);
+  });
+
+  test("becomes a member where the settings say so, once, with the role they say, and the log tells of it", async () => {
+    const both = await Promise.all([account(as("ana@studio.test")), account(as("ana@studio.test"))]);
+    expect(both).toEqual(["ana@studio.test", "ana@studio.test"]);
+    expect(await harness.console.store.members.getByEmail("ana@studio.test")).toMatchObject({ role: "viewer", name: "ana" });
+    const joined = (await harness.console.store.audit.listNewest(20)).filter(({ action }) => action === "joinThroughProxy");
+    expect(joined.map(({ target, outcome }) => [target, outcome])).toEqual([["ana@studio.test", "viewer"]]);
+    expect(await account(as("eve@elsewhere.test"))).toBe(401);
+    expect(await harness.console.store.members.getByEmail("eve@elsewhere.test")).toBeUndefined();
+  });
+
+  test("has one session for each browser, which goes on as long as the proxy vouches", async () => {
+    const list = async (given: object) => (await (await harness.request("/api/console/account/sessions", given)).json()).sessions;
+    await account(as("viewer@desk.test", { "user-agent": "curl/8.0" }));
+    const sessions = await list(as("viewer@desk.test"));
+    expect(sessions.map(({ browser, method, current }: Record<string, unknown>) => [browser, method, current])).toEqual(
+      expect.arrayContaining([
+        ["Firefox · Linux", "proxy", true],
+        ["curl", "proxy", false],
+        ["Firefox · Linux", "password", false],
+      ]),
+    );
+    expect(await list(as("viewer@desk.test"))).toHaveLength(3);
+    now += 8 * 24 * 60 * 60_000;
+    expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
+  });
+
+  test("is asked for no password, as each request is vouched for anew", async () => {
+    const invite = (email: string) =>
+      harness.request("/api/console/members/invitations", { ...as("admin@desk.test"), method: "POST", json: { email, role: "viewer" } });
+    expect((await invite("one@desk.test")).status).toBe(201);
+    now += 60 * 60_000;
+    expect((await invite("two@desk.test")).status).toBe(201);
+  });
+
+  test("is nobody once suspended or removed, and has a lowered role at once", async () => {
+    const { store } = harness.console;
+    const id = harness.viewerOf("operator").memberId;
+    await store.members.change(id, { role: "viewer" });
+    const submit = { ...as("operator@desk.test"), method: "POST", json: { prompt: {} } };
+    expect((await harness.request("/api/prompt", submit)).status).toBe(403);
+    await store.members.change(id, { disabled: true });
+    expect(await account(as("operator@desk.test"))).toBe(401);
+  });
+
+  test("is nobody by the header alone where the setting is off", async () => {
+    const off = await createHarness();
+    const answer = await off.request("/api/console/account", as("owner@desk.test"));
+    expect(answer.status).toBe(401);
+    await off.dispose();
+  });
+});
