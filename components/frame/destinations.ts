@@ -17,7 +17,15 @@ const destinations: readonly Destination[] = [
   { href: "/settings", label: "settings", icon: Settings },
 ];
 
-export function destinationsOf(connection: { hasNoAssets?: boolean } | undefined): readonly Destination[] {
+/** What another member's own connection, whose jobs are seen, has nothing for. */
+const closed: readonly string[] = ["/assets", "/files", "/run"];
+
+export function isClosed(pathname: string): boolean {
+  return closed.some((href) => isWithin(pathname, href));
+}
+
+export function destinationsOf(connection: { hasNoAssets?: boolean; seenOf?: string } | undefined): readonly Destination[] {
+  if (connection?.seenOf !== undefined) return destinations.filter(({ href }) => !closed.includes(href));
   return connection?.hasNoAssets ? destinations.filter(({ label }) => label !== "assets") : destinations;
 }
 

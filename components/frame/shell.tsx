@@ -27,8 +27,15 @@ type ShellProps = {
   children: ReactNode;
 };
 
-function toCurrent({ id, name, embedded, dialect, hasAssets }: ConnectionView): CurrentConnection {
-  return { id, name, embedded, ...(dialect === "local" && { isLocal: true }), ...(!hasAssets && { hasNoAssets: true }) };
+function toCurrent({ id, name, embedded, dialect, hasAssets, seenOf }: ConnectionView): CurrentConnection {
+  return {
+    id,
+    name,
+    embedded,
+    ...(dialect === "local" && { isLocal: true }),
+    ...(!hasAssets && { hasNoAssets: true }),
+    ...(seenOf !== undefined && { seenOf }),
+  };
 }
 
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */

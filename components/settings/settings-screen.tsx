@@ -10,11 +10,12 @@ import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { showToast } from "@/components/ui/toast-store";
-import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
+import { type ConnectionCheck, type ConnectionView, type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { ConnectionForm } from "./connection-form";
 import { ConnectionItem } from "./connection-item";
+import { PersonalConnections, useJobViewersDialog } from "./personal-connections";
 import { RemovalDialog } from "./removal-dialog";
 import { SettingsTabs } from "./settings-tabs";
 import { useConnectionActs } from "./use-connection-acts";
@@ -25,9 +26,12 @@ type SettingsScreenProps = {
   canChangeShared: boolean;
   /** Everybody but viewers: a key of one's own. */
   canAdd: boolean;
+  viewer: { memberId: string; name: string };
+  /** For owners and admins: other members' own connections, and whom they can let see the jobs of one. */
+  team?: { personal: Promise<Result<PersonalConnectionView[], Failure>>; members: Promise<Result<MemberView[], Failure>> };
 };
 
-export function SettingsScreen({ connections, canChangeShared, canAdd }: SettingsScreenProps) {
+export function SettingsScreen({ connections, canChangeShared, canAdd, viewer, team }: SettingsScreenProps) {
   const t = useTranslations("settings");
   const whyNot = useWhyNot();
   const result = use(connections);
@@ -37,8 +41,9 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
   const [closed, setClosed] = useState<typeof open>();
   const [leaving, setLeaving] = useState<ConnectionView>();
   const acts = useConnectionActs();
+  const viewers = useJobViewersDialog(team?.members);
   const list = result.ok ? result.value : [];
-  const canChange = (connection: ConnectionView) => canChangeShared || !connection.shared;
+  const canChange = (connection: ConnectionView) => connection.seenOf === undefined && (canChangeShared || !connection.shared);
 
   function close() {
     setClosed(open);
@@ -87,8 +92,13 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
                     busyWith={acts.busy?.id === connection.id ? acts.busy.act : undefined}
                     isReturned={closed?.form === "change" && closed.id === connection.id}
                     canChange={canAdd && canChange(connection)}
+                    canShow={viewers.choose !== undefined}
+                    onTake={(memberId) => void acts.takeView(connection, memberId)}
                     onAct={(act) => {
-                      if (act === "change") setOpen({ form: "change", id: connection.id });
+                      const { seenBy = [] } = connection;
+                      if (act === "viewers")
+                        viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
+                      else if (act === "change") setOpen({ form: "change", id: connection.id });
                       else if (act === "remove") setLeaving(connection);
                       else void acts.run(connection, act);
                     }}
@@ -98,7 +108,9 @@ export function SettingsScreen({ connections, canChangeShared, canAdd }: Setting
             </ul>
           </Card>
         ) : null}
+        {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
       </div>
+      {viewers.dialog}
       <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
         {t("removeText")}
       </RemovalDialog>

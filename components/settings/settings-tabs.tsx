@@ -6,6 +6,7 @@ const parts = [
   { part: "connections", href: "/settings" },
   { part: "members", href: "/settings/members" },
   { part: "shares", href: "/settings/shares" },
+  { part: "usage", href: "/settings/usage" },
   { part: "audit", href: "/settings/audit" },
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },

@@ -5,9 +5,10 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
+import { viewerPath } from "./job-viewers-dialog";
 import { connectionPath } from "./save-connection";
 
-type Busy = { id: string; act: "use" | "check" | "remove" };
+type Busy = { id: string; act: "use" | "check" | "remove" | "viewers" };
 
 /** Using, checking and removing a connection: one at a time, with the answer kept beside the connection it is about. */
 export function useConnectionActs() {
@@ -42,6 +43,7 @@ export function useConnectionActs() {
       // An address that names another one would go on showing that.
       if (answer.ok && act === "use") router.replace("/settings");
     },
+    takeView: async ({ id }: ConnectionView, memberId: string) => call({ id, act: "viewers" }, "DELETE", viewerPath(id, memberId)),
     /** True when it is gone. */
     remove: async ({ id }: ConnectionView): Promise<boolean> => (await call({ id, act: "remove" }, "DELETE", connectionPath(id))).ok,
   };

@@ -24,9 +24,11 @@ const ofEarlier: WayRequest = { id: 0, way: "tray" };
 type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> : never) : never;
 
 /** Once beside the pages: takes what is dropped, pasted or picked, wherever a person is. */
-export function WaysIn({ canAdd }: { canAdd: boolean }) {
+export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();
+  const isSeen = connection?.seenOf !== undefined;
+  const canAdd = mayAdd && !isSeen;
   const [request, setRequest] = useState<WayRequest>();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
@@ -55,7 +57,7 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
   const resume = useEffectEvent(() => wish({ way: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
-    if (connectionId === undefined) return;
+    if (connectionId === undefined || isSeen) return;
     const asking = new AbortController();
     void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
       signal: asking.signal,
@@ -63,7 +65,7 @@ export function WaysIn({ canAdd }: { canAdd: boolean }) {
       if (answer.ok && answer.value.underWay > 0) resume();
     });
     return () => asking.abort();
-  }, [connectionId]);
+  }, [connectionId, isSeen]);
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,

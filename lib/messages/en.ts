@@ -22,4 +22,5 @@ export { default as settings } from "./en/settings.json";
 export { default as sharing } from "./en/sharing.json";
 export { default as tokens } from "./en/tokens.json";
 export { default as uploads } from "./en/uploads.json";
+export { default as usage } from "./en/usage.json";
 export { default as viewer } from "./en/viewer.json";

@@ -22,4 +22,5 @@ export { default as settings } from "./zh-CN/settings.json";
 export { default as sharing } from "./zh-CN/sharing.json";
 export { default as tokens } from "./zh-CN/tokens.json";
 export { default as uploads } from "./zh-CN/uploads.json";
+export { default as usage } from "./zh-CN/usage.json";
 export { default as viewer } from "./zh-CN/viewer.json";

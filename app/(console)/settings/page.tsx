@@ -4,7 +4,9 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { SettingsScreen } from "@/components/settings/settings-screen";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listPersonalConnections } from "@/lib/server/connections/job-viewers";
 import { listConnections } from "@/lib/server/queries/connections";
+import { listMembers } from "@/lib/server/queries/members";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("settings"))("title") };
@@ -14,7 +16,13 @@ export default async function SettingsPage() {
   const viewer = await requireViewer();
   return (
     <PageMessages messages={await pickMessages("settings")}>
-      <SettingsScreen connections={listConnections(viewer)} canChangeShared={viewer.can("admin")} canAdd={viewer.can("operator")} />
+      <SettingsScreen
+        connections={listConnections(viewer)}
+        canChangeShared={viewer.can("admin")}
+        canAdd={viewer.can("operator")}
+        viewer={{ memberId: viewer.memberId, name: viewer.name }}
+        team={viewer.can("admin") ? { personal: listPersonalConnections(viewer), members: listMembers(viewer) } : undefined}
+      />
     </PageMessages>
   );
 }

@@ -9,8 +9,9 @@ import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { useConnection } from "./connection-context";
-import { connectionTone, keyWord } from "./connection-status";
+import { connectionTone } from "./connection-status";
 import { useConnectionStatus } from "../counts-context";
+import { useKeyNote } from "./use-key-note";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
 
@@ -22,6 +23,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const currentId = useConnection()?.id;
   const current = connections.find(({ id }) => id === currentId);
   const statusOf = useConnectionStatus();
+  const keyNote = useKeyNote();
   const [isOpen, setOpen] = useState(false);
   if (!current) {
     return (
@@ -40,7 +42,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
         onClick={() => setOpen(true)}
         className={cn(cardStyle, className)}
       >
-        <Name name={current.name} note={`${t(keyWord(current))} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
+        <Name name={current.name} note={`${keyNote(current)} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
         <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
       </button>
       {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}

@@ -12,6 +12,8 @@ export type CurrentConnection = {
   isLocal?: boolean;
   /** Its service keeps no assets: their pages and ways in are absent. */
   hasNoAssets?: boolean;
+  /** The member whose own it is, where only its jobs are seen. */
+  seenOf?: string;
 };
 
 type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };

@@ -6,8 +6,9 @@ import { Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
-import { connectionTone, keyWord } from "./connection-status";
+import { connectionTone } from "./connection-status";
 import { useConnectionStatus } from "../counts-context";
+import { useKeyNote } from "./use-key-note";
 import { FailureMessage } from "../failure/failure-message";
 import { useSwitchConnection } from "./use-switch-connection";
 
@@ -18,6 +19,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
   const t = useTranslations("frame.connection");
   const switchTo = useSwitchConnection();
   const statusOf = useConnectionStatus();
+  const keyNote = useKeyNote();
   const [refusal, setRefusal] = useState<Refusal>();
   const [busyId, setBusyId] = useState<string>();
 
@@ -57,7 +59,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
                 <span className="min-w-0 flex-1">
                   <span className="block truncate font-medium">{connection.name}</span>
                   <span className="block truncate text-xs text-ink-3">
-                    {t(keyWord(connection))} · {t(status)}
+                    {keyNote(connection)} · {t(status)}
                   </span>
                 </span>
                 {isCurrent ? <span className="text-sm text-ink-3">{t("current")}</span> : null}

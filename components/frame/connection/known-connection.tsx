@@ -6,6 +6,8 @@ import { type ReactNode } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { WholePageNote } from "@/components/ui/whole-page-note";
+import { withQuery } from "@/lib/browser/urls";
+import { isClosed } from "../destinations";
 import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
 
 /** A page whose address names a connection that the member has not says so itself: no list could, as each would blame what it lists. */
@@ -13,9 +15,28 @@ export function KnownConnection({ children }: { children: ReactNode }) {
   const wanted = useLinkedConnection();
   const pathname = usePathname();
   const isKnown = useConnections().some(({ id }) => id === wanted);
+  const { name = "", seenOf } = useConnection() ?? {};
+  if (seenOf !== undefined && isClosed(pathname ?? "")) return <JobsOnly name={name} owner={seenOf} />;
   // Settings speak of all connections, and are where one is added.
   if (!wanted || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
   return <NoSuchConnection />;
+}
+
+/** Another member's own connection, of which only the jobs are seen. */
+function JobsOnly({ name, owner }: { name: string; owner: string }) {
+  const t = useTranslations("frame.connection.jobsOnly");
+  const connection = useLinkedConnection();
+  return (
+    <WholePageNote
+      title={t("title", { name })}
+      text={t("text", { owner })}
+      action={
+        <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>
+          {t("open")}
+        </Link>
+      }
+    />
+  );
 }
 
 function NoSuchConnection() {

@@ -31,10 +31,11 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
 /** What was submitted never changes. */
 const never = () => "final" as const;
 
-type JobGraphProps = { facts: JobFacts; connection?: string; ask?: NodeAsk };
+/** `canSave`: as a file of the connection. */
+type JobGraphProps = { facts: JobFacts; connection?: string; ask?: NodeAsk; canSave: boolean };
 
 /** The workflow of a job. It and the code that draws it are asked for when the card comes into view. */
-export function JobGraph({ facts, connection, ask }: JobGraphProps) {
+export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
   const t = useTranslations("jobs.job.graph");
   const card = useRef<HTMLDivElement>(null);
   const isNear = useNear(card) || ask !== undefined;
@@ -64,7 +65,7 @@ export function JobGraph({ facts, connection, ask }: JobGraphProps) {
           json={poll.value?.json}
           fileName={fileName}
           ask={ask}
-          save={{ title: facts.workflow, connection, textOf: () => storedTextOfJob(poll.value?.json) }}
+          save={canSave ? { title: facts.workflow, connection, textOf: () => storedTextOfJob(poll.value?.json) } : undefined}
         />
       ) : poll.value ? (
         <Card title={t("title")} bodyClassName="p-0">

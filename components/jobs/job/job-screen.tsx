@@ -40,6 +40,7 @@ const once = () => "final" as const;
 const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
+  const canSave = useConnection()?.seenOf === undefined;
   const t = useTranslations("jobs");
   const acted = useTranslations("acts");
   const first = use(job);
@@ -123,7 +124,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
                 ) : null}
                 <JobProgress facts={facts} />
                 <JobOutputs facts={facts} connection={connectionId} />
-                <JobGraph facts={facts} connection={connectionId} ask={ask} />
+                <JobGraph facts={facts} connection={connectionId} ask={ask} canSave={canSave} />
               </div>
               <div className="flex min-w-0 flex-col gap-3.5">
                 <JobTimeline facts={facts} />

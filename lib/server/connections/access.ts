@@ -17,6 +17,7 @@ import { type Connection } from "../store/connections";
 import { type PictureSource } from "./seen-assets";
 import { readsJobs } from "./job-files";
 import { jobsOnly, refusalOf } from "./seen-jobs";
+import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 
@@ -115,6 +116,11 @@ async function openAndRead(viewer: Viewer, id: string | undefined, find: typeof 
   composition().ledger.reader.used(used, {
     jobs: (input) => read(operations.listJobs, again(), input),
     job: (input) => pass(operations.getJob, again(), input),
+    assets: async (input) => {
+      const { capability } = operations.listJobAssets;
+      const isAbsent = composition().capabilities.knows(used, capability) === false;
+      return isAbsent ? failed(absent(capability)) : read(operations.listJobAssets, again(), input);
+    },
   });
   return access;
 }

@@ -84,6 +84,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       }
       // The next start goes on with it.
       while (!isLate && (await jobLedger.sweep())) await breath();
+      await store.jobUsage.sweep(now());
       return;
     }
     const notes = isLate ? [] : change.notes();

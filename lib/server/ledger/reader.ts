@@ -12,14 +12,10 @@ import { ok, type Result } from "@/lib/shared/result";
 import { type Log } from "../log";
 import { type Absent, type LedgerReach } from "../store/job-ledger";
 import { type Store } from "../store/store";
-import { type CallInput } from "../upstream/outgoing";
 import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
+import { createSizeReader, type LedgerRead } from "./reads";
 
 /** `job`: nothing is read of it here; what it tells is written down on its way. */
-export type LedgerRead = {
-  jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
-  job(input: CallInput): Promise<Result<unknown, Failure>>;
-};
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 const PAGE = 200;
@@ -79,6 +75,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   setMaxListeners(0, ending.signal);
   const flights = new Set<AbortController>();
   const { jobLedger } = store;
+  const readSizes = createSizeReader(store.jobUsage);
 
   async function loop(id: string, used: Used): Promise<void> {
     await pause(used, FIRST_WAIT_MS, true);
@@ -133,7 +130,9 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       const step = await readOlder(id, used, reach);
       if (step !== "done") return step;
     }
-    return (await readDetails(id, used)) ?? (isListed ? undefined : "done");
+    const step = await readDetails(id, used);
+    // Sizes come last: nobody waits for them.
+    return step !== undefined || !isListed ? (step ?? "done") : underWay((signal) => readSizes(id, used.read.assets, signal));
   }
 
   /** What is newer than what is known: all of it the first time, and then the older ones from there. */

@@ -56,6 +56,12 @@ export function createConnectionStore(database: Database) {
       return row && toConnection(row);
     },
 
+    /** Of all there are, whosever they are. */
+    async listIds(): Promise<Set<string>> {
+      const rows = await database.selectFrom("connections").select("id").execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+
     /** A given id that exists already keeps its row. */
     async create(connection: NewConnection): Promise<Connection> {
       const row: ConnectionRow = {

@@ -12,6 +12,7 @@ import { isTerminalWord, toJobState } from "@/lib/contract/states";
 import { bodyOf, markOf } from "./ledger-words";
 import { type Database } from "./database";
 import { firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-rows";
+import { noteUsage } from "./job-usage";
 import { type Tables } from "./tables";
 
 /** What an answer told of a job. What is absent stays as it is known. */
@@ -90,6 +91,8 @@ export function createJobLedgerStore(database: Database) {
             continue;
           }
           const key = await put(trx, number, before, after);
+          const isNews = before?.createdMs !== after.createdMs || writeExactJson(rowOf(before)) !== writeExactJson(rowOf(after));
+          if (isNews) await noteUsage(trx, connectionId, after);
           if (!before) seen.added += 1;
           if (after.inputs === undefined) seen.unread += 1;
           known.set(note.jobId, { ...after, key });

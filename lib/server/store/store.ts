@@ -10,6 +10,7 @@ import { migrate, openDatabase, type Database } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createIdentityStore, type IdentityStore } from "./identities";
 import { createInvitationStore, type InvitationStore } from "./invitations";
+import { createJobUsageStore, type JobUsageStore } from "./job-usage";
 import { createJobViewerStore, type JobViewerStore } from "./job-viewers";
 import { createJobLedgerStore, type JobLedgerStore } from "./job-ledger";
 import { createJobLabelStore, type JobLabelStore } from "./job-labels";
@@ -68,6 +69,7 @@ export type Store = {
   submissions: SubmissionStore;
   downloadTasks: DownloadTaskStore;
   jobLabels: JobLabelStore;
+  jobUsage: JobUsageStore;
   jobViewers: JobViewerStore;
   jobLedger: JobLedgerStore & LedgerSearchStore;
   setUpToken: SetUpTokenStore;
@@ -107,6 +109,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     submissions: createSubmissionStore(database),
     downloadTasks: createDownloadTaskStore(database),
     jobLabels: createJobLabelStore(database),
+    jobUsage: createJobUsageStore(database),
     jobViewers: createJobViewerStore(database),
     jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },
     setUpToken: createSetUpTokenStore(database),

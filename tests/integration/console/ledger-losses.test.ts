@@ -52,6 +52,7 @@ async function world(before?: Kept) {
       return Promise.resolve(ok(answer));
     },
     job: () => Promise.resolve(ok(undefined)),
+    assets: () => Promise.resolve(ok({ job_id: undefined, assets: [], pagination: undefined })),
   });
   const add = (count: number) => {
     for (let at = 0; at < count; at += 1)

@@ -30,6 +30,7 @@ const forPeople = new Set([
   "withdrawInvitation",
   "checkConnection",
   "useConnection",
+  "exportUsage",
   "giveJobsView",
   "takeJobsView",
   "createShare",

@@ -122,7 +122,7 @@ describe("the connection's form", () => {
       renderInApp(
         <AtPage router={stillRouter}>
           <Suspense>
-            <SettingsScreen connections={Promise.resolve(ok([]))} canChangeShared canAdd />
+            <SettingsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve(ok([]))} canChangeShared canAdd />
           </Suspense>
         </AtPage>,
       );

@@ -8,12 +8,13 @@ import { type Kysely, type Migration, sql } from "kysely";
 const LEDGER_MS = "((ledger_jobs.key >> 5) & 4398046511103)";
 
 const knownFromTheLedger = `
-  INSERT INTO job_usage (connection_id, job_id, member_id, at, word, run_ms, outputs)
-  SELECT connection_id, job_id, member_id, ${LEDGER_MS}, json_extract(item, '$.status'), run_ms, json_extract(item, '$.outputs_count')
+  INSERT INTO job_usage (connection_id, job_id, member_id, at, word, run_ms, outputs, bytes, is_sized)
+  SELECT connection_id, job_id, member_id, ${LEDGER_MS}, json_extract(item, '$.status'), run_ms, json_extract(item, '$.outputs_count'),
+    CASE json_extract(item, '$.outputs_count') WHEN 0 THEN 0 END, CASE WHEN json_extract(item, '$.outputs_count') > 0 THEN 0 ELSE 1 END
   FROM ledger_jobs JOIN ledger_connections USING (number) WHERE member_id IS NOT NULL AND ${LEDGER_MS} > 0`;
 const knownFromTheLog = `
-  INSERT INTO job_usage (connection_id, job_id, member_id, at, word)
-  SELECT connection_id, target, member_id, at, 'unknown' FROM audit
+  INSERT INTO job_usage (connection_id, job_id, member_id, at, word, is_sized)
+  SELECT connection_id, target, member_id, at, 'unknown', 1 FROM audit
   WHERE action = 'submitPrompt' AND status < 300 AND target IS NOT NULL AND connection_id IS NOT NULL AND member_id IS NOT NULL
   ON CONFLICT DO NOTHING`;
 
@@ -53,7 +54,7 @@ export const team: Migration = {
     await schema
       .createIndex("job_usage_by_time")
       .on("job_usage")
-      .columns(["at", "member_id", "connection_id", "word", "run_ms", "outputs", "bytes"])
+      .columns(["at", "member_id", "connection_id", "word", "run_ms", "outputs", "bytes", "is_sized"])
       .execute();
     await schema.createIndex("job_usage_unsized").on("job_usage").columns(["connection_id", "is_sized", "at"]).execute();
     await sql.raw(knownFromTheLedger).execute(database);

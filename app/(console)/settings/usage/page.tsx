@@ -1,0 +1,25 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { toSearchParams } from "@/app/(console)/params";
+import { PageMessages } from "@/components/frame/page-messages";
+import { UsageScreen } from "@/components/settings/usage-screen";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { readAddress } from "@/lib/contract/params";
+import { usageParams } from "@/lib/contract/usage";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { readUsage } from "@/lib/server/queries/usage";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("usage"))("title") };
+}
+
+export default async function UsagePage({ searchParams }: PageProps<"/settings/usage">) {
+  const viewer = await requireViewer();
+  const { query } = readAddress(usageParams, toSearchParams(await searchParams));
+  return (
+    <PageMessages messages={await pickMessages("settings", "usage", "jobSearch")}>
+      <UsageScreen key={writeExactJson(query)} query={query} usage={readUsage(viewer, query)} />
+    </PageMessages>
+  );
+}

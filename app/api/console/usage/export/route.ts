@@ -1,0 +1,18 @@
+import { usageParams } from "@/lib/contract/usage";
+import { querySchema } from "@/lib/contract/schemas/lenient";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { textStream } from "@/lib/server/bff/text-stream";
+import { usageCsv } from "@/lib/server/queries/usage";
+import { ok } from "@/lib/shared/result";
+
+const schema = querySchema(usageParams);
+
+/** What members have used, as a file: everybody for admins, all others themselves. */
+export const GET = consoleRoute("exportUsage", "viewer", async ({ console, request, viewer }) => {
+  const query = readQuery(searchOf(request), schema);
+  if (!query.ok) return query;
+  const day = new Date(console.now()).toISOString().slice(0, 10);
+  const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="usage-${day}.csv"` };
+  return ok(new Response(textStream(usageCsv(viewer, query.value)), { headers }));
+});

@@ -1,0 +1,69 @@
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Select } from "@/components/ui/controls/select";
+import { useClock } from "@/components/ui/time/use-clock";
+
+const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });
+
+const hoursOf = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30, quarter: 24 * 90 } as const;
+const noTime = { from: undefined, to: undefined, within: undefined };
+
+/** `from` (included) and `to` (excluded) are moments; `within` is hours back from now. */
+export type TimeRange = { from?: number; to?: number; within?: number };
+type TimeFilterProps = {
+  range: TimeRange;
+  spans: readonly (keyof typeof hoursOf)[];
+  /** Any time is a choice, too. */
+  hasAny?: boolean;
+  onGo: (change: TimeRange) => void;
+};
+
+/** A while back from now, or whole days between two dates. */
+export function TimeFilter({ range: { from, to, within }, spans, hasAny = false, onGo }: TimeFilterProps) {
+  const t = useTranslations("jobSearch");
+  const clock = useClock();
+  const [isChoosing, setChoosing] = useState(false);
+  const isRange = from !== undefined || to !== undefined;
+  const day = (ms: number) => clock(ms, "day") ?? "…";
+  const days = () => {
+    if (to === undefined) return t("since", { from: day(from ?? 0) });
+    return from === undefined ? t("until", { to: day(to - 1) }) : t("range", { from: day(from), to: day(to - 1) });
+  };
+  const isOther = within !== undefined && !spans.some((span) => hoursOf[span] === within);
+  return (
+    <>
+      <Select
+        aria-label={t("time")}
+        value={isRange ? "range" : (within ?? "")}
+        onChange={({ currentTarget: { value } }) => {
+          if (value === "dates") setChoosing(true);
+          else if (value !== "range") onGo({ ...noTime, within: value === "" ? undefined : Number(value) });
+        }}
+        className={chipStyle(isRange || within !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
+      >
+        {hasAny ? <option value="">{t("anyTime")}</option> : null}
+        {spans.map((span) => (
+          <option key={span} value={hoursOf[span]}>
+            {t(span)}
+          </option>
+        ))}
+        {isOther ? <option value={within}>{t("hours", { count: within })}</option> : null}
+        {isRange ? <option value="range">{days()}</option> : null}
+        <option value="dates">{t("dates")}</option>
+      </Select>
+      {isChoosing ? (
+        <DatesDialog
+          from={from}
+          to={to}
+          onClose={() => setChoosing(false)}
+          onChoose={(days) => {
+            setChoosing(false);
+            onGo({ ...noTime, ...days });
+          }}
+        />
+      ) : null}
+    </>
+  );
+}

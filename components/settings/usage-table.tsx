@@ -1,0 +1,109 @@
+import { useLocale, useTranslations } from "next-intl";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { durationText } from "@/components/ui/time/duration";
+import { addUp, type Amount, amountNames, type UsageFigures, type UsageRow } from "@/lib/contract/usage";
+import { formatBytes } from "@/lib/shared/format";
+
+const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
+
+/** A member's connections under each other, with what they are together; on a narrow screen it scrolls inside its card. */
+export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
+  const t = useTranslations("usage");
+  const members = byMember(rows);
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("table")}>
+      <table className="w-full min-w-[760px] border-collapse text-left">
+        <thead>
+          <tr className="border-b border-line text-sm text-ink-3">
+            {(["member", "connection"] as const).map((column) => (
+              <th key={column} scope="col" className="px-3.5 py-1.5 font-normal">
+                {t(column)}
+              </th>
+            ))}
+            {(["runs", ...amountNames] as const).map((column) => (
+              <th key={column} scope="col" className="px-3.5 py-1.5 text-right font-normal whitespace-nowrap">
+                {t(column)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {members.map((ofMember) => (
+          <MemberRows key={ofMember[0]?.member.id} rows={ofMember} />
+        ))}
+        {members.length > 1 ? (
+          <tfoot>
+            <tr className="font-semibold">
+              <th scope="row" colSpan={2} className="px-3.5 py-1.5 font-semibold">
+                {t("total")}
+              </th>
+              <Figures of={addUp(rows)} />
+            </tr>
+          </tfoot>
+        ) : null}
+      </table>
+    </div>
+  );
+}
+
+function byMember(rows: readonly UsageRow[]): UsageRow[][] {
+  const members = new Map<string, UsageRow[]>();
+  for (const row of rows) members.set(row.member.id, [...(members.get(row.member.id) ?? []), row]);
+  return [...members.values()];
+}
+
+function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
+  const t = useTranslations("usage");
+  const name = rows[0]?.member.name ?? t("somebody");
+  return (
+    <tbody className="border-b border-line">
+      {rows.map(({ connection, ...figures }, index) => (
+        <tr key={`${connection.kind} ${connection.id}`}>
+          <th scope="row" className="max-w-[200px] truncate px-3.5 py-1.5 font-medium text-ink" title={name}>
+            {index === 0 ? name : <span className="sr-only">{name}</span>}
+          </th>
+          <td className="max-w-[240px] truncate px-3.5 py-1.5" title={connection.name}>
+            {connection.kind === "named" ? connection.name : <span className="text-ink-3">{t(connection.kind)}</span>}
+          </td>
+          <Figures of={figures} />
+        </tr>
+      ))}
+      {rows.length > 1 ? (
+        <tr className="text-ink-2">
+          <td className="px-3.5 py-1.5" />
+          <th scope="row" className="px-3.5 py-1.5 font-normal text-ink-3">
+            <span className="sr-only">{t("totalOf", { name })}</span>
+            <span aria-hidden="true">{t("total")}</span>
+          </th>
+          <Figures of={addUp(rows)} />
+        </tr>
+      ) : null}
+    </tbody>
+  );
+}
+
+function Figures({ of }: { of: UsageFigures }) {
+  const t = useTranslations("usage");
+  const durations = useTranslations("common.duration");
+  const number = useNumber();
+  const locale = useLocale();
+  const said: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
+    failed: number,
+    seconds: (seconds) => durationText(durations, seconds * 1000),
+    outputs: number,
+    bytes: (bytes) => formatBytes(bytes, locale),
+  };
+  const text = ({ value, isAtLeast }: Amount, say: (value: number) => string) => {
+    if (value === undefined) return t("unknown");
+    return isAtLeast ? t("atLeast", { value: say(value) }) : say(value);
+  };
+  return (
+    <>
+      <td className={cellStyle}>{number(of.runs)}</td>
+      {amountNames.map((name) => (
+        <td key={name} className={of[name].value === undefined ? `${cellStyle} text-ink-3` : cellStyle}>
+          {text(of[name], said[name])}
+        </td>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,154 @@
+// What members have used, for the page and as a file.
+// Guarantees: admins see everybody, all others themselves; a connection that another member keeps for themselves is not named; a range is
+// counted a few days in each turn, so that nobody else waits for it. Must never: count what is not known as nothing.
+
+import "server-only";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { hasRole } from "@/lib/contract/roles";
+import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import {
+  addUp,
+  type Amount,
+  amountNames,
+  type UsageConnection,
+  type UsageQuery,
+  type UsageRow,
+  type UsageView,
+} from "@/lib/contract/usage";
+import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { visibleConnections } from "../connections/access";
+import { type UsageRange, type UsageSum } from "../store/job-usage";
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_DAYS = 366;
+const DAYS_A_TURN = 3;
+
+type Counted = { runs: number; failed: number; runMs: number; untimed: number; outputs: number; uncounted: number } & {
+  bytes: number;
+  unsized: number;
+  /** How they ended was never seen. */
+  lost: number;
+};
+
+export async function readUsage(viewer: Viewer, query: UsageQuery): Promise<UsageView> {
+  const { now, ledger, store } = composition();
+  await ledger.settled();
+  const range = rangeOf(query, now());
+  const isOfAll = hasRole(viewer.role, "admin");
+  const counted = new Map<string, Counted & { memberId: string; connectionId: string }>();
+  const of = (memberId: string, connectionId: string) => {
+    const key = `${memberId} ${connectionId}`;
+    const none = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
+    const known = counted.get(key) ?? { memberId, connectionId, ...none };
+    counted.set(key, known);
+    return known;
+  };
+  for (let fromMs = range.fromMs; fromMs < range.toMs; fromMs += DAYS_A_TURN * DAY_MS) {
+    await othersTurn();
+    const toMs = Math.min(range.toMs, fromMs + DAYS_A_TURN * DAY_MS);
+    const part: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: viewer.memberId }) };
+    const sums = await store.jobUsage.sum(part);
+    for (const sum of sums) add(of(sum.memberId, sum.connectionId), sum);
+    const open = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
+    for (const { memberId, connectionId, jobs } of await store.jobUsage.lost(part, open)) of(memberId, connectionId).lost += jobs;
+  }
+  const inScope = [...counted.values()].filter(({ connectionId }) => viewer.scope.connections?.includes(connectionId) !== false);
+  return { ...range, isOfAll, rows: await named(viewer, inScope) };
+}
+
+function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
+  const state = toJobState(word);
+  to.runs += jobs;
+  to.runMs += runMs;
+  to.outputs += outputs;
+  to.bytes += bytes;
+  if (state === "failed") to.failed += jobs;
+  // What failed or was cancelled before it began has no times and no outputs to tell of.
+  if (state === "completed") {
+    to.untimed += untimed;
+    to.uncounted += uncounted;
+    to.unsized += unsized;
+  }
+}
+
+/** A range that is too long keeps its end. */
+function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: number; toMs: number } {
+  const toMs = to ?? nowMs + 1;
+  const fromMs = from ?? (to === undefined ? nowMs - within * HOUR_MS : toMs - MOST_DAYS * DAY_MS);
+  return { fromMs: Math.max(fromMs, toMs - MOST_DAYS * DAY_MS), toMs };
+}
+
+async function named(viewer: Viewer, all: readonly (Counted & { memberId: string; connectionId: string })[]): Promise<UsageRow[]> {
+  const { store } = composition();
+  const [names, visible, kept] = await Promise.all([
+    store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
+    visibleConnections(viewer),
+    store.connections.listIds(),
+  ]);
+  const known = new Map(visible.map(({ id, name }) => [id, name]));
+  const connectionOf = (id: string): UsageConnection => {
+    const name = known.get(id);
+    if (name !== undefined) return { kind: "named", id, name };
+    return kept.has(id) ? { kind: "personal" } : { kind: "removed" };
+  };
+  const rows = new Map<string, UsageRow>();
+  for (const counted of all) {
+    const { memberId } = counted;
+    const connection = connectionOf(counted.connectionId);
+    // Those that have no name are one row: nothing would tell them apart.
+    const key = [memberId, connection.kind, connection.id].join(" ");
+    const before = rows.get(key);
+    const figures = figuresOf(counted);
+    rows.set(key, { member: { id: memberId, name: names.get(memberId) }, connection, ...(before ? addUp([before, figures]) : figures) });
+  }
+  return [...rows.values()].sort(
+    (one, other) =>
+      (one.member.name ?? "").localeCompare(other.member.name ?? "") ||
+      one.member.id.localeCompare(other.member.id) ||
+      other.runs - one.runs,
+  );
+}
+
+function figuresOf({ runs, failed: failures, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: Counted) {
+  const amount = (value: number, unknown: number): Amount => {
+    if (unknown === 0) return { value };
+    return value > 0 ? { value, isAtLeast: true } : {};
+  };
+  return {
+    runs,
+    // Most fail of none: that is no unknown number.
+    failed: lost === 0 ? { value: failures } : { value: failures, isAtLeast: true as const },
+    seconds: amount(Math.round(runMs) / 1000, untimed + lost),
+    outputs: amount(outputs, uncounted + lost),
+    bytes: amount(bytes, unsized + lost),
+  };
+}
+
+export async function* usageCsv(viewer: Viewer, query: UsageQuery): AsyncGenerator<string, void> {
+  yield (
+    BYTE_ORDER_MARK +
+    csvLine([
+      "from",
+      "to",
+      "member",
+      "member_id",
+      "connection",
+      "connection_id",
+      "runs",
+      ...amountNames.flatMap((name) => [name, `${name}_is`]),
+    ])
+  );
+  const { fromMs, toMs, rows } = await readUsage(viewer, query);
+  const range = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+  for (const { member, connection, runs, ...amounts } of rows) {
+    const { kind, id, name = kind === "personal" ? "personal connection" : "removed connection" } = connection;
+    const figures = amountNames.flatMap((column) => {
+      const { value, isAtLeast } = amounts[column];
+      return [value, value === undefined ? "unknown" : isAtLeast ? "at least" : "exact"];
+    });
+    yield csvLine([...range, member.name, member.id, name, id, runs, ...figures]);
+  }
+}

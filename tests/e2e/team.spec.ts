@@ -1,0 +1,91 @@
+import { expectAccessibleInBothThemes } from "./support/accessible";
+import { keepConnection } from "./support/connections";
+import { submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
+const picture = {
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "hers" } },
+};
+
+test("who ran it, what each has used, and the jobs of a member's own connection that the owner lets be seen", async ({
+  ownDesk: desk,
+  service,
+  page,
+  browser,
+}) => {
+  await desk.addOperator(page.request, grace);
+  const hers = await (await browser.newContext()).newPage();
+  await desk.signIn(hers.context(), grace);
+  const own = await keepConnection(hers, desk, { name: "Grace's cloud", baseUrl: service.url, key: service.key });
+  const [ofTeam, ofOwner, ofHers] = [
+    await submit(hers.request, desk, picture, { connection: (await connectionsOf(hers)).shared }),
+    await submit(page.request, desk, picture),
+    await submit(hers.request, desk, picture, { connection: own }),
+  ];
+  await untilState(page.request, desk, ofTeam, "completed");
+  await untilState(page.request, desk, ofOwner, "completed");
+
+  async function connectionsOf(of: typeof page) {
+    const answer = await of.request.get(`${desk.url}/api/console/connections`);
+    const { connections }: { connections: { id: string; shared: boolean }[] } = await answer.json();
+    return { shared: connections.find(({ shared }) => shared)?.id };
+  }
+
+  await test.step("the list says who ran each job, and shows one member's alone", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${desk.url}/jobs`);
+    const row = (id: string) => page.getByRole("row").filter({ hasText: id.slice(0, 8) });
+    await expect(row(ofTeam).getByText(grace.name)).toBeVisible();
+    await expect(row(ofOwner).getByText("Ada Owner")).toBeVisible();
+    await page.getByRole("button", { name: "Person" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: grace.name }).click();
+    await expect(row(ofOwner)).toHaveCount(0);
+    await expect(row(ofTeam)).toBeVisible();
+    await page.goto(`${desk.url}/history`);
+    await expect(row(ofTeam).getByText(grace.name)).toBeVisible();
+  });
+
+  await test.step("the owner lets themselves see her jobs, and she is told", async () => {
+    await page.goto(`${desk.url}/settings`);
+    const card = page.getByRole("region", { name: "Connections of members" });
+    await expect(card.getByText(`Personal connection of ${grace.name}`)).toBeVisible();
+    await expect(page.getByText("Grace's cloud")).toHaveCount(0);
+    await card.getByRole("button", { name: `Who sees its jobs: ${grace.name}` }).click();
+    const dialog = page.getByRole("dialog", { name: `Who sees the jobs of ${grace.name}` });
+    await expect(dialog.getByText("read only")).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await dialog.getByRole("checkbox", { name: /Ada Owner/ }).check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText(`${grace.name}; you see its jobs, read only`)).toBeVisible();
+    await hers.goto(`${desk.url}/settings`);
+    await expect(hers.getByText("read only, let in by Ada Owner")).toBeVisible();
+    await expectAccessibleInBothThemes(hers);
+  });
+
+  await test.step("her jobs are seen with their pictures, and nothing can be done with them", async () => {
+    await page.goto(`${desk.url}/jobs/${ofHers}?connection=${own}`);
+    await expect(page.getByText(`read only · of ${grace.name}`).filter({ visible: true }).first()).toBeVisible();
+    await expect(page.getByText("Completed").first()).toBeVisible();
+    await expect
+      .poll(() =>
+        page
+          .locator('img[src*="/api/"]')
+          .evaluateAll((all) => all.filter((img) => img instanceof HTMLImageElement && img.naturalWidth > 0).length),
+      )
+      .toBeGreaterThan(0);
+    for (const name of ["Run again", "Edit & run", "Save to files"]) await expect(page.getByRole("button", { name })).toHaveCount(0);
+    await expect(page.getByRole("link", { name: "Assets" })).toHaveCount(0);
+    await page.goto(`${desk.url}/assets?connection=${own}`);
+    await expect(page.getByText("You can only see the jobs of Grace's cloud")).toBeVisible();
+  });
+
+  await test.step("she ends it, and it is gone at once", async () => {
+    await hers.getByRole("button", { name: "Stop showing jobs to Ada Owner" }).click();
+    await expect(hers.getByText("read only, let in by Ada Owner")).toHaveCount(0);
+    await page.goto(`${desk.url}/jobs?connection=${own}`);
+    await expect(page.getByText("You have no access to this connection")).toBeVisible();
+  });
+  await hers.context().close();
+});

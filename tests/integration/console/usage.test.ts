@@ -1,0 +1,225 @@
+// What members have used: counted from what was submitted here, and said as far as it is known.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { usageCsv, readUsage } from "@/lib/server/queries/usage";
+import { type UsageQuery } from "@/lib/contract/usage";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+const NOW = Date.parse("2026-06-15T12:00:00Z");
+const DAY_MS = 24 * 60 * 60_000;
+const month: UsageQuery = { within: 24 * 30 };
+let harness: Harness;
+let service: LittleServer;
+let embedded: string;
+let other: string;
+let now = NOW;
+
+type Told = { status: string; outputs_count?: number; ranMs?: number };
+/** What the other service says of its jobs. */
+let jobs = new Map<string, Told & { createdMs: number }>();
+let count = 0;
+let hasSizes = false;
+
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now });
+  service = await startLittleServer(({ method, url }, response) => {
+    if (method === "POST" && url.startsWith("/api/prompt")) {
+      const id = `job-${(count += 1)}`;
+      jobs.set(id, { status: "pending", createdMs: now });
+      return answerJson(response, { prompt_id: id, number: 1, node_errors: {} });
+    }
+    const sized = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
+    if (sized !== undefined)
+      return hasSizes
+        ? answerJson(response, { assets: [{ size: 1000 }, { size: 24 }] })
+        : answerJson(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
+    const list = [...jobs].map(([id, { createdMs, ranMs, ...told }]) => ({
+      id,
+      ...told,
+      create_time: createdMs,
+      ...(ranMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + ranMs }),
+    }));
+    const one = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
+    if (one !== undefined) return answerJson(response, { ...list.find(({ id }) => id === one), outputs: {} });
+    if (method === "POST") return response.writeHead(200).end();
+    return answerJson(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
+  });
+  other = await harness.connect(service.url, "sk-other");
+  const all = await harness.console.store.connections.listFor(harness.viewerOf("owner").memberId);
+  embedded = all.find(({ id }) => id !== other)?.id ?? "";
+});
+afterAll(async () => {
+  await harness.dispose();
+  await service.close();
+});
+
+async function submit(as: "operator" | "admin" | "owner", connection = other): Promise<string> {
+  const answer = await harness.request(`/api/prompt?connection=${connection}`, {
+    as,
+    method: "POST",
+    json: { prompt: { 1: { class_type: "A", inputs: {} } } },
+  });
+  expect(answer.status).toBe(200);
+  return (await answer.json()).prompt_id;
+}
+async function ends(id: string, told: Told): Promise<void> {
+  jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...told });
+  await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
+}
+const usage = async (role: "owner" | "admin" | "operator" | "viewer", query = month) => {
+  const { rows } = await readUsage(harness.viewerOf(role), query);
+  return rows.map(({ member, connection, ...figures }) => [member.name, connection.name ?? connection.kind, figures]);
+};
+
+test("runs, failures, time and outputs are those of the jobs that were submitted here, by member and connection", async () => {
+  await ends(await submit("operator"), { status: "completed", ranMs: 2500, outputs_count: 2 });
+  await ends(await submit("operator"), { status: "failed", ranMs: 500, outputs_count: 0 });
+  await ends(await submit("admin"), { status: "completed", ranMs: 1000, outputs_count: 0 });
+  jobs.set("job-99", { status: "completed", createdMs: now, ranMs: 9000, outputs_count: 9 });
+  await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
+  expect(await usage("owner")).toEqual([
+    ["admin", "Another service", { runs: 1, failed: { value: 0 }, seconds: { value: 1 }, outputs: { value: 0 }, bytes: { value: 0 } }],
+    ["operator", "Another service", { runs: 2, failed: { value: 1 }, seconds: { value: 3 }, outputs: { value: 2 }, bytes: {} }],
+  ]);
+});
+
+test("a member sees their own usage, whatever they ask for", async () => {
+  expect((await usage("operator")).map(([name]) => name)).toEqual(["operator"]);
+  expect(await usage("viewer")).toEqual([]);
+});
+
+test("what the service does not say is at least so much or unknown, and no zero", async () => {
+  await ends(await submit("owner"), { status: "completed" });
+  const told = async () => (await usage("owner")).find(([name]) => name === "Olga Owner")?.[2];
+  expect(await told()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
+  await ends(await submit("owner"), { status: "completed", ranMs: 4000, outputs_count: 0 });
+  expect(await told()).toEqual({
+    runs: 2,
+    failed: { value: 0 },
+    seconds: { value: 4, isAtLeast: true },
+    outputs: {},
+    bytes: {},
+  });
+});
+
+test("sizes are asked for in idle time, where the service says them", async () => {
+  hasSizes = true;
+  const { createSizeReader } = await import("@/lib/server/ledger/reads");
+  const { openForJobs } = await import("@/lib/server/connections/access");
+  const { operations } = await import("@/lib/contract/operations");
+  const access = await openForJobs(harness.viewerOf("owner"), other);
+  if (!access.ok) throw new Error(access.failure.message);
+  const { upstream } = access.value;
+  const readSizes = createSizeReader(harness.console.store.jobUsage);
+  const ask = () => readSizes(other, (input) => upstream.call(operations.listJobAssets, input), AbortSignal.timeout(10_000));
+  expect(await ask()).toBe("done");
+  expect(await ask()).toBeUndefined();
+  const row = (await usage("owner")).find(([name]) => name === "operator");
+  expect(row?.[2]).toMatchObject({ bytes: { value: 1024 } });
+  expect(row?.[2]).not.toMatchObject({ bytes: { isAtLeast: true } });
+});
+
+test("the service inside says the sizes by itself", async () => {
+  const graph = {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "used" } },
+  };
+  const sent = await harness.request(`/api/prompt?connection=${embedded}`, { as: "operator", method: "POST", json: { prompt: graph } });
+  expect(sent.status).toBe(200);
+  const figures = async () => {
+    await harness.request(`/api/jobs?connection=${embedded}`, { as: "operator" });
+    const { rows } = await readUsage(harness.viewerOf("operator"), month);
+    return rows.find(({ connection }) => connection.id === embedded);
+  };
+  const sized = await until(
+    "its size is known",
+    async () => {
+      const row = await figures();
+      return row?.bytes.value !== undefined && row.bytes.value > 0 ? row : undefined;
+    },
+    { timeoutMs: 30_000 },
+  );
+  expect(sized).toMatchObject({ runs: 1, failed: { value: 0 }, outputs: { value: 1 } });
+  expect(sized.bytes.isAtLeast).toBeUndefined();
+});
+
+test("what was removed from the history stays counted", async () => {
+  const before = await usage("owner");
+  await harness.request(`/api/history?connection=${other}`, { as: "operator", method: "POST", json: { clear: true } });
+  jobs = new Map();
+  await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
+  expect(await usage("owner")).toEqual(before);
+});
+
+test("of a job that was gone before it was seen to end nothing else is claimed", async () => {
+  const id = await submit("admin");
+  const row = async () => (await usage("owner")).find(([name]) => name === "admin")?.[2];
+  expect(await row()).toMatchObject({ runs: 2, failed: { value: 0 }, seconds: { value: 1 } });
+  await harness.console.store.jobLedger.forget(other, [id]);
+  expect(await row()).toMatchObject({ runs: 2, failed: { value: 0, isAtLeast: true }, seconds: { value: 1, isAtLeast: true } });
+});
+
+test("a range begins and ends at its moments, and both are in the address", async () => {
+  now = NOW + 10 * DAY_MS;
+  expect(await usage("owner", { within: 24 * 7 })).toEqual([]);
+  expect((await usage("owner", { within: 24 * 30 })).length).toBe(4);
+  expect(await usage("owner", { within: 24, from: NOW - DAY_MS, to: NOW })).toEqual([]);
+  expect((await usage("owner", { within: 24, from: NOW - DAY_MS, to: NOW + 1 })).length).toBe(4);
+  const { fromMs, toMs } = await readUsage(harness.viewerOf("owner"), { within: 24, from: 0, to: NOW });
+  expect(toMs - fromMs).toBe(366 * DAY_MS);
+  now = NOW;
+  const path = `/api/console/usage/export?from=${NOW - DAY_MS}&to=${NOW}`;
+  expect((await (await harness.request(path, { as: "owner" })).text()).trim().split("\r\n")).toHaveLength(1);
+  expect((await harness.request("/api/console/usage/export?within=-1", { as: "owner" })).status).toBe(400);
+});
+
+test("another member's own connection has no name for an admin, and one for its owner and for who sees its jobs", async () => {
+  const { store } = harness.console;
+  const { memberId } = harness.viewerOf("operator");
+  const own = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });
+  const { storeApiKey } = await import("@/lib/server/keys/api-keys");
+  await storeApiKey(store.keys, harness.console.ring, { connectionId: own.id, apiKey: "sk-own", now });
+  await submit("operator", own.id);
+  const names = async (role: "admin" | "operator") =>
+    (await usage(role)).filter(([name]) => name === "operator").map(([, connection]) => connection);
+  expect(await names("operator")).toContain("=My secret cloud");
+  expect(await names("admin")).toContain("personal");
+  expect(await names("admin")).not.toContain("=My secret cloud");
+  const csv = async (role: "admin" | "operator") => (await harness.request("/api/console/usage/export", { as: role })).text();
+  expect(await csv("admin")).not.toMatch(new RegExp(`secret|${own.id}`));
+  expect(await csv("admin")).toContain("personal connection");
+  // A spreadsheet takes it for text.
+  expect(await csv("operator")).toContain("'=My secret cloud");
+  await store.jobViewers.give(own.id, harness.viewerOf("admin").memberId, { givenBy: memberId, now });
+  expect(await names("admin")).toContain("=My secret cloud");
+  await store.connections.remove(own.id);
+  expect(await names("operator")).toContain("removed");
+});
+
+test("a member who is gone keeps their name, and the file has every row of the page", async () => {
+  await harness.console.store.members.remove(harness.viewerOf("operator").memberId);
+  const rows = await usage("owner");
+  expect(rows.map(([name]) => name)).toContain("operator");
+  let text = "";
+  for await (const piece of usageCsv(harness.viewerOf("owner"), month)) text += piece;
+  const [head = "", ...lines] = text.trim().split("\r\n");
+  expect(lines).toHaveLength(rows.length);
+  const cells = (line: string) =>
+    Object.fromEntries(
+      head
+        .replace("\uFEFF", "")
+        .split(",")
+        .map((name, at) => [name, line.split(",")[at]]),
+    );
+  const owners = lines.map(cells).find(({ member }) => member === "Olga Owner");
+  expect(owners).toMatchObject({
+    runs: "2",
+    failed: "0",
+    failed_is: "exact",
+    seconds: "4",
+    seconds_is: "at least",
+    bytes: "",
+    bytes_is: "unknown",
+  });
+});
