@@ -18,7 +18,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       connections={connections}
       currentId={connection?.id}
     >
-      <MayShare value={viewer.can("operator") && sharesAreOn()}>
+      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn()}>
         <KnownConnection>{children}</KnownConnection>
       </MayShare>
       <WaysIn canAdd={viewer.can("operator")} />

@@ -149,7 +149,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
           className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
         >
           {note}
-          {opened.leftOut ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
+          {opened.leftOut && !opened.sent ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
           {faults ? (
             <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
           ) : null}

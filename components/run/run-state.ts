@@ -184,7 +184,7 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       const isWritten = written !== undefined && Object.keys(written).length > 0;
       const advanced = { ...opened.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
       const isEdited = opened.isEdited || left.graph !== opened.graph;
-      return { ...state, opened: { ...opened, ...left, advanced, isEdited, leftOut: action.places } };
+      return { ...state, opened: { ...opened, ...left, advanced, isEdited, leftOut: action.places, sent: undefined } };
     }
     case "saved": {
       const { opened } = state;

@@ -30,7 +30,7 @@ export function SharedItem({ token, item, isAlone }: SharedItemProps) {
               href={`${src}?download=1`}
               download={name}
               aria-label={t("downloadName", { name })}
-              className={cn(buttonStyle(), "min-h-11 px-3.5")}
+              className={cn(buttonStyle(), "h-11 px-3.5")}
             >
               {t("download")}
             </a>

@@ -30,10 +30,10 @@ export function UnlockForm({ token, words }: { token: string; words: Words }) {
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
       <FormField label={words.password} error={fault ? <span role="alert">{words[fault]}</span> : undefined}>
         {(control) => (
-          <Input {...control} name="password" type="password" required maxLength={200} autoComplete="off" autoFocus className="min-h-11" />
+          <Input {...control} name="password" type="password" required maxLength={200} autoComplete="off" autoFocus className="h-11" />
         )}
       </FormField>
-      <Button type="submit" tone="primary" busy={isBusy} className="min-h-11">
+      <Button type="submit" tone="primary" busy={isBusy} className="h-11">
         {isBusy ? words.entering : words.enter}
       </Button>
     </form>

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { type FileKind } from "./views/media-kind";
 
 export const MOST_SHARED = 100;
-export const LONGEST_SHARE_MS = 365 * 24 * 60 * 60_000;
-export const SHORTEST_SHARE_PASSWORD = 8;
+const LONGEST_SHARE_MS = 365 * 24 * 60 * 60_000;
+const SHORTEST_SHARE_PASSWORD = 8;
 const LONGEST_PASSWORD = 200;
 const id = z.string().min(1).max(200);
 

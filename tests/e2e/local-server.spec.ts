@@ -8,12 +8,11 @@ import { keepConnection } from "./support/connections";
 import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 
-/** From `begin` on one of these asks is answered and no other: what the page shows then, it knows within one poll. */
-async function onePoll(page: Page, path: string): Promise<{ begin(): void; end(): Promise<void> }> {
-  let left = Infinity;
-  const isPoll = (url: URL) => url.href.includes(path);
-  await page.route(isPoll, (route) => (left-- > 0 ? route.continue() : undefined));
-  return { begin: () => void (left = 1), end: () => page.unroute(isPoll) };
+/** Counts from now on how often a page asks for this. What was asked before tells of before. */
+function pollsOf(page: Page, path: string): () => number {
+  let polls = 0;
+  page.on("request", (request) => (polls += new URL(request.url()).href.includes(path) ? 1 : 0));
+  return () => polls;
 }
 const rows = (page: Page) => page.locator("tbody tr[data-row]");
 
@@ -98,17 +97,16 @@ test("a job that left the queue without a word is gone on its open page and is n
   const other = await page.context().newPage();
   await other.goto(`${desk.url}/jobs/${waiting}?connection=${connection}`);
   await expect(other.getByRole("button", { name: "Cancel job" })).toBeVisible();
-  const polls = [await onePoll(page, `/api/jobs/${running}`), await onePoll(other, `/api/jobs/${waiting}`)];
-  for (const poll of polls) poll.begin();
+  const polls = [pollsOf(page, `/api/jobs/${running}`), pollsOf(other, `/api/jobs/${waiting}`)];
   server.restart();
   for (const seen of [page, other]) {
     await seen.bringToFront();
     await expect(seen.getByText("Gone", { exact: true })).toBeVisible();
+    expect(polls[seen === page ? 0 : 1]?.()).toBeLessThanOrEqual(1);
     await expect(seen.getByText("it was taken out of the queue, or the server was restarted")).toBeVisible();
     await expect(seen.locator("[data-freshness]")).toHaveCount(0);
     for (const word of ["Running", "Pending"]) await expect(seen.getByRole("main").getByText(word, { exact: true })).toHaveCount(0);
   }
-  for (const poll of polls) await poll.end();
   await expectAccessible(other);
   const cancelled = await page.request.post(`${desk.url}/api/queue?connection=${connection}`, {
     data: { delete: [waiting] },
@@ -149,11 +147,10 @@ test("within one poll what the server lost is gone from the overview, from the p
   await queue.goto(`${desk.url}/queue?connection=${connection}`);
   await expect(queue.locator(`[data-row="${running}"]`)).toBeVisible();
   const polls = [
-    await onePoll(overview, "/api/jobs?status=in_progress&limit=4"),
-    await onePoll(panel, `/api/jobs/${waiting}`),
-    await onePoll(queue, "/api/console/queue"),
+    pollsOf(overview, "/api/jobs?status=in_progress&limit=4"),
+    pollsOf(panel, `/api/jobs/${waiting}`),
+    pollsOf(queue, "/api/console/queue"),
   ];
-  for (const poll of polls) poll.begin();
   Object.assign(server.place, { running: [], pending: [] });
   await overview.bringToFront();
   await expect(runs.getByText("Nothing is running.")).toBeVisible();
@@ -162,6 +159,7 @@ test("within one poll what the server lost is gone from the overview, from the p
   await expect(beside.getByRole("button", { name: "Cancel job" })).toHaveCount(0);
   await queue.bringToFront();
   await expect(queue.locator("[data-row]")).toHaveCount(0);
+  for (const count of polls) expect(count()).toBeLessThanOrEqual(1);
   await server.close();
 });
 

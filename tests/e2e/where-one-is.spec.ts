@@ -4,9 +4,6 @@ import { answering, connectOver, startFlakyService } from "./support/flaky-servi
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-// One of the last files: no worker is left alone with all of it.
-test.describe.configure({ mode: "parallel" });
-
 test("the row that the keys are in has a ring around it, in Jobs and in the queue", async ({ page, ownDesk }) => {
   const id = await submit(page.request, ownDesk, slowGraph(120, "-ring"));
   for (const path of ["jobs", "queue"]) {

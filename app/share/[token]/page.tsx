@@ -70,7 +70,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
           </p>
         </div>
         {hasWorkflow ? (
-          <a href={apiPath(`/api/share/${token}/workflow`)} download="workflow.json" className={cn(buttonStyle(), "min-h-11 px-3.5")}>
+          <a href={apiPath(`/api/share/${token}/workflow`)} download="workflow.json" className={cn(buttonStyle(), "h-11 px-3.5")}>
             {t("workflow")}
           </a>
         ) : null}

@@ -20,7 +20,7 @@ const DEEPEST = 100;
 /** The editor's drawing repeats the inputs: it is one place. */
 const DRAWING = ["extra_pnginfo", "workflow"];
 
-export function holdsMask(value: unknown, depth = 0): boolean {
+function holdsMask(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.includes(MASK);
   if (typeof value !== "object" || value === null || depth > DEEPEST) return false;
   return Object.values(value).some((item) => holdsMask(item, depth + 1));

@@ -12,6 +12,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { type MadeShare, MOST_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
@@ -102,11 +103,33 @@ function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): Shar
   return [{ file, name: maskText(name), kind, hash, isFixed: hash !== undefined }];
 }
 
+const HEAD_BYTES = 64 * 1024;
 const MOST_HASHED = 256 * 1024 ** 2;
 
-/** Of what its service does not name by its content: the hash, and what tells it apart when it is asked for again. */
 async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem> {
-  if (item.isFixed) return item;
+  const known = item.isFixed ? item : await hashed(access, item, signal);
+  if (known.kind !== "image" || known.width !== undefined) return known;
+  const size = await pictureSizeOf(await beginningOf(access, known, signal));
+  return { ...known, ...size };
+}
+
+/** The room that a picture takes on its page is known before it is there. */
+async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
+  const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
+  const reader = opened.ok ? opened.value.body?.getReader() : undefined;
+  const chunks: Uint8Array[] = [];
+  for (let size = 0; size < HEAD_BYTES;) {
+    const next = await reader?.read();
+    if (!next || next.done) break;
+    chunks.push(next.value);
+    size += next.value.byteLength;
+  }
+  await reader?.cancel().catch(() => undefined);
+  return new Uint8Array(Buffer.concat(chunks).subarray(0, HEAD_BYTES));
+}
+
+/** Of what its service does not name by its content: the hash, and what tells it apart when it is asked for again. */
+async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem> {
   const opened = await openOriginal(access, item, { signal });
   if (!opened.ok) return item;
   const validator = validatorOf(opened.value);

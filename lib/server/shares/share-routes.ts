@@ -21,7 +21,7 @@ import { isThere } from "./item-source";
 import { enterShare, locked, noShare, openShare, type OpenedShare, unlockedCookie } from "./open-share";
 import { sharedBytes } from "./shared-bytes";
 
-export const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a moment.");
+const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a moment.");
 
 type Found = { number: number; item: ShareItem; pieces: string | undefined };
 

@@ -2,15 +2,12 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type APIRequestContext, type BrowserContext, type Cookie, expect } from "@playwright/test";
+import { type APIRequestContext, type BrowserContext, expect } from "@playwright/test";
 import { type Started, startProcess } from "@/tests/support/start-process";
 
 export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 
 export type Person = { name: string; email: string; password: string };
-
-/** Sessions are kept for so long: a sign-in has to be recent for what matters, and a console takes few of them from one address. */
-const SESSION_MS = 5 * 60_000;
 
 export type Desk = {
   url: string;
@@ -43,7 +40,6 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
     throw error;
   });
   const fromHere = { origin: url };
-  const sessions = new Map<string, { cookies: Cookie[]; until: number }>();
   return {
     url,
     setUpUrl,
@@ -63,20 +59,10 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
       expect(joined.status(), await joined.text()).toBe(201);
     },
     async signIn(context, who = owner) {
-      const kept = sessions.get(who.email);
-      if (kept && Date.now() < kept.until) {
-        await context.addCookies(kept.cookies);
-        // A test may have ended it.
-        if ((await context.request.get(`${url}/api/console/connections`)).ok()) return;
-      }
       const { csrfToken }: { csrfToken: string } = await (await context.request.get(`${url}/api/auth/csrf`)).json();
       const form = { csrfToken, email: who.email, password: who.password, json: "true" };
       const answer = await context.request.post(`${url}/api/auth/callback/credentials`, { form, headers: fromHere });
       expect(answer.ok(), await answer.text()).toBe(true);
-      sessions.set(who.email, {
-        cookies: (await context.cookies(url)).filter(({ name }) => name.endsWith("lightdesk.session")),
-        until: Date.now() + SESSION_MS,
-      });
     },
     async stop(signal) {
       const code = await started.stop(signal);

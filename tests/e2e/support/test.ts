@@ -24,7 +24,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   browser: [
     async ({ browser }, provide) => {
       const newContext = browser.newContext.bind(browser);
-      browser.newContext = async (...given) => (await newContext(...given)).on("page", lookAsAPersonDoes);
+      browser.newContext = async (...given) => (await newContext(...given)).on("page", seenWhenStreamed);
       await provide(browser);
     },
     { scope: "worker" },
@@ -65,11 +65,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 });
 
-/**
- * A part that was streamed in stands in the document twice until the browser has moved it: no test looks before, and where a press opened
- * the page, no test takes for seen what still waits in its hidden place.
- */
-function lookAsAPersonDoes(page: Page): void {
+/** A part that was streamed in stands in the document twice until the browser has moved it: no test looks before. */
+function seenWhenStreamed(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
   const streamed = async <T>(answer: Promise<T>): Promise<T> => {
@@ -81,16 +78,6 @@ function lookAsAPersonDoes(page: Page): void {
   page.reload = (...given) => streamed(reload(...given));
   page.goBack = (...given) => streamed(goBack(...given));
   page.goForward = (...given) => streamed(goForward(...given));
-
-  // What is found by its role is never hidden.
-  const moved = page.locator('css=:not(div[hidden][id^="S:"] *)');
-  const [locator, byText, byLabel] = [page.locator.bind(page), page.getByText.bind(page), page.getByLabel.bind(page)];
-  const [byTitle, byTestId] = [page.getByTitle.bind(page), page.getByTestId.bind(page)];
-  page.locator = (...given) => locator(...given).and(moved);
-  page.getByText = (...given) => byText(...given).and(moved);
-  page.getByLabel = (...given) => byLabel(...given).and(moved);
-  page.getByTitle = (...given) => byTitle(...given).and(moved);
-  page.getByTestId = (...given) => byTestId(...given).and(moved);
 }
 
 export { expect };

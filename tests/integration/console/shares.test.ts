@@ -16,7 +16,7 @@ test("what was shared is shown under a number, without its metadata, and counted
   const visited = await visit(token);
   expect(visited).toMatchObject({ kind: "open", page: { title: "For you", maker: "operator", isCleaned: true, hasWorkflow: false } });
   expect(visited.kind === "open" && visited.page.items).toEqual([
-    expect.objectContaining({ number: 1, name: "given.png", kind: "image", hash: given.hash }),
+    expect.objectContaining({ number: 1, name: "given.png", kind: "image", hash: given.hash, width: 300, height: 200 }),
   ]);
   const page = JSON.stringify(visited);
   for (const hidden of [given.id, harness.viewerOf("operator").memberId, id]) expect(page).not.toContain(hidden);
@@ -151,6 +151,7 @@ test("a file whose metadata cannot be taken out is refused by name, or left out,
   expect((await share({ assets, leavesOut: true })).count).toBe(1);
   const { token } = await share({ assets, keepsMetadata: true });
   const drawn = await ask(token, "/2");
+  await drawn.body?.cancel();
   expect([drawn.headers.get("content-type"), drawn.headers.get("content-disposition")?.slice(0, 10)]).toEqual([
     "application/octet-stream",
     "attachment",

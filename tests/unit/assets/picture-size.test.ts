@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { pictureSizeOf } from "@/lib/browser/picture-size";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
 
 const drawn = () => sharp({ create: { width: 301, height: 97, channels: 4, background: { r: 9, g: 80, b: 200, alpha: 0.5 } } });
 const size = { width: 301, height: 97 };
