@@ -8,6 +8,7 @@ import { z } from "zod";
 export const ownNames: ReadonlySet<string> = new Set([
   ...["_next", "api", "ws", "favicon.ico", "icon.svg", "samples"],
   ...["sign-in", "set-up", "invitation"],
+  ...["share", "embed", "embed.js", "embed.d.ts", "embed-worker.js"],
   ...["jobs", "queue", "history", "assets", "files", "run", "settings"],
 ]);
 

@@ -8,7 +8,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { isSecure } from "../auth/session-cookie";
+import { cookieAttributes, cookieName } from "../auth/session-cookie";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Access, openQuietly } from "../connections/access";
@@ -52,7 +52,7 @@ const UNLOCKED_SECONDS = 12 * 60 * 60;
 
 export function isUnlocked(share: Share, cookies: string | null): boolean {
   if (share.passwordHash === undefined) return true;
-  const name = cookieName(share);
+  const name = nameOf(share);
   const value = (cookies ?? "").split(";").find((part) => part.trim().startsWith(`${name}=`));
   const [until = "", proof = ""] =
     value
@@ -68,12 +68,11 @@ export function isUnlocked(share: Share, cookies: string | null): boolean {
 export function unlockedCookie(share: Share): string {
   const { env, now } = composition();
   const until = String(now() + UNLOCKED_SECONDS * 1000);
-  const secure = isSecure(env.publicUrl) ? "; Secure" : "";
-  return `${cookieName(share)}=${until}.${proofOf(share, until)}; Path=/; Max-Age=${UNLOCKED_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
+  return `${nameOf(share)}=${until}.${proofOf(share, until)}; ${cookieAttributes(env, UNLOCKED_SECONDS)}`;
 }
 
-function cookieName({ id }: Share): string {
-  return `${isSecure(composition().env.publicUrl) ? "__Host-" : ""}lightdesk.share.${id}`;
+function nameOf({ id }: Share): string {
+  return cookieName(`lightdesk.share.${id}`, composition().env);
 }
 
 function proofOf({ id, passwordHash = "" }: Share, until: string): string {

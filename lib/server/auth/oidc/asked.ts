@@ -6,7 +6,7 @@ import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
 import { composition } from "@/lib/server/composition";
 import { readCookie } from "../session";
-import { isSecure } from "../session-cookie";
+import { cookieAttributes, cookieName } from "../session-cookie";
 
 /** `confirm`: it is still the member at the keyboard. `link`: a member adds this way of signing in. `join`: with an invitation. */
 const purposeSchema = z.discriminatedUnion("kind", [
@@ -35,7 +35,7 @@ export function forgottenCookie(): string {
 
 export async function readAsked(sent: Pick<Headers, "get">): Promise<Asked | undefined> {
   const { authSecret } = composition();
-  const token = readCookie(sent.get("cookie") ?? "", cookieName());
+  const token = readCookie(sent.get("cookie") ?? "", cookieName(SALT, composition().env));
   if (!token) return undefined;
   try {
     return askedSchema.safeParse((await decode({ token, secret: authSecret, salt: SALT }))?.asked).data;
@@ -45,12 +45,6 @@ export async function readAsked(sent: Pick<Headers, "get">): Promise<Asked | und
 }
 
 function writeCookie(value: string, seconds: number): string {
-  const { publicUrl, basePath } = composition().env;
-  return `${cookieName()}=${value}; Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
-}
-
-function cookieName(): string {
-  const { publicUrl, basePath } = composition().env;
-  if (!isSecure(publicUrl)) return SALT;
-  return basePath === "" ? `__Host-${SALT}` : `__Secure-${SALT}`;
+  const { env } = composition();
+  return `${cookieName(SALT, env)}=${value}; ${cookieAttributes(env, seconds)}`;
 }

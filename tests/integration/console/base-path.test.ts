@@ -1,0 +1,54 @@
+// What a console below a path tells: addresses and cookies that leave the process.
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { authOptions } from "@/lib/server/auth/options";
+import { cookieAttributes, cookieName, SESSION_COOKIES, sessionCookieName } from "@/lib/server/auth/session-cookie";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ settings: { LIGHTDESK_BASE_PATH: "/desk", LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
+});
+afterAll(() => harness.dispose());
+
+async function read<T>(path: string, asking: Parameters<Harness["request"]>[1] = {}): Promise<T> {
+  const answer = await harness.request(path, { as: "owner", ...asking });
+  expect(answer.status, path).toBeLessThan(300);
+  return answer.json();
+}
+
+test("an invitation, the document of the interface and a preview have the path once", async () => {
+  const json = { email: "bo@desk.test", role: "viewer" };
+  const { url } = await read<{ url: string }>("/api/console/members/invitations", { method: "POST", json });
+  expect(url).toMatch(new RegExp(`^http://${HOST}/desk/invitation\\?token=`));
+
+  const { servers } = await read<{ servers: { url: string }[] }>("/api/openapi.json");
+  expect(servers).toEqual([{ url: `http://${HOST}/desk` }]);
+
+  const file = await sharp({ create: { width: 6, height: 4, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  const body = new FormData();
+  body.set("image", new File([new Uint8Array(file)], "below.png", { type: "image/png" }));
+  await read("/api/upload/image", { method: "POST", body });
+  const { assets } = await read<{ assets: { preview_url: string }[] }>("/api/assets?name_contains=below");
+  expect(assets[0]?.preview_url).toMatch(/^\/desk\/api\/view\?.*connection=embedded/);
+});
+
+test("the session's cookie is for the path, and next-auth leads to pages below it", () => {
+  const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
+  const { cookies, pages } = authOptions(events, new Headers());
+  expect(cookies?.sessionToken).toMatchObject({ name: "lightdesk.session", options: { path: "/desk", httpOnly: true } });
+  expect(pages).toEqual({ signIn: "/desk/sign-in", error: "/desk/sign-in" });
+});
+
+test("over https a cookie below a path is for https and for the path, and else for the whole host", () => {
+  const [below, whole] = [
+    { publicUrl: "https://desk.test/desk", basePath: "/desk" },
+    { publicUrl: "https://desk.test", basePath: "" },
+  ];
+  expect([cookieName("one", below), cookieName("one", whole)]).toEqual(["__Secure-one", "__Host-one"]);
+  expect(cookieAttributes(below, 60)).toBe("Path=/desk; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+  expect(cookieAttributes(whole, 60)).toBe("Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+  for (const place of [below, whole, { basePath: "/desk" }]) expect(SESSION_COOKIES).toContain(sessionCookieName(place));
+});
