@@ -62,6 +62,7 @@ describe("secrets by their looks", () => {
     ["Authorization: Bearer abc123def456", `Authorization: Bearer ${MASK}`],
     [`hf_${"Ab1".repeat(10)}`, MASK],
     [`ld-${"aB3x".repeat(10)}`, MASK],
+    [`curl -H "X-API-Key: ld_${"0af9".repeat(16)}"`, `curl -H "X-API-Key: ${MASK}"`],
     ["https://civitai.com/api/download/1?type=Model&token=abc#x", `https://civitai.com/api/download/1?type=Model&token=${MASK}#x`],
     ["http://user:hush@host/path", `http://user:${MASK}@host/path`],
     [`eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.${"x".repeat(20)}`, MASK],
