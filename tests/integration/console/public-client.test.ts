@@ -106,6 +106,17 @@ it("a preview is an address that the token opens, as a service's is", async () =
   expect((await fetch(address)).status).toBe(401);
 });
 
+it("no page opens by a token, and none by the session that comes with it", async () => {
+  const cookie = harness.cookieOf("operator");
+  const page = async (headers: Record<string, string>) => {
+    const { status, headers: answered } = await fetch(`${url}/settings/account`, { headers, redirect: "manual" });
+    return [status, answered.get("location")?.replace(/^.*(?=\/)|\?.*/g, "")];
+  };
+  expect(await page({ cookie })).toEqual([200, undefined]);
+  expect(await page(headers)).toEqual([307, "/sign-in"]);
+  expect(await page({ ...headers, cookie })).toEqual([307, "/sign-in"]);
+});
+
 it("a stop tells whoever listens, and does not wait for them", async () => {
   const { socket } = await openEvents(`${url}/ws`, headers);
   const closing = once(socket, "close");
