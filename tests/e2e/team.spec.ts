@@ -47,6 +47,44 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
     await expect(row(ofTeam).getByText(grace.name)).toBeVisible();
   });
 
+  await test.step("usage says what each has used, on the page and in the file alike, and her own connection has no name", async () => {
+    await untilState(hers.request, desk, ofHers, "completed", own);
+    await expect(async () => {
+      await page.goto(`${desk.url}/settings/usage`);
+      await expect(page.getByRole("row", { name: /^Ada Owner .* 1 0 / })).toBeVisible({ timeout: 2_000 });
+      await expect(page.getByRole("row", { name: /^Grace Operator Personal connection 1 0 / })).toBeVisible({ timeout: 2_000 });
+    }).toPass({ timeout: 30_000 });
+    await expect(page.getByRole("row", { name: /^Grace Operator, total 2 / })).toBeVisible();
+    const table = page.getByRole("region", { name: "Usage by member and connection" });
+    const onScreen = await table
+      .locator("tbody tr")
+      .filter({ has: page.locator("td:nth-of-type(2)") })
+      .evaluateAll((rows) =>
+        rows.flatMap((row) => {
+          const cells = [...row.children].map(({ textContent }) => textContent);
+          return cells[0] ? [`${cells[0]}, ${cells[1]?.toLowerCase()}, ${cells[2]}, ${cells[3]}`] : [];
+        }),
+      );
+    const [head = "", ...lines] = (await (await page.request.get(`${desk.url}/api/console/usage/export`)).text()).trim().split("\r\n");
+    const columns = head.split(",");
+    const inFile = lines.map((line) => {
+      const cell = (name: string) => line.split(",")[columns.indexOf(name)] ?? "";
+      return `${cell("member")}, ${cell("connection").toLowerCase()}, ${cell("runs")}, ${cell("failed")}`;
+    });
+    expect(onScreen).toEqual(inFile);
+    expect(inFile).toHaveLength(3);
+    await expectAccessibleInBothThemes(page);
+    await page.getByRole("combobox", { name: "Time" }).selectOption({ label: "Last 7 days" });
+    await expect(page).toHaveURL(/within=168/);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await hers.goto(`${desk.url}/settings/usage`);
+    await expect(hers.getByText("Jobs that you submitted through Lightdesk.")).toBeVisible();
+    await expect(hers.getByRole("cell", { name: "Grace's cloud" })).toBeVisible();
+    await expect(hers.getByText("Ada Owner")).toHaveCount(0);
+  });
+
   await test.step("the owner lets themselves see her jobs, and she is told", async () => {
     await page.goto(`${desk.url}/settings`);
     const card = page.getByRole("region", { name: "Connections of members" });

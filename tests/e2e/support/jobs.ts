@@ -39,12 +39,12 @@ export async function cancel(request: APIRequestContext, desk: Desk, id: string)
   expect(answer.status(), await answer.text()).toBe(200);
 }
 
-async function jobState(request: APIRequestContext, desk: Desk, id: string): Promise<string> {
-  const answer = await request.get(`${desk.url}/api/jobs/${id}`);
+async function jobState(request: APIRequestContext, desk: Desk, id: string, connection?: string): Promise<string> {
+  const answer = await request.get(`${desk.url}/api/jobs/${id}`, { params: connection === undefined ? {} : { connection } });
   const { status }: { status: string } = await answer.json();
   return status;
 }
 
-export async function untilState(request: APIRequestContext, desk: Desk, id: string, state: string): Promise<void> {
-  await expect.poll(() => jobState(request, desk, id), { timeout: 30_000, intervals: [100] }).toBe(state);
+export async function untilState(request: APIRequestContext, desk: Desk, id: string, state: string, connection?: string): Promise<void> {
+  await expect.poll(() => jobState(request, desk, id, connection), { timeout: 30_000, intervals: [100] }).toBe(state);
 }
