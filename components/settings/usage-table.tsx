@@ -1,7 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
+import { cn } from "@/components/ui/cn";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { durationText } from "@/components/ui/time/duration";
-import { addUp, type Amount, amountNames, type UsageFigures, type UsageRow } from "@/lib/contract/usage";
+import { addUp, type Amount, amountNames, type UsageConnection, type UsageFigures, type UsageRow } from "@/lib/contract/usage";
 import { formatBytes } from "@/lib/shared/format";
 
 const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
@@ -12,11 +13,11 @@ export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
   const members = byMember(rows);
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("table")}>
-      <table className="w-full min-w-[760px] border-collapse text-left">
+      <table className="w-full min-w-[560px] sm:min-w-[760px] border-collapse text-left">
         <thead>
           <tr className="border-b border-line text-sm text-ink-3">
             {(["member", "connection"] as const).map((column) => (
-              <th key={column} scope="col" className="px-3.5 py-1.5 font-normal">
+              <th key={column} scope="col" className={cn("px-3.5 py-1.5 font-normal", column === "connection" && "max-sm:hidden")}>
                 {t(column)}
               </th>
             ))}
@@ -33,9 +34,10 @@ export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
         {members.length > 1 ? (
           <tfoot>
             <tr className="font-semibold">
-              <th scope="row" colSpan={2} className="px-3.5 py-1.5 font-semibold">
+              <th scope="row" className="px-3.5 py-1.5 font-semibold">
                 {t("total")}
               </th>
+              <td className="max-sm:hidden" />
               <Figures of={addUp(rows)} />
             </tr>
           </tfoot>
@@ -54,22 +56,24 @@ function byMember(rows: readonly UsageRow[]): UsageRow[][] {
 function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
   const name = rows[0]?.member.name ?? t("somebody");
+  const nameOf = ({ kind, name: own = "" }: UsageConnection) => (kind === "named" ? own : t(kind));
   return (
     <tbody className="border-b border-line">
       {rows.map(({ connection, ...figures }, index) => (
         <tr key={`${connection.kind} ${connection.id}`}>
-          <th scope="row" className="max-w-[200px] truncate px-3.5 py-1.5 font-medium text-ink" title={name}>
+          <th scope="row" className="max-w-[200px] truncate px-3.5 py-1.5 font-medium text-ink max-sm:max-w-[140px]" title={name}>
             {index === 0 ? name : <span className="sr-only">{name}</span>}
+            <span className="block truncate text-sm font-normal text-ink-3 sm:hidden">{nameOf(connection)}</span>
           </th>
-          <td className="max-w-[240px] truncate px-3.5 py-1.5" title={connection.name}>
-            {connection.kind === "named" ? connection.name : <span className="text-ink-3">{t(connection.kind)}</span>}
+          <td className="max-w-[240px] truncate px-3.5 py-1.5 max-sm:hidden" title={connection.name}>
+            <span className={connection.kind === "named" ? undefined : "text-ink-3"}>{nameOf(connection)}</span>
           </td>
           <Figures of={figures} />
         </tr>
       ))}
       {rows.length > 1 ? (
         <tr className="text-ink-2">
-          <td className="px-3.5 py-1.5" />
+          <td className="px-3.5 py-1.5 max-sm:hidden" />
           <th scope="row" className="px-3.5 py-1.5 font-normal text-ink-3">
             <span className="sr-only">{t("totalOf", { name })}</span>
             <span aria-hidden="true">{t("total")}</span>
