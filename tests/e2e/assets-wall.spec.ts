@@ -39,9 +39,9 @@ const tile = (page: Page, name: string) => page.getByRole("list", { name: "Asset
 const tiles = (page: Page) => page.locator("a[data-index][href]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 
-test("while the code of the table is on its way the page stays, with rows to come", async ({ page, ownDesk }) => {
-  await somePictures(page, ownDesk, 3);
-  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+test("while the code of the table is on its way the page stays, with rows to come", async ({ signedIn: page, desk }) => {
+  await somePictures(page, desk, 3);
+  await page.goto(`${desk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_002.png")).toBeVisible();
   let letGo = () => undefined as void;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -57,27 +57,27 @@ test("while the code of the table is on its way the page stays, with rows to com
   await expect(page.getByRole("row").filter({ hasText: "wall_002.png" })).toBeVisible();
 });
 
-test("a picture that is lost while its tile is pressed does not take the press with it", async ({ page, ownDesk }) => {
-  await somePictures(page, ownDesk, 1);
+test("a picture that is lost while its tile is pressed does not take the press with it", async ({ signedIn: page, desk }) => {
+  await somePictures(page, desk, 4);
   let lose = () => undefined as void;
   const held = new Promise<void>((resolve) => (lose = resolve));
   await page.route("**/api/console/thumbnail?*", async (route) => {
     await held;
     await route.fulfill({ status: 204 });
   });
-  await page.goto(`${ownDesk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
-  const only = tile(page, "wall_000.png");
-  const picture = only.locator("img");
+  await page.goto(`${desk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
+  const lost = tile(page, "wall_003.png");
+  const picture = lost.locator("img");
   await expect(picture).toHaveAttribute("src", /thumbnail/);
   await picture.hover({ force: true });
   await page.mouse.down();
   lose();
   await expect(picture).toBeHidden();
   await page.mouse.up();
-  await expect(page.getByRole("complementary", { name: "Asset wall_000.png" })).toBeVisible();
+  await expect(page.getByRole("complementary", { name: "Asset wall_003.png" })).toBeVisible();
 });
 
-test("far down the wall, pictures on the screen are asked for before those above and below it", async ({ page, ownDesk }) => {
+test("far down the wall, pictures on the screen are asked for before those above and below it", async ({ signedIn: page, desk }) => {
   const assets = Array.from({ length: 300 }, (_, at) => ({ id: `asset-${at}`, name: `far_${at}.png`, mime_type: "image/png", tags: [] }));
   await page.route("**/api/assets?*", (route) => {
     const query = new URL(route.request().url()).searchParams;
@@ -92,7 +92,7 @@ test("far down the wall, pictures on the screen are asked for before those above
     if (!isHeld) return route.fulfill({ body: picture(1), contentType: "image/png" });
     asked.push(new URL(route.request().url()).searchParams.get("asset") ?? "");
   });
-  await page.goto(`${ownDesk.url}/assets`);
+  await page.goto(`${desk.url}/assets`);
   await expect(tile(page, "far_0.png")).toBeVisible();
   // All of them, also those a little below the screen.
   const isQuiet = () => document.images.length > 20 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0);
@@ -111,6 +111,7 @@ test("far down the wall, pictures on the screen are asked for before those above
 });
 
 test("the wall is scrolled, filtered, selected and tagged, and its address brings all of it back", async ({ page, ownDesk }) => {
+  test.slow(); // a long walk
   await somePictures(page, ownDesk, 130);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_129.png")).toBeVisible();

@@ -60,18 +60,20 @@ test("the scripts of a page come packed with Brotli, to be kept for good, and ar
   expect(await (await page.request.get(desk.url + script)).text()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
 });
 
-test("the rows of a service that answers at once are in the page's first part, not behind a skeleton", async ({ page, ownDesk }) => {
-  const id = await submit(page.request, ownDesk, slowGraph(0.02, "-first-part"));
-  await untilState(page.request, ownDesk, id, "completed");
-  const html = await (await page.request.get(`${ownDesk.url}/jobs`)).text();
-  const [firstPart = ""] = html.split('<div hidden id="S:');
-  expect(firstPart).toContain(`/jobs/${id}`);
-  expect(firstPart).not.toContain("aria-busy");
+test("the rows of a service that answers at once are in the page's first part, not behind a skeleton", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, slowGraph(0.02, "-first-part"));
+  await untilState(page.request, desk, id, "completed");
+  // A machine that is busy with something else may take longer than the page waits.
+  await until("the service answers at once", async () => {
+    const html = await (await page.request.get(`${desk.url}/jobs`)).text();
+    const [firstPart = ""] = html.split('<div hidden id="S:');
+    return firstPart.includes(`/jobs/${id}`) && !firstPart.includes("aria-busy");
+  });
 });
 
-test("a page is fetched when its link is pointed at, and when keys come to it", async ({ page, ownDesk }) => {
-  await submit(page.request, ownDesk, slowGraph(0.02, "-pointed-at"));
-  const traffic = await visitJobs(page, ownDesk);
+test("a page is fetched when its link is pointed at, and when keys come to it", async ({ signedIn: page, desk }) => {
+  await submit(page.request, desk, slowGraph(0.02, "-pointed-at"));
+  const traffic = await visitJobs(page, desk);
   const askedFor = (path: string) => traffic.fetched().some((one) => isPage(one) && new URL(one.url).pathname === path);
   const link = (name: string) => page.getByRole("navigation").getByRole("link", { name }).first();
   expect(askedFor("/history")).toBe(false);

@@ -60,19 +60,19 @@ test("the drawing of a job fits a phone when it is opened", async ({ signedIn: p
 });
 
 test("a tile of the wall opens in a tab of its own with Ctrl and with the middle button, and chooses nothing", async ({
-  page,
+  signedIn: page,
   context,
-  ownDesk,
+  desk,
 }) => {
-  const sent = await page.request.post(`${ownDesk.url}/api/assets`, {
-    headers: { origin: ownDesk.url },
+  const sent = await page.request.post(`${desk.url}/api/assets`, {
+    headers: { origin: desk.url },
     multipart: {
       name: "in-a-tab.png",
       file: { name: "photo.png", mimeType: "image/png", buffer: readFileSync("public/samples/photo.png") },
     },
   });
   expect(sent.ok()).toBe(true);
-  await page.goto(`${ownDesk.url}/assets`);
+  await page.goto(`${desk.url}/assets`);
   const tile = page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "in-a-tab.png" });
   await expect(tile).toBeVisible();
   await expect(page.getByRole("navigation", { name: "Position in the list" }).getByText(/^\d+ assets$/)).toBeVisible();
@@ -84,5 +84,5 @@ test("a tile of the wall opens in a tab of its own with Ctrl and with the middle
     await opened.close();
   }
   await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();
-  await expect(page).toHaveURL(`${ownDesk.url}/assets`);
+  await expect(page).toHaveURL(`${desk.url}/assets`);
 });
