@@ -6,15 +6,18 @@ import { WaysIn } from "@/components/transfers/ways-in";
 import { requireViewer, signOutAt } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/queries/frame";
 import { sharesAreOn } from "@/lib/server/queries/shares";
+import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const viewer = await requireViewer();
-  const { connection, connections } = await getFrame(viewer);
+  const [{ connection, connections }, methods] = await Promise.all([getFrame(viewer), getSignInMethods(viewer)]);
+  const { name, email, role } = viewer;
   return (
     <Shell
       readOnly={viewer.readOnly}
       signOutAt={signOutAt(viewer)}
-      member={{ name: viewer.name, email: viewer.email, role: viewer.role }}
+      member={{ name, email, role }}
+      methods={methods}
       connections={connections}
       currentId={connection?.id}
     >

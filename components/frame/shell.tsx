@@ -14,12 +14,14 @@ import { ReadOnlyNotice } from "./read-only-notice";
 import { Shortcuts } from "./shortcuts";
 import { Avatar } from "@/components/ui/avatar";
 import { Link } from "@/components/ui/link";
+import { type SignInMethods } from "@/lib/contract/oidc";
 import { type Role } from "@/lib/contract/roles";
 import { SignOutButton } from "./sign-out-button";
 import { ThemeSwitch } from "./theme-switch";
 
 type ShellProps = {
   member: FrameMember;
+  methods: SignInMethods;
   connections: readonly ConnectionView[];
   currentId?: string;
   readOnly?: ReadOnlyView;
@@ -39,7 +41,7 @@ function toCurrent({ id, name, embedded, dialect, hasAssets, seenOf }: Connectio
 }
 
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
-export function Shell({ member, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
+export function Shell({ member, methods, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
     <MemberProvider role={member.role} isReadOnly={readOnly !== undefined} signOutAt={signOutAt}>
@@ -85,7 +87,7 @@ export function Shell({ member, connections, currentId, readOnly, signOutAt, chi
         </CountsProvider>
         <Toasts />
         <KeepConnection currentId={currentId} />
-        <ConfirmGate email={member.email} />
+        <ConfirmGate email={member.email} methods={methods} />
         <Shortcuts />
       </ConnectionProvider>
     </MemberProvider>

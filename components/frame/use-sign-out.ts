@@ -4,7 +4,6 @@ import { showToast } from "@/components/ui/toast-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { signOut } from "@/lib/browser/session";
 import { useSignOutAt } from "./member-context";
-import { apiPath } from "@/lib/browser/urls";
 
 export function useSignOut() {
   const t = useTranslations("frame.member");
@@ -16,7 +15,8 @@ export function useSignOut() {
     leaveUnasked(true);
     if (signOutAt) return window.location.assign(signOutAt);
     // A full load, so that nothing of the member stays in memory.
-    if (await signOut()) return window.location.assign(apiPath("/sign-in"));
+    const target = await signOut();
+    if (target !== undefined) return window.location.assign(target);
     leaveUnasked(false);
     setBusy(false);
     showToast({ tone: "bad", text: t("signOutFailed") });

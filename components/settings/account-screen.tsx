@@ -4,12 +4,14 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
 import { EmailForm, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";
+import { type SignInMethods } from "@/lib/contract/oidc";
+import { MethodsCard } from "./methods-card";
 import { SessionsCard } from "./sessions-card";
 import { SettingsTabs } from "./settings-tabs";
 
-type AccountScreenProps = { member: MemberView; sessions: readonly SessionView[] };
+type AccountScreenProps = { member: MemberView; methods: SignInMethods; sessions: readonly SessionView[] };
 
-export function AccountScreen({ member: { name, email, role, createdAt }, sessions }: AccountScreenProps) {
+export function AccountScreen({ member: { name, email, role, createdAt }, methods, sessions }: AccountScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   return (
@@ -22,8 +24,9 @@ export function AccountScreen({ member: { name, email, role, createdAt }, sessio
         </p>
         {/* A form begins anew with what is stored now. */}
         <NameForm key={name} name={name} />
-        <EmailForm key={email} email={email} />
-        <PasswordForm email={email} />
+        {methods.password ? <EmailForm key={email} email={email} /> : null}
+        {methods.password ? <PasswordForm email={email} /> : null}
+        {methods.providers.length > 0 ? <MethodsCard methods={methods} /> : null}
         <SessionsCard name={name} sessions={sessions} />
         <LookCard />
       </div>

@@ -4,6 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type MemberView } from "@/lib/contract/console";
+import { type MemberMethods } from "@/lib/contract/oidc";
 
 type MemberItemProps = {
   member: MemberView;
@@ -19,7 +20,11 @@ type MemberItemProps = {
 export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onSuspend, onAdmit, onRemove }: MemberItemProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
-  const { id, name, email, role, disabled, createdAt } = member;
+  const { id, name, email, role, disabled, createdAt, methods } = member;
+  const waysIn = ({ password, providers }: MemberMethods) => {
+    const all = [...(password ? [t("members.password")] : []), ...providers];
+    return all.length === 0 ? t("members.noMethod") : t("members.signsIn", { methods: all.join(" · ") });
+  };
   const button = (label: string, act: () => void, tone?: "danger") => (
     <Button size="small" tone={tone} busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={act}>
       {label}
@@ -44,6 +49,7 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
           <p className="truncate text-sm text-ink-3" title={email}>
             {email}
           </p>
+          {methods ? <p className="truncate text-sm text-ink-3">{waysIn(methods)}</p> : null}
         </div>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>

@@ -23,3 +23,19 @@ export function confirmIdentity(): Promise<boolean> {
   });
   return asked;
 }
+
+const CHANNEL = "lightdesk.confirmed";
+
+/** From the tab in which the member signed in at a provider. What it says counts for nothing: the server is asked again. */
+export function tellConfirmed(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage(true);
+  channel.close();
+}
+
+/** Answers how to leave off. */
+export function onConfirmedElsewhere(hear: () => void): () => void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = hear;
+  return () => channel.close();
+}

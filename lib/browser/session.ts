@@ -2,7 +2,9 @@
 // Guarantees: an outcome, never an exception; the password goes into the body of one request and nowhere else.
 // Must never: say which of address and password was wrong. next-auth's own client is not used: it does not know a base path without a provider around every page.
 
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
+import { apiPath } from "./urls";
 
 export type SignInOutcome = "signed-in" | "refused" | "too-many" | "unreachable" | "broken";
 
@@ -18,13 +20,33 @@ export async function signIn(credentials: { email: string; password: string }): 
   return status === 0 ? "unreachable" : "broken";
 }
 
-/** True when the session has ended. */
-export async function signOut(): Promise<boolean> {
+type Purpose = { purpose: "signIn" | "confirm" | "link" } | { purpose: "join"; token: string };
+
+/** The address at the provider to go to. `returnTo` is a page of ours. */
+export async function signInAt(
+  provider: string,
+  { returnTo, ...purpose }: Purpose & { returnTo: string },
+): Promise<Result<string, "away" | "too-many" | "lost" | "unreachable" | "broken">> {
+  const csrfToken = await readCsrfToken();
+  if (csrfToken === undefined) return failed("unreachable");
+  const body = new URLSearchParams({ ...purpose, callbackUrl: returnTo, csrfToken, json: "true" });
+  const result = await callApi<{ url: string }>(`/api/auth/signin/${encodeURIComponent(provider)}`, { method: "POST", body });
+  if (result.ok) return ok(result.value.url);
+  const { status, code } = result.failure;
+  if (status === 0) return failed("unreachable");
+  if (status === 429) return failed("too-many");
+  if (status === 401 || code === "SIGN_IN_AGAIN") return failed("lost");
+  return failed(code === "UPSTREAM_UNREACHABLE" ? "away" : "broken");
+}
+
+/** Where to go when the session has ended: at the provider it is to be ended too. Undefined: it goes on. */
+export async function signOut(): Promise<string | undefined> {
   const token = await readCsrfToken();
-  if (token === undefined) return false;
+  if (token === undefined) return undefined;
   const body = new URLSearchParams({ csrfToken: token, json: "true" });
-  const result = await callApi("/api/auth/signout", { method: "POST", body });
-  return result.ok;
+  const result = await callApi<{ url?: string; provider?: true }>("/api/auth/signout", { method: "POST", body });
+  if (!result.ok) return undefined;
+  return (result.value?.provider && result.value.url) || apiPath("/sign-in");
 }
 
 async function readCsrfToken(): Promise<string | undefined> {

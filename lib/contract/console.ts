@@ -6,6 +6,7 @@ import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./passwords";
 import { toPlainLine } from "./plain-line";
 
 import { z } from "zod";
+import { type MemberMethods } from "./oidc";
 import { roles } from "./roles";
 import { type JobListItem } from "./schemas/job";
 import { commaList } from "./schemas/lenient";
@@ -157,7 +158,16 @@ export const connectionBodySchema = z.object({
 /** What is left out stays as it is. Another base URL needs the key again: a stored key never travels to an address it was not given for. */
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
-export type MemberView = { id: string; name: string; email: string; role: (typeof roles)[number]; disabled: boolean; createdAt: number };
+export type MemberView = {
+  id: string;
+  name: string;
+  email: string;
+  role: (typeof roles)[number];
+  disabled: boolean;
+  createdAt: number;
+  /** Only in the list, and where there is more than one way. */
+  methods?: MemberMethods;
+};
 /** One sign-in of oneself. `browser` and `address` are empty where they are not known; `usedAt` is to the minute. */
 export type SessionView = {
   id: string;

@@ -17,3 +17,8 @@ export type OidcRefusal = (typeof oidcRefusals)[number];
 
 /** A way in that the settings name. */
 export type OidcChoice = { id: string; label: string };
+export type SignInChoices = { password: boolean; providers: OidcChoice[] };
+/** Of the member who asks. */
+export type SignInMethods = { password: boolean; providers: (OidcChoice & { connected: boolean })[] };
+/** Of a member, by the names of the providers for people. */
+export type MemberMethods = { password: boolean; providers: string[] };

@@ -7,7 +7,7 @@ import { z } from "zod";
 /** The first names of the console's own addresses; a test holds those of app/ and public/ against it. */
 export const ownNames: ReadonlySet<string> = new Set([
   ...["_next", "api", "ws", "favicon.ico", "icon.svg", "samples"],
-  ...["sign-in", "set-up", "invitation"],
+  ...["sign-in", "set-up", "confirmed", "invitation"],
   ...["share", "embed", "embed.js", "embed.d.ts", "embed-worker.js"],
   ...["jobs", "queue", "history", "assets", "files", "run", "settings"],
 ]);

@@ -90,6 +90,7 @@ function configuration(url: string) {
     token_endpoint: `${url}/token`,
     jwks_uri: `${url}/keys`,
     userinfo_endpoint: `${url}/userinfo`,
+    end_session_endpoint: `${url}/bye?tenant=1`,
     id_token_signing_alg_values_supported: ["RS256"],
   };
 }

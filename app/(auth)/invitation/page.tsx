@@ -4,10 +4,12 @@ import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { InvitationForm } from "@/components/auth/invitation-form";
 import { InvitationRefusal } from "@/components/auth/invitation-refusal";
+import { OrPassword, ProviderButtons } from "@/components/auth/provider-buttons";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getInvitation } from "@/lib/server/queries/members";
+import { getSignInChoices } from "@/lib/server/queries/sign-in";
 
 // The token is in the address: no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
@@ -19,8 +21,10 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
   const given = typeof token === "string" && token !== "" ? token : undefined;
   const invitation = given === undefined ? undefined : await getInvitation(given);
   const viewer = await readViewer(await headers());
+  const { password, providers } = await getSignInChoices();
   const t = await getTranslations("auth.invitation");
   const frame = await getTranslations("frame");
+  const role = invitation?.state === "open" ? frame(`member.role.${invitation.role}`) : "";
   return (
     <PageMessages messages={await pickMessages("auth")}>
       {given !== undefined && invitation?.state === "open" ? (
@@ -29,12 +33,14 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
           title={invitation.resets ? t("reset.title") : t("title")}
           text={
             <>
-              <p>{invitation.resets ? t("reset.text") : t("text", { role: frame(`member.role.${invitation.role}`) })}</p>
+              <p>{invitation.resets ? t("reset.text") : t(password ? "text" : "textProvider", { role, email: invitation.email })}</p>
               {viewer ? <p>{t("signedIn", { name: viewer.name })}</p> : null}
             </>
           }
         >
-          <InvitationForm token={given} email={invitation.email} resets={invitation.resets} />
+          {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} returnTo="/" token={given} />}
+          {!invitation.resets && providers.length > 0 && password ? <OrPassword /> : null}
+          {invitation.resets || password ? <InvitationForm token={given} email={invitation.email} resets={invitation.resets} /> : null}
         </AuthShell>
       ) : (
         <AuthShell product={frame("product")} title={t("title")}>

@@ -3,23 +3,35 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
-import { safeReturn } from "@/lib/shared/safe-return";
+import { OrPassword, ProviderButtons } from "@/components/auth/provider-buttons";
+import { ProviderRefusal } from "@/components/auth/provider-refusal";
 import { SignInForm } from "@/components/auth/sign-in-form";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { PageMessages } from "@/components/frame/page-messages";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
+import { oidcRefusals } from "@/lib/contract/oidc";
 import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { getSignInChoices } from "@/lib/server/queries/sign-in";
+import { safeReturn } from "@/lib/shared/safe-return";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.signIn"))("title") };
 }
 
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
-  const { callbackUrl } = await searchParams;
-  const returnTo = typeof callbackUrl === "string" ? callbackUrl : undefined;
-  if (await readViewer(await headers())) redirect(safeReturn(returnTo));
+  const { callbackUrl, refused, provider: at } = await searchParams;
+  const returnTo = safeReturn(typeof callbackUrl === "string" ? callbackUrl : undefined);
+  const { password, providers } = await getSignInChoices();
+  const reason = oidcRefusals.find((one) => one === refused);
+  const provider = providers.find(({ id }) => id === at);
+  // Whoever was refused while signed in, confirming or connecting, reads why before going back.
+  const isBack = (await readViewer(await headers())) !== undefined;
+  if (isBack && !(reason && provider)) redirect(returnTo);
   const t = await getTranslations("auth.signIn");
+  const back = await getTranslations("auth.provider");
   const frame = await getTranslations("frame");
   const vouched = (await headers()).get(VOUCHED_HEADER);
   if (vouched !== null)
@@ -28,10 +40,20 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
         <FailureNotice title={t("stranger.title", { email: vouched.slice(0, 254) })} next={t("stranger.next")} />
       </AuthShell>
     );
+  // Nothing was confirmed: the page that says so must not follow.
+  const goBack =
+    isBack && returnTo !== "/confirmed" ? (
+      <Link href={`/${returnTo.slice(1)}`} className={buttonStyle()}>
+        {back("back")}
+      </Link>
+    ) : undefined;
   return (
     <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")}>
-        <SignInForm returnTo={returnTo} />
+        {reason && provider ? <ProviderRefusal reason={reason} provider={provider.label} actions={goBack} /> : null}
+        {providers.length > 0 && !isBack ? <ProviderButtons providers={providers} returnTo={returnTo} /> : null}
+        {providers.length > 0 && password && !isBack ? <OrPassword /> : null}
+        {password && !isBack ? <SignInForm returnTo={returnTo} /> : null}
       </AuthShell>
     </PageMessages>
   );

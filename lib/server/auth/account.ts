@@ -37,9 +37,10 @@ export async function changeAccount(
 
 /** Those that still let somebody in, the last used first. */
 export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
-  const { store } = composition();
+  const { store, env } = composition();
   const sessions = (await store.sessions.list(memberId)).filter(isLive);
-  return sessions.map(({ id, browser, address, method, createdAt, usedAt }) => {
+  return sessions.map(({ id, browser, address, method: by, createdAt, usedAt }) => {
+    const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
     return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
   });
 }

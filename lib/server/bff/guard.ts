@@ -111,7 +111,7 @@ function isChange({ method }: Pick<Request, "method">): boolean {
   return method !== "GET" && method !== "HEAD";
 }
 
-function isLongAgo(credential: Credential, now: number): boolean {
+export function isLongAgo(credential: Credential, now: number): boolean {
   return credential.kind === "session" && now - credential.confirmedAt > RECENT_MS;
 }
 

@@ -21,7 +21,7 @@ import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/client-address";
 import { type OidcProvider } from "../oidc-settings";
 import { jsonAnswer } from "./answers";
-import { type Opened, refusal, toActor } from "./guard";
+import { isLongAgo, type Opened, refusal, toActor } from "./guard";
 import { searchOf } from "./read-request";
 
 type Run = (request: Request, turn: OidcTurn) => Promise<Response>;
@@ -112,7 +112,7 @@ export async function signOutEverywhere(request: Request, run: () => Promise<Res
   const url = id === undefined ? undefined : await endSessionUrl(id, `${consoleUrl(env)}/sign-in`);
   const answer = await run();
   if (url === undefined || id === undefined || (await findSession(id))) return answer;
-  return jsonAnswer({ url }, 200, cookiesOf(answer));
+  return jsonAnswer({ url, provider: true }, 200, cookiesOf(answer));
 }
 
 const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
@@ -125,7 +125,10 @@ async function readPurpose(fields: URLSearchParams, request: Request): Promise<R
   if (kind === "join") return ok({ kind, token: (fields.get("token") ?? "").slice(0, 200) });
   if (kind !== "confirm" && kind !== "link") return failed(refusal("INVALID_BODY", "purpose: unknown"));
   const viewer = await readViewer(request.headers);
-  return viewer ? ok({ kind, memberId: viewer.memberId }) : failed(refusal("UNAUTHORIZED", "Sign in first."));
+  if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
+  if (kind === "link" && isLongAgo(viewer.credential, composition().now()))
+    return failed(refusal("SIGN_IN_AGAIN", "Confirm that it is you, then ask again."));
+  return ok({ kind, memberId: viewer.memberId });
 }
 
 function refusalOf(error: string): OidcRefusal {

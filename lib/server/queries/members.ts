@@ -10,6 +10,7 @@ import { listInvitationItems, readInvitation } from "../auth/invitations";
 import { toMemberView } from "../auth/members";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
+import { readMemberMethods } from "./sign-in";
 
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
@@ -25,7 +26,8 @@ export async function getAccount({ memberId }: Viewer): Promise<MemberView | und
 
 export async function listMembers(viewer: Viewer): Promise<Result<MemberView[], Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
-  return ok((await composition().store.members.list()).map(toMemberView));
+  const [members, methodsOf] = await Promise.all([composition().store.members.list(), readMemberMethods()]);
+  return ok(members.map((member) => ({ ...toMemberView(member), ...(methodsOf && { methods: methodsOf(member) }) })));
 }
 
 export async function getInvitation(token: string): Promise<InvitationView> {

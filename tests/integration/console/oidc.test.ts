@@ -1,20 +1,8 @@
 // Signing in at a provider, without a browser: what a good answer leads to, and that no bad one leads anywhere.
-import { join } from "node:path";
-import { NextRequest } from "next/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type NextAuthOptions } from "next-auth";
-import { authOptions } from "@/lib/server/auth/options";
-import { type OidcTurn } from "@/lib/server/auth/oidc/turn";
-import { unguarded } from "@/lib/server/bff/guard";
-import { beginOidc, finishOidc, signOutEverywhere } from "@/lib/server/bff/oidc-route";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { oidcBrowser } from "@/tests/support/oidc-browser";
 import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
-
-type Cookie = { name: string; value: string };
-type Answered = { redirect?: string; body?: unknown; cookies?: Cookie[] };
-type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Promise<Answered> };
-/** next-auth without Next around it: its handler for route files needs a request that Next opened. */
-const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 
 let now = Date.now();
 let acme: TokenIssuer;
@@ -46,78 +34,7 @@ beforeEach(() => {
   other.bend({});
 });
 
-/** A browser: it keeps cookies, and follows the console to the provider and back. */
-function browser(jar: Record<string, string> = {}) {
-  const cookie = () =>
-    Object.entries(jar)
-      .map(([name, value]) => `${name}=${value}`)
-      .join("; ");
-  const take = (answer: Response) => {
-    for (const line of answer.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === "") delete jar[name];
-      else jar[name] = value;
-    }
-    return answer;
-  };
-  async function ask(method: string, path: string, fields?: Record<string, string>): Promise<Response> {
-    const [, , , action = "", id] = path.split("?")[0]?.split("/") ?? [];
-    const headers = { host: HOST, origin: `http://${HOST}`, cookie: cookie(), "x-lightdesk-address": "198.51.100.9" };
-    const request = new NextRequest(`http://${HOST}${path}`, { method, headers, ...(fields && { body: new URLSearchParams(fields) }) });
-    const handler = unguarded("auth", async (opened) => {
-      const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
-      const run = async (asked: Request, turn?: OidcTurn) => {
-        const query = Object.fromEntries(new URL(asked.url).searchParams);
-        const body = method === "POST" ? Object.fromEntries(new URLSearchParams(await asked.text())) : {};
-        const req = { method, action, providerId: id, cookies: { ...jar }, body, query, headers: {}, origin: `http://${HOST}` };
-        return toResponse(await core.AuthHandler({ req, options: authOptions(events, request.headers, turn) }));
-      };
-      if (action === "signout") return { ok: true, value: await signOutEverywhere(request, () => run(request)) };
-      const provider = opened.console.env.oidc.find((one) => one.id === id);
-      if (!provider) return { ok: true, value: await run(request) };
-      return method === "POST" ? beginOidc(provider, request, run) : finishOidc(provider, opened, run);
-    });
-    return take(await handler(request, { params: Promise.resolve({}) }));
-  }
-  async function csrf(): Promise<string> {
-    const { csrfToken }: { csrfToken: string } = await (await ask("GET", "/api/auth/csrf")).json();
-    return csrfToken;
-  }
-  return {
-    jar,
-    ask,
-    async begin(id: string, more: Record<string, string> = {}): Promise<string> {
-      const fields = { csrfToken: await csrf(), json: "true", callbackUrl: "/jobs", ...more };
-      const { url }: { url: string } = await (await ask("POST", `/api/auth/signin/${id}`, fields)).json();
-      return url;
-    },
-    async finish(id: string, query: Record<string, string>) {
-      const answer = await ask("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
-      return whereTo(answer.headers.get("location") ?? "");
-    },
-    async signIn(id: string, issuer: TokenIssuer, more?: Record<string, string>) {
-      return this.finish(id, issuer.visit(await this.begin(id, more)));
-    },
-    async signOut(): Promise<string> {
-      const { url }: { url: string } = await (await ask("POST", "/api/auth/signout", { csrfToken: await csrf(), json: "true" })).json();
-      return url;
-    },
-    me: async () =>
-      (await harness.request("/api/console/account", { cookie: cookie() })).json() as Promise<{ member?: { email: string; role: string } }>,
-  };
-}
-
-/** Of a sentence its name, of a page its path. */
-function whereTo(location: string): string {
-  const { pathname, searchParams } = new URL(location, `http://${HOST}`);
-  return searchParams.get("refused") ?? pathname;
-}
-
-function toResponse({ redirect, body, cookies = [] }: Answered): Response {
-  const headers = new Headers(redirect === undefined ? {} : { location: redirect });
-  for (const { name, value } of cookies) headers.append("set-cookie", `${name}=${value}`);
-  return Response.json(redirect === undefined ? body : { url: redirect }, { headers });
-}
+const browser = (jar?: Record<string, string>) => oidcBrowser(harness, jar);
 
 test("whoever the settings let in is made a member at the first sign-in, and is the same member at the next one", async () => {
   const ada = browser();
@@ -285,3 +202,111 @@ test("a suspended member and a removed one stay out, and a member without a pass
   expect(await dora.signIn("acme", acme)).toBe("stranger");
   expect(await store.members.getByEmail("dora@example.com")).toBeUndefined();
 });
+
+const audited = async (many = 1) => (await harness.console.store.audit.list({}, many)).map(({ action, outcome }) => [action, outcome]);
+
+test("a member connects a provider while signed in, and confirms there that it is them", async () => {
+  const { store } = harness.console;
+  await harness.renewCookies();
+  const ola = browser({ "lightdesk.session": harness.cookieOf("operator").split("=")[1] ?? "" });
+  acme.bend({ claims: { sub: "ola", email: "ola@example.com" } });
+  expect(await ola.signIn("acme", acme, { purpose: "link", callbackUrl: "/settings/account" })).toBe("/settings/account");
+  expect(await audited()).toEqual([["linkProvider", "Acme: linked"]]);
+  expect(await ola.me()).toMatchObject({ member: { email: "operator@desk.test" } });
+  // The session goes on as it was; a quarter of an hour later it asks again.
+  now += 16 * 60_000;
+  const begun = await (await ola.ask("POST", "/api/auth/signin/other", { csrfToken: "", purpose: "link" })).json();
+  expect(begun).toMatchObject({ code: "SIGN_IN_AGAIN" });
+
+  const url = await ola.begin("acme", { purpose: "confirm", callbackUrl: "/confirmed" });
+  expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ prompt: "login", max_age: "0" });
+  const at = Math.floor(now / 1000);
+  acme.bend({ claims: { sub: "ola", email: "ola@example.com", auth_time: at - 3600 } });
+  expect(await ola.finish("acme", acme.visit(url))).toBe("stale");
+  acme.bend({ claims: { sub: "somebody else", email: "ola@example.com" } });
+  expect(await ola.signIn("acme", acme, { purpose: "confirm" })).toBe("other");
+  expect((await harness.request("/api/console/account/methods/acme", { ...cookieOf(ola), method: "DELETE" })).status).toBe(403);
+  acme.bend({ claims: { sub: "ola", email: "ola@example.com", auth_time: at } });
+  expect(await ola.signIn("acme", acme, { purpose: "confirm", callbackUrl: "/confirmed" })).toBe("/confirmed");
+  expect(await audited()).toEqual([["confirmSession", "Acme: known"]]);
+  expect((await harness.request("/api/console/account/methods/acme", { ...cookieOf(ola), method: "DELETE" })).status).toBe(204);
+  expect(await store.identities.list(harness.viewerOf("operator").memberId)).toEqual([]);
+});
+
+test("a member without a password keeps the last way in, and an old sign-in of the provider's is not a recent one", async () => {
+  acme.bend({ claims: { sub: "ida", email: "ida@example.com", auth_time: Math.floor(now / 1000) - 3600 } });
+  const ida = browser();
+  expect(await ida.signIn("acme", acme)).toBe("/jobs");
+  const removed = () => harness.request("/api/console/account/methods/acme", { ...cookieOf(ida), method: "DELETE" });
+  expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
+  acme.bend({ claims: { sub: "ida", email: "ida@example.com" } });
+  expect(await ida.signIn("acme", acme)).toBe("/jobs");
+  expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
+  expect(await ida.signIn("acme", acme, { purpose: "confirm" })).toBe("/jobs");
+  expect(await (await removed()).json()).toMatchObject({ code: "CONFLICT" });
+});
+
+test("signing out ends the session at the provider, and the ID token lies nowhere in the clear", async () => {
+  acme.bend({ claims: { sub: "sid", email: "sid@example.com" } });
+  now += 11 * 60_000;
+  const sid = browser();
+  await sid.signIn("acme", acme);
+  const id = (await harness.console.store.sessions.list((await harness.console.store.members.getByEmail("sid@example.com"))?.id ?? ""))[0]
+    ?.id;
+  const kept = await harness.console.store.identities.sessionOf(id ?? "");
+  expect(kept).toMatchObject({ provider: "acme" });
+  const url = new URL(await sid.signOut());
+  expect([url.origin + url.pathname, url.searchParams.get("tenant")]).toEqual([`${acme.url}/bye`, "1"]);
+  expect(url.searchParams.get("post_logout_redirect_uri")).toBe(`http://${HOST}/sign-in`);
+  const hint = url.searchParams.get("id_token_hint") ?? "";
+  expect([hint.split(".").length, kept?.sealedHint?.includes(hint.slice(0, 40))]).toEqual([3, false]);
+  expect(await sid.me()).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await harness.console.store.identities.sessionOf(id ?? "")).toBeUndefined();
+  expect(harness.log()).not.toContain(hint.slice(0, 40));
+});
+
+test("an invitation is accepted at a provider by whoever has its verified address, with its link, once", async () => {
+  await harness.renewCookies();
+  const invited = await harness.request("/api/console/members/invitations", {
+    as: "owner",
+    method: "POST",
+    json: { email: "Jo@desk.test", role: "viewer" },
+  });
+  const { url }: { url: string } = await invited.json();
+  const join = { purpose: "join", token: new URL(url).searchParams.get("token") ?? "" };
+  other.bend({ claims: { sub: "jo", email: "mo@desk.test" } });
+  expect(await browser().signIn("open", other, join)).toBe("invited");
+  other.bend({ claims: { sub: "jo", email: "jo@desk.test" } });
+  expect(await browser().signIn("open", other, { ...join, token: "guess" })).toBe("stranger");
+  expect(await browser().signIn("open", other)).toBe("stranger");
+  const jo = browser();
+  expect(await jo.signIn("open", other, join)).toBe("/jobs");
+  expect(await audited()).toEqual([["acceptInvitation", "Open: joined"]]);
+  expect(await jo.me()).toMatchObject({ member: { role: "viewer", email: "jo@desk.test" } });
+  other.bend({ claims: { sub: "another jo", email: "jo@desk.test" } });
+  expect(await browser().signIn("open", other, join)).toBe("stranger");
+});
+
+test("where passwords are off only a link of the command line lets one in by password, for a day", async () => {
+  const settings = { LIGHTDESK_OIDC: "acme", ...settingsOf("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
+  let time = Date.now();
+  const closed = await createHarness({ now: () => time, settings });
+  const { signIn } = await import("@/lib/server/auth/sign-in");
+  const attempt = async (email: string, password: string) => (await signIn({ email, password, address: "198.51.100.50" })).ok;
+  // Whoever set it up is in for a day, to connect the provider.
+  expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
+  time += 25 * 60 * 60_000;
+  expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
+  const { composeReset } = await import("@/lib/server/auth/reset-link");
+  const { store, env } = closed.console;
+  const link = await composeReset({ store, env, email: "owner@desk.test", token: "a way back", now: time });
+  expect(link).toContain("/invitation?token=");
+  const json = { token: "a way back", password: "a new long password" };
+  expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
+  expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
+  time += 25 * 60 * 60_000;
+  expect(await attempt("owner@desk.test", "a new long password")).toBe(false);
+  await closed.dispose();
+});
+
+const cookieOf = ({ jar }: ReturnType<typeof browser>) => ({ cookie: `lightdesk.session=${jar["lightdesk.session"] ?? ""}` });

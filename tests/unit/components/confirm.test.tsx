@@ -32,7 +32,7 @@ const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(
 const show = () =>
   renderInApp(
     <AtPage router={router}>
-      <ConfirmGate email="ana@example.com" />
+      <ConfirmGate email="ana@example.com" methods={{ password: true, providers: [] }} />
     </AtPage>,
   );
 const invite = (email: string) => callApi("/api/console/members/invitations", { method: "POST", json: { email } });

@@ -216,7 +216,7 @@ describe("the account", () => {
     Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
 
   it("changes the name alone, and asks for no password", async () => {
-    await show(<AccountScreen member={member} sessions={sessions} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     fireEvent.change(form("You").getByRole("textbox", { name: "Name" }), { target: { value: "Ana R." } });
     await act(async () => fireEvent.click(form("You").getByRole("button", { name: "Save" })));
     expect(sent).toEqual([{ path: "/api/console/account", method: "PUT", body: { name: "Ana R." } }]);
@@ -224,7 +224,7 @@ describe("the account", () => {
 
   it("says of a wrong present password so beside its field, and keeps what was typed", async () => {
     answers = [refusal("currentPassword")];
-    await show(<AccountScreen member={member} sessions={sessions} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Email address");
     fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "guess" } });
@@ -235,7 +235,7 @@ describe("the account", () => {
 
   it("says of an address that somebody has so beside it", async () => {
     answers = [Response.json({ code: "CONFLICT", message: "taken" }, { status: 409 })];
-    await show(<AccountScreen member={member} sessions={sessions} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Email address");
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
     await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
@@ -244,7 +244,7 @@ describe("the account", () => {
 
   it("signs in again with the new password, since the old sessions have ended", async () => {
     answers = [Response.json({ member }), Response.json({ csrfToken: "t" }), Response.json({ url: "http://localhost/jobs" })];
-    await show(<AccountScreen member={member} sessions={sessions} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const part = form("Password");
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
     fireEvent.change(part.getByLabelText("New password"), { target: { value: "a new long password" } });
@@ -254,7 +254,7 @@ describe("the account", () => {
   });
 
   it("lists the sessions, and ends another one than this", async () => {
-    await show(<AccountScreen member={member} sessions={sessions} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     const [here, phone] = form("Sessions").getAllByRole("listitem");
     expect(here?.textContent).toMatch(/^Firefox · Linuxthis browser198\.51\.100\.1used .+ · signed in .+ago$/);
     expect(phone?.textContent).toMatch(/^Safari · iOS203\.0\.113\.9used/);
@@ -265,7 +265,7 @@ describe("the account", () => {
 
   it("asks before it ends all others, and offers that only where there are some", async () => {
     answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
-    await show(<AccountScreen member={member} sessions={sessions} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
     await press("End all other sessions");
     expect(sent).toEqual([]);
     const dialog = within(screen.getByRole("dialog"));
@@ -273,7 +273,7 @@ describe("the account", () => {
     expect(sent).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
     expect(screen.getByRole("alert")).toBeDefined();
     cleanup();
-    await show(<AccountScreen member={member} sessions={sessions.slice(0, 1)} />);
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions.slice(0, 1)} />);
     expect(screen.queryByRole("button", { name: "End all other sessions" })).toBeNull();
   });
 });

@@ -83,3 +83,54 @@ function hasRoute(folder: string): boolean {
   if (!existsSync(folder)) return false;
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).some((file) => /(^|[\\/])(page|route)\.tsx?$/.test(file));
 }
+
+const acme = {
+  LIGHTDESK_OIDC: "acme",
+  LIGHTDESK_OIDC_ACME_ISSUER: "https://login.example.com/",
+  LIGHTDESK_OIDC_ACME_CLIENT_ID: "lightdesk",
+  LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "a secret",
+};
+
+test("a provider of sign-in has its name, its scopes and nobody who becomes a member, unless it is said otherwise", () => {
+  const { oidc, passwordSignIn } = readEnv(acme, "/root");
+  expect(oidc).toEqual([
+    {
+      id: "acme",
+      label: "Acme",
+      issuer: "https://login.example.com/",
+      clientId: "lightdesk",
+      clientSecret: "a secret",
+      scopes: "openid email profile",
+      domains: [],
+      signUp: undefined,
+      roles: undefined,
+      verifiedClaim: "email_verified",
+      linksByAddress: false,
+    },
+  ]);
+  expect([passwordSignIn, readEnv({}, "/root").oidc]).toEqual([true, []]);
+});
+
+test.each([
+  ["LIGHTDESK_OIDC", { LIGHTDESK_OIDC: "acme,acme" }],
+  ["LIGHTDESK_OIDC", { LIGHTDESK_OIDC: "credentials" }],
+  ["LIGHTDESK_OIDC", { LIGHTDESK_OIDC: "Acme Inc" }],
+  ["LIGHTDESK_OIDC_OTHER_ISSUER", { LIGHTDESK_OIDC: "acme,other" }],
+  ["LIGHTDESK_OIDC_ACME_ISSUER", { LIGHTDESK_OIDC_ACME_ISSUER: "http://login.example.com" }],
+  ["LIGHTDESK_OIDC_ACME_ISSUER", { LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1.evil.example" }],
+  ["LIGHTDESK_OIDC_ACME_ISSUER", { LIGHTDESK_OIDC_ACME_ISSUER: "https://login.example.com?x=1" }],
+  ["LIGHTDESK_OIDC_ACME_CLIENT_SECRET", { LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "" }],
+  ["LIGHTDESK_OIDC_ACME_CLIENT_SECRET", { LIGHTDESK_OIDC_ACME_CLIENT_SECRET_FILE: "/also" }],
+  ["LIGHTDESK_OIDC_ACME_CLIENT_SECRET", { LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "", LIGHTDESK_OIDC_ACME_CLIENT_SECRET_FILE: "/no/file" }],
+  ["LIGHTDESK_OIDC_ACME_SIGN_UP", { LIGHTDESK_OIDC_ACME_SIGN_UP: "owner" }],
+  ["LIGHTDESK_OIDC_ACME_DOMAINS", { LIGHTDESK_OIDC_ACME_SIGN_UP: "viewer" }],
+  ["LIGHTDESK_OIDC_ACME_DOMAINS", { LIGHTDESK_OIDC_ACME_DOMAINS: "example.com, other" }],
+  ["LIGHTDESK_OIDC_ACME_ROLE_CLAIM", { LIGHTDESK_OIDC_ACME_ROLE_CLAIM: "groups" }],
+  ["LIGHTDESK_OIDC_ACME_ROLES", { LIGHTDESK_OIDC_ACME_ROLE_CLAIM: "groups", LIGHTDESK_OIDC_ACME_ROLES: "bosses:owner" }],
+  ["LIGHTDESK_OIDC_ACME_LINK", { LIGHTDESK_OIDC_ACME_LINK: "yes" }],
+  ["LIGHTDESK_PASSWORD_SIGN_IN", { LIGHTDESK_OIDC: "", LIGHTDESK_PASSWORD_SIGN_IN: "0" }],
+])("%s is named where %j is wrong, and no secret is", (name, wrong) => {
+  const read = () => readEnv({ ...acme, ...wrong }, "/root");
+  expect(read).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
+  expect(read).not.toThrow(/a secret/);
+});

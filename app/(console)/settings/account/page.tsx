@@ -7,6 +7,7 @@ import { listSessions } from "@/lib/server/auth/account";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAccount } from "@/lib/server/queries/members";
+import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("settings.profile"))("title") };
@@ -14,11 +15,11 @@ export async function generateMetadata(): Promise<Metadata> {
 
 export default async function AccountPage() {
   const viewer = await requireViewer();
-  const [member, sessions] = await Promise.all([getAccount(viewer), listSessions(viewer)]);
+  const [member, methods, sessions] = await Promise.all([getAccount(viewer), getSignInMethods(viewer), listSessions(viewer)]);
   if (!member) return redirect("/sign-in");
   return (
     <PageMessages messages={await pickMessages("settings", "auth")}>
-      <AccountScreen member={member} sessions={sessions} />
+      <AccountScreen member={member} methods={methods} sessions={sessions} />
     </PageMessages>
   );
 }

@@ -1,0 +1,51 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { Button } from "@/components/ui/controls/button";
+import { signInAt } from "@/lib/browser/session";
+import { type OidcChoice } from "@/lib/contract/oidc";
+import { ProviderRefusal, type ProviderRefusalReason } from "./provider-refusal";
+
+type ProviderButtonsProps = {
+  providers: readonly OidcChoice[];
+  returnTo: string;
+  /** Of an invitation, which is then accepted by whoever has its address at the provider. */
+  token?: string;
+};
+
+/** A provider that is away is told here; what else is on the page stays as it is. */
+export function ProviderButtons({ providers, returnTo, token }: ProviderButtonsProps) {
+  const t = useTranslations("auth.provider");
+  const [busyWith, setBusyWith] = useState<string>();
+  const [refused, setRefused] = useState<{ provider: string; reason: ProviderRefusalReason }>();
+
+  async function go({ id, label }: OidcChoice) {
+    setBusyWith(id);
+    setRefused(undefined);
+    const going = await signInAt(id, { returnTo, ...(token === undefined ? { purpose: "signIn" } : { purpose: "join", token }) });
+    if (going.ok) return window.location.assign(going.value);
+    setBusyWith(undefined);
+    setRefused({ provider: label, reason: going.failure });
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      {refused ? <ProviderRefusal reason={refused.reason} provider={refused.provider} /> : null}
+      {providers.map((provider) => (
+        <Button key={provider.id} busy={busyWith === provider.id} onClick={() => void go(provider)}>
+          {t(busyWith === provider.id ? "opening" : "with", { provider: provider.label })}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+/** Between the providers and a form for a password. */
+export function OrPassword() {
+  const t = useTranslations("auth.provider");
+  return (
+    <p className="flex items-center gap-3 text-sm text-ink-3 before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+      {t("or")}
+    </p>
+  );
+}

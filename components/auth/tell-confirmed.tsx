@@ -1,0 +1,13 @@
+"use client";
+
+import { useEffect } from "react";
+import { tellConfirmed } from "@/lib/browser/confirm";
+
+/** A browser closes only what a script opened, and not after every provider: the page says that it can be closed. */
+export function TellConfirmed() {
+  useEffect(() => {
+    tellConfirmed();
+    window.close();
+  }, []);
+  return null;
+}

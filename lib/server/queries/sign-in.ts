@@ -1,0 +1,48 @@
+// How one may sign in: what the sign-in page offers, and what a member has of it.
+// Guarantees: of a provider only its name for people leaves the server.
+
+import "server-only";
+import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/oidc";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { mayUsePassword } from "../auth/sign-in";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { type Member } from "../store/members";
+
+export async function getSignInChoices(): Promise<SignInChoices> {
+  const { env, ready } = composition();
+  await ready;
+  return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
+}
+
+export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
+  const { env, store } = composition();
+  // A console without providers asks nothing more than before.
+  if (env.oidc.length === 0) return { password: true, providers: [] };
+  const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
+  const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
+  return { password: member !== undefined && mayUsePassword(member), providers };
+}
+
+/** For the list of members; undefined where everybody has a password, for there is no other way. */
+export async function readMemberMethods(): Promise<((member: Member) => MemberMethods) | undefined> {
+  const { env, store } = composition();
+  const identities = await store.identities.list();
+  if (env.oidc.length === 0 && identities.length === 0) return undefined;
+  const labelOf = new Map(env.oidc.map(({ id, label }) => [id, label]));
+  return (member) => ({
+    password: mayUsePassword(member),
+    providers: identities.filter(({ memberId }) => memberId === member.id).map(({ provider }) => labelOf.get(provider) ?? provider),
+  });
+}
+
+/** Whoever would have no way in any more keeps the last one. */
+export async function disconnectProvider(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
+  const { password, providers } = await getSignInMethods(viewer);
+  const connected = providers.filter((provider) => provider.connected);
+  if (!password && connected.every((provider) => provider.id === id))
+    return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });
+  if (await composition().store.identities.unlink(viewer.memberId, id)) return ok(undefined);
+  return failed({ code: "NOT_FOUND", message: "It is not connected.", status: 404 });
+}

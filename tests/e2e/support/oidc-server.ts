@@ -1,0 +1,76 @@
+// A real OIDC server on this machine, with its own pages for signing in and out: npm `oidc-provider`.
+import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { type Page } from "@playwright/test";
+import Provider from "oidc-provider";
+import { CLIENT, settingsOf } from "@/tests/support/token-issuer";
+import { expect } from "./test";
+
+/** By the name that they type there: what the server says of them. */
+type People = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
+export type OidcServer = { url: string; people: People; stop(): Promise<void>; again(): Promise<void> };
+
+const SCOPES = "openid email profile groups";
+
+/** `id`: browsers keep cookies by host, whatever the port: each server has names of its own. */
+export async function startOidcServer(id: string, people: People): Promise<OidcServer> {
+  const server = createServer();
+  const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const provider = new Provider(url, {
+    // The addresses of the console are known when it has started.
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        redirect_uris: ["http://127.0.0.1/api/auth/callback"],
+        post_logout_redirect_uris: ["http://127.0.0.1/sign-in"],
+      },
+    ],
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+    scopes: SCOPES.split(" "),
+    cookies: { keys: [`cookies of ${id}`], names: { session: `${id}_session`, interaction: `${id}_interaction`, resume: `${id}_resume` } },
+    jwks: { keys: [generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" })] },
+    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+    pkce: { required: () => true },
+    findAccount(_context, accountId) {
+      const person = people[accountId];
+      return person && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...person }) };
+    },
+    // Everybody has agreed already that the console may know who they are.
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+      grant.addOIDCScope(SCOPES);
+      await grant.save();
+      return grant;
+    },
+  });
+  provider.Client.prototype.redirectUriAllowed = (uri) => uri.endsWith(`/api/auth/callback/${id}`);
+  provider.Client.prototype.postLogoutRedirectUriAllowed = (uri) => uri.endsWith("/sign-in");
+  server.on("request", provider.callback());
+  return {
+    url,
+    people,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+    again: () => listen(port),
+  };
+}
+
+export function oidcSettings(id: string, server: OidcServer, more: Record<string, string>): Record<string, string> {
+  return settingsOf(id, server, { SCOPES, ...more });
+}
+
+/** On the server's own page. */
+export async function signInThere(page: Page, server: OidcServer, who: string): Promise<void> {
+  await expect(page).toHaveURL(new RegExp(`^${server.url}/`));
+  await page.locator("[name=login]").fill(who);
+  await page.locator("[name=password]").fill("whatever it takes there");
+  await page.getByRole("button", { name: "Sign-in" }).click();
+}
