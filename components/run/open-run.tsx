@@ -11,6 +11,7 @@ import { isSendingCopies } from "./copies/copies-acts";
 import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
 import { changesOf } from "./copies/copies-plan";
 import { readExtra } from "./form/extra-data";
+import { EditorNote } from "./workflow/editor-note";
 import { FaultsCard } from "./workflow/faults-card";
 import { withTexts } from "@/lib/contract/nodes/fill-texts";
 import { focusProblem } from "./form/field-ids";
@@ -150,6 +151,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         >
           {note}
           {opened.leftOut && !opened.sent ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
+          {opened.editorProblems ? <EditorNote problems={opened.editorProblems} /> : null}
           {faults ? (
             <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
           ) : null}

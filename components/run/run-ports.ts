@@ -15,6 +15,7 @@ import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./workflow/arrivals";
+import { readCatalogue } from "./workflow/catalogue";
 import { contentName } from "./form/controls/asset-value";
 import { toImageValue } from "./form/controls/image-ref";
 import { type Attempt } from "./submit/attempt";
@@ -90,6 +91,7 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     readStored: (path) => readText(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection })),
     listStored: () => listStored(connection),
+    readCatalogue: () => readCatalogue(connection),
   };
 }
 

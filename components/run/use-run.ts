@@ -2,7 +2,7 @@ import { useMemo, useSyncExternalStore } from "react";
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { checkPicture } from "./form/controls/check-picture";
 import { toImageValue } from "./form/controls/image-ref";
-import { openFile, openWorkflow } from "./workflow/open-workflow";
+import { openAnyWorkflow, openFile } from "./workflow/open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
 import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
@@ -114,7 +114,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       return bring(
         false,
         async (signal, tell): Promise<Opening> => {
-          const result = await openFile(file);
+          const result = await openFile(file, ports);
           const isPicture =
             !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, ports.decode)) === "picture";
           const { opened, pendingImages } = store.get();
@@ -141,7 +141,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     },
     /** For the pictures that wait. */
     openFor: (file: OpenedFile) => settleFor(ok(file)),
-    openText: (text: string) => settle(openWorkflow(text)),
+    openText: (text: string) => bring(false, () => openAnyWorkflow(text, ports), settle),
     openSample: (sample: SampleName) =>
       bring(
         false,

@@ -1,5 +1,6 @@
 // A text that was dropped, pasted or stored, read into a graph that can be submitted, or a problem that can be explained.
-// Recognises a bare API graph, a job's { prompt, extra_data }, job details ({ workflow: … }), and the editor's own format (refused by name).
+// Recognises a bare API graph, a job's { prompt, extra_data }, job details ({ workflow: … }), and the editor's own format (handed back as it is:
+// it takes the service's list of nodes to make a graph of it, editor-workflow/).
 // Guarantees: never throws; bounded in characters, depth and nodes. Must never: hand on a partner key (another person's, or a redacted one).
 // Free of zod: browsers load it with the first page.
 
@@ -15,7 +16,7 @@ export type WorkflowProblem =
   | { code: "empty" }
   | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
   | { code: "not_json"; line: number; column: number }
-  | { code: "ui_format"; nodes: number }
+  | { code: "ui_format"; file: JsonObject }
   | { code: "no_graph"; found: "list" | "text" | "number" | "boolean" | "null" | "object" }
   | { code: "node_without_class"; nodeId: string }
   | { code: "node_with_bad_inputs"; nodeId: string };
@@ -57,7 +58,7 @@ function isWrapper(value: unknown): value is JsonObject & { prompt: JsonObject }
 }
 
 function problemOf(candidate: JsonObject): WorkflowProblem | undefined {
-  if (Array.isArray(candidate.nodes)) return { code: "ui_format", nodes: candidate.nodes.length };
+  if (Array.isArray(candidate.nodes)) return { code: "ui_format", file: candidate };
   const entries = Object.entries(candidate);
   if (entries.length === 0) return { code: "empty" };
   if (!entries.some(([, node]) => hasClass(node))) return { code: "no_graph", found: "object" };

@@ -9,11 +9,10 @@ import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type useRun } from "../use-run";
 import { valueChecker } from "./values";
+import { catalogueAddress, fetchCatalogue } from "../workflow/catalogue";
 import { useWorkflowMemory } from "../workflow/use-workflow-memory";
 import useSWR from "swr";
-import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
@@ -79,8 +78,8 @@ type Catalogue = {
  * for an opening whose files it does not have.
  */
 function useCatalogue(connection: string | undefined, serial: number): Catalogue {
-  const path = withQuery("/api/object_info", { connection });
-  const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(path, read, {
+  const path = catalogueAddress(connection);
+  const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(path, fetchCatalogue, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
@@ -97,7 +96,7 @@ function useCatalogue(connection: string | undefined, serial: number): Catalogue
         // Every field with such a file asks.
         if (asked.current === opening) return;
         asked.current = opening;
-        mutate(read(path), { revalidate: false }).then(
+        mutate(fetchCatalogue(path), { revalidate: false }).then(
           () => setKnown((now) => (now.opening === opening ? { opening, isOld: false } : now)),
           // What could not be read again says nothing of a file.
           () => undefined,
@@ -112,10 +111,4 @@ function useCatalogue(connection: string | undefined, serial: number): Catalogue
     readAgain: () => void mutate(),
     listing,
   };
-}
-
-async function read(path: `/${string}`): Promise<ObjectInfo> {
-  const result = await callApi<ObjectInfo>(path);
-  if (!result.ok) throw result.failure;
-  return result.value;
 }

@@ -12,7 +12,7 @@ import { workflowName } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { assetValue } from "../form/controls/asset-value";
 import { type PendingImages, type PendingImage } from "./pending-images";
-import { openWorkflow } from "./open-workflow";
+import { type CataloguePort, openAnyWorkflow, openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "../run-state";
 import { type SentSamplePicture, shippedName, withSamplePictures } from "./sample-pictures";
@@ -22,7 +22,7 @@ const SHORT_ID = 8;
 /** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
 export type Arrival = { job: string; without?: "secrets" } | { file: string } | { sample: SampleName } | { assets: readonly string[] };
 
-export type ArrivalPorts = {
+export type ArrivalPorts = CataloguePort & {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<string, Failure>>;
@@ -67,16 +67,13 @@ export async function bringAssets(
   return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
 }
 
-async function openJob(
-  { job: id, without }: Extract<Arrival, { job: string }>,
-  { readJob }: ArrivalPorts,
-): Promise<Result<OpenedFile, Refusal>> {
+async function openJob({ job: id, without }: Extract<Arrival, { job: string }>, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: Refusal["reason"]) => failed({ fileName: id.slice(0, SHORT_ID), reason });
-  const job = await readJob(id);
+  const job = await ports.readJob(id);
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
   // The name is on the job; its own id keeps the new run beside the older ones.
-  const opened = openWorkflow(writeExactJson(job.value.workflow), undefined, {
+  const opened = await openAnyWorkflow(writeExactJson(job.value.workflow), ports, undefined, {
     name: workflowName(job.value),
     workflowId: job.value.workflow_id,
     ...(without && { leavesOut: placesInWorkflow(job.value.workflow) }),
@@ -97,11 +94,12 @@ async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result
   return whole.ok ? whole : missing;
 }
 
-async function openStored(path: string, { readStored }: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+async function openStored(path: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
   const fileName = path.slice(path.lastIndexOf("/") + 1);
-  const text = await readStored(path);
+  const text = await ports.readStored(path);
   if (!text.ok)
     return failed({ fileName, reason: text.failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure: text.failure } });
-  const opened = openWorkflow(text.value, fileName);
-  return opened.ok ? ok({ ...opened.value, stored: path }) : opened;
+  const opened = await openAnyWorkflow(text.value, ports, fileName);
+  // What is saved is a graph: it must not take the place of the editor's own file by itself.
+  return opened.ok && !opened.value.editorProblems ? ok({ ...opened.value, stored: path }) : opened;
 }

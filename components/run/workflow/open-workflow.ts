@@ -3,10 +3,12 @@
 // run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
 
 import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
-import { workflowLimits } from "@/lib/contract/read-workflow";
+import { type Failure } from "@/lib/contract/failure";
+import { type Workflow, workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn, nameInExtraData } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { nameOfFile } from "./file-name";
 import { leftOut, withoutMasks } from "../form/masked";
@@ -16,15 +18,42 @@ import { type OpenedFile } from "../run-state";
 import { readWrittenNames } from "./written-names";
 import { workflowIdOf } from "./workflow-id";
 
+/** The service's list of nodes. */
+export type CataloguePort = { readCatalogue: () => Promise<Result<ObjectInfo, Failure>> };
 /** What is known of it from elsewhere: the job that it was submitted as, say. */
 type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[] };
 
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
   const reading = readWorkflow(text);
   if (!reading.ok) return failed(refusal(reading.failure, fileName));
-  const { title, ...read } = readWrittenNames(reading.value);
+  return ok(toOpened(readWrittenNames(reading.value), fileName, known));
+}
+
+/** The same of what may be a file of the graph editor, which takes the service's list of nodes to open. */
+export async function openAnyWorkflow(
+  text: string,
+  { readCatalogue }: CataloguePort,
+  fileName?: string,
+  known: Known = {},
+): Promise<Result<OpenedFile, Refusal>> {
+  const opened = openWorkflow(text, fileName, known);
+  const file = opened.ok || opened.failure.reason.code !== "ui_format" ? undefined : opened.failure.reason.file;
+  if (!file) return opened;
+  // It is read on demand: most workflows are graphs already.
+  const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
+  if (!catalogue.ok) return failed(refusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
+  const { graph, problems } = toApiWorkflow(file, catalogue.value, { fill: false });
+  const tooMany = problems.find(({ code }) => code === "too_many_nodes");
+  if (tooMany)
+    return failed(refusal({ code: "too_large", limit: "nodes", most: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
+  if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
+  const extraData = { extra_pnginfo: { workflow: file } };
+  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), editorProblems: problems });
+}
+
+function toOpened({ title, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {
   const { graph, extraData } = known.leavesOut ? leftOut(read, known.leavesOut) : read;
-  return ok({
+  return {
     name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
     // An id that came with the file keeps its runs beside those started elsewhere.
     workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
@@ -32,19 +61,19 @@ export function openWorkflow(text: string, fileName?: string, known: Known = {})
     graph,
     ...(extraData && { extraData: withoutMasks(extraData) }),
     ...(known.leavesOut && { leftOut: known.leavesOut }),
-  });
+  };
 }
 
 /** Judged before its bytes are read: a film dropped by mistake must not fill the memory. */
-export async function openFile(file: File): Promise<Result<OpenedFile, Refusal>> {
+export async function openFile(file: File, ports: CataloguePort): Promise<Result<OpenedFile, Refusal>> {
   if (file.type.startsWith("image/")) {
     const texts = await pictureTexts(file);
-    return texts ? openWorkflow(textOfPicture(texts), file.name) : failed(refusal({ code: "picture" }, file.name));
+    return texts ? openAnyWorkflow(textOfPicture(texts), ports, file.name) : failed(refusal({ code: "picture" }, file.name));
   }
   const most = workflowLimits.characters;
   if (file.size > most * 4) return failed(refusal({ code: "too_large", limit: "characters", most, found: file.size }, file.name));
   try {
-    return openWorkflow(await file.text(), file.name);
+    return await openAnyWorkflow(await file.text(), ports, file.name);
   } catch {
     // A folder, or a file that was moved or locked between the drop and the read.
     return failed(refusal({ code: "unreadable_file" }, file.name));

@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type Refusal, type RefusalReason } from "./refusal";
 
 type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
@@ -42,8 +43,8 @@ function useReason(reason: RefusalReason): string {
       return t("not_json", { line: reason.line, column: reason.column });
     case "no_graph":
       return t("no_graph", { found: reason.found });
-    case "ui_format":
-      return t("ui_format", { nodes: reason.nodes });
+    case "no_catalogue":
+      return t(lacksOperation(reason.failure) ? "noCatalogue" : "catalogueUnread");
     case "too_large":
       return t("too_large", { found: reason.found, limit: reason.limit, most: reason.most });
     case "node_without_class":
@@ -54,7 +55,9 @@ function useReason(reason: RefusalReason): string {
       return t(reason.gone ? "assetsGone" : "assetsNoPictures");
     case "unread":
       return "";
+    case "ui_format":
     case "empty":
+    case "nothing_runs":
     case "several_files":
     case "job_gone":
     case "job_without_workflow":

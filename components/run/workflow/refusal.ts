@@ -5,6 +5,10 @@ import { type WorkflowProblem } from "@/lib/contract/graph";
 
 export type RefusalReason =
   | WorkflowProblem
+  /** A file of the editor, and the service's list of nodes could not be had. */
+  | { code: "no_catalogue"; failure: Failure }
+  /** A file of the editor without a node that is sent. */
+  | { code: "nothing_runs" }
   /** Without a workflow inside. */
   | { code: "picture" }
   | { code: "job_gone" }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
+import { failed } from "@/lib/shared/result";
 import { sampleText } from "./files";
+
+const noCatalogue = { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) };
 
 function reasonOf(text: string) {
   const opened = openWorkflow(text, "file.json");
@@ -34,20 +37,24 @@ describe("what cannot be opened is told apart", () => {
   });
 
   it("the editor's own format", () => {
-    expect(reasonOf('{"nodes": [{}, {}], "links": [], "version": 0.4}')).toEqual({ code: "ui_format", nodes: 2 });
+    const file = { nodes: [{}, {}], links: [], version: 0.4 };
+    expect(reasonOf(JSON.stringify(file))).toEqual({ code: "ui_format", file });
   });
 
   it("a picture, and a file too large to be a workflow, before their bytes are read", async () => {
-    const picture = await openFile(new File([new Uint8Array(8)], "photo.jpg", { type: "image/jpeg" }));
+    const picture = await openFile(new File([new Uint8Array(8)], "photo.jpg", { type: "image/jpeg" }), noCatalogue);
     expect(picture).toMatchObject({ ok: false, failure: { fileName: "photo.jpg", reason: { code: "picture" } } });
     const huge = new File(["x"], "film.mov");
     Object.defineProperty(huge, "size", { value: 3e9 });
-    expect(await openFile(huge)).toMatchObject({ ok: false, failure: { reason: { code: "too_large", limit: "characters", found: 3e9 } } });
+    expect(await openFile(huge, noCatalogue)).toMatchObject({
+      ok: false,
+      failure: { reason: { code: "too_large", limit: "characters", found: 3e9 } },
+    });
   });
 
   it("a file that the browser cannot read", async () => {
     const folder = new File([], "folder");
     Object.defineProperty(folder, "text", { value: () => Promise.reject(new DOMException("no", "NotReadableError")) });
-    expect(await openFile(folder)).toMatchObject({ ok: false, failure: { reason: { code: "unreadable_file" } } });
+    expect(await openFile(folder, noCatalogue)).toMatchObject({ ok: false, failure: { reason: { code: "unreadable_file" } } });
   });
 });

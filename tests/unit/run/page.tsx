@@ -27,6 +27,7 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     loadSample: async (name) => ok(sampleText(name)),
     readJob: async () => failed(nobody),
     readStored: async () => failed(nobody),
+    readCatalogue: async () => failed(nobody),
     listStored: async () => failed(nobody),
     readAsset: async () => failed(nobody),
     listAssets: async () => failed(nobody),

@@ -1,9 +1,12 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
+import { failed } from "@/lib/shared/result";
 import { describe, expect, it } from "vitest";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { pictureTexts } from "@/components/run/workflow/picture-graph";
 import { sampleGraph, sampleText } from "./files";
+
+const noCatalogue = { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) };
 
 const pixels = { create: { width: 4, height: 4, channels: 3, background: "#3366cc" } } as const;
 const graph = sampleText("01-invert");
@@ -47,19 +50,19 @@ describe("a picture that carries a workflow opens as one", () => {
     ["international", () => png(worldText("prompt", graph, false))],
     ["international and packed", () => png(worldText("prompt", graph, true))],
   ])("a PNG with a %s text", async (_, make) => {
-    const opened = await openFile(await make());
+    const opened = await openFile(await make(), noCatalogue);
     expect(opened).toMatchObject({ ok: true, value: { name: "hero", graph: { "1": { class_type: "EmptyImage" } } } });
   });
 
   it("a WebP with texts in its EXIF block, as the well-known server writes them", async () => {
-    const opened = await openFile(await webp({ Model: `prompt:${graph}`, Make: `workflow:${drawing}` }));
+    const opened = await openFile(await webp({ Model: `prompt:${graph}`, Make: `workflow:${drawing}` }), noCatalogue);
     expect(opened).toMatchObject({ ok: true, value: { name: "hero", workflowId: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10" } });
     expect(opened.ok && Object.keys(opened.value.graph)).toEqual(Object.keys(sampleGraph("01-invert")));
   });
 
   it("with letters of every script, and with numbers that JSON does not know", async () => {
     const written = '{"1":{"class_type":"PreviewAny","inputs":{"text":"雪 NaN, ок","cfg":NaN},"is_changed":[NaN, -Infinity]}}';
-    const opened = await openFile(await png(plainText("prompt", written)));
+    const opened = await openFile(await png(plainText("prompt", written)), noCatalogue);
     expect(opened).toMatchObject({ ok: true, value: { graph: { "1": { inputs: { text: "雪 NaN, ок", cfg: null } } } } });
   });
 });
@@ -71,13 +74,13 @@ describe("a picture that carries none is refused with the reason", () => {
     ["a WebP without any", () => webp({ Model: "a camera" })],
     ["another kind", async () => new File([new Uint8Array([255, 216, 255])], "a.jpg", { type: "image/jpeg" })],
   ])("%s", async (_, make) => {
-    expect(await openFile(await make())).toMatchObject({ ok: false, failure: { reason: { code: "picture" } } });
+    expect(await openFile(await make(), noCatalogue)).toMatchObject({ ok: false, failure: { reason: { code: "picture" } } });
   });
 
-  it("the editor's own drawing alone is told as such", async () => {
+  it("the editor's own drawing alone is told as such, where the service's nodes are not known", async () => {
     const editor = JSON.stringify({ nodes: [{}, {}], links: [] });
-    expect(await openFile(await png(plainText("workflow", editor)))).toMatchObject({
-      failure: { reason: { code: "ui_format", nodes: 2 } },
+    expect(await openFile(await png(plainText("workflow", editor)), noCatalogue)).toMatchObject({
+      failure: { reason: { code: "no_catalogue" } },
     });
   });
 
