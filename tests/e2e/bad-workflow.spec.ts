@@ -7,9 +7,9 @@ const refused = [
   { what: "a file that is no JSON", file: workflow("notes.json", "not { json"), says: "This is not valid JSON. The error is at line 1" },
   { what: "JSON that is no graph", file: workflow("list.json", ["a"]), says: "This is JSON, but not a workflow" },
   {
-    what: "the editor's own format",
+    what: "a file of the editor in which nothing runs",
     file: workflow("editor.json", { nodes: [{ id: 1 }], links: [] }),
-    says: "This file is in the editor's own format",
+    says: "No node in this file would run",
   },
 ];
 
