@@ -1,6 +1,7 @@
 // A session over its whole life: in, renewed, out, and never back; who came and went is told to the audit log.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
+import { encode } from "next-auth/jwt";
 import { join } from "node:path";
 import { authOptions } from "@/lib/server/auth/options";
 import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
@@ -101,6 +102,25 @@ test("the first set-up and an accepted invitation are in the audit log", async (
     ["setUp", "Otto"],
     ["acceptInvitation", "Nina New"],
   ]);
+});
+
+test("a cookie that is not as it was made opens nothing: expired, signed by nobody or by another, cut, or of no session", async () => {
+  const { authSecret } = harness.console;
+  const token = { sub: harness.viewerOf("admin").memberId, version: 1, sid: "known" };
+  const good = (await harness.mintCookie(token)).slice(SESSION_COOKIE.length + 1);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const wrong = {
+    expired: await encode({ token, secret: authSecret, maxAge: -60 }),
+    unsigned: `${part({ alg: "none" })}.${part(token)}.`,
+    "unsigned, of five parts": `${part({ alg: "none", enc: "none" })}..${part(token)}..`,
+    "of another secret": await encode({ token, secret: "another" }),
+    "for another purpose": await encode({ token, secret: authSecret, salt: "csrf" }),
+    cut: good.slice(0, -4),
+    "of no session": await encode({ token: { ...token, sid: "none" }, secret: authSecret }),
+    "from before sessions were kept": await encode({ token: { sub: token.sub, version: 1 }, secret: authSecret }),
+  };
+  expect(await statusWith(good)).toBe(200);
+  for (const [what, value] of Object.entries(wrong)) expect([what, await statusWith(value)]).toEqual([what, 401]);
 });
 
 test("a session that was opened before ends at its own end all the same", async () => {

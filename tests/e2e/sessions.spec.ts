@@ -1,0 +1,119 @@
+// Who is at the keyboard, as people meet it: sessions in a list, the question for the password, the console made read-only, and a proxy's word.
+import { join } from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { expectAccessibleInBothThemes } from "./support/accessible";
+import { type Desk, owner, startDesk } from "./support/desk";
+import { expect, test } from "./support/test";
+
+const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
+
+/** As if everybody had signed in 16 minutes earlier. */
+function passQuarterOfAnHour({ dataDir }: Desk): void {
+  const sqlite = new SqliteDatabase(join(dataDir, "console.sqlite"));
+  sqlite.prepare("UPDATE sessions SET confirmed_at = confirmed_at - 16 * 60000").run();
+  sqlite.close();
+}
+
+test("sessions are listed and ended, what matters asks for the password, and a read-only console says so to everybody", async ({
+  ownDesk: desk,
+  page,
+  browser,
+  context,
+}) => {
+  await desk.addOperator(context.request, grace);
+  const elsewhere = await browser.newContext({
+    userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/605.1",
+  });
+  await desk.signIn(elsewhere);
+  const phone = await elsewhere.newPage();
+
+  await test.step("the owner ends the session of a lost phone, and only that one", async () => {
+    await phone.goto(`${desk.url}/settings/account`);
+    await page.goto(`${desk.url}/settings/account`);
+    const sessions = page.getByRole("region", { name: "Sessions" });
+    await expect(sessions.getByRole("listitem")).toHaveCount(2);
+    await expect(sessions.getByRole("listitem").filter({ hasText: "this browser" })).toContainText("127.0.0.1");
+    await expectAccessibleInBothThemes(page);
+    await sessions.getByRole("button", { name: /^End: .*iOS/ }).click();
+    await expect(page.getByText("The session is ended")).toBeVisible();
+    await expect(sessions.getByRole("listitem")).toHaveCount(1);
+    await phone.goto(`${desk.url}/jobs`);
+    await expect(phone).toHaveURL(/sign-in/);
+    await page.reload();
+    await expect(sessions.getByRole("listitem")).toHaveCount(1);
+  });
+
+  await test.step("an invitation waits for the password, and is then made by the same press", async () => {
+    const sent: (string | null)[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().includes("/api/console/")) sent.push(request.postData());
+    });
+    await page.goto(`${desk.url}/settings/members?invite=1`);
+    passQuarterOfAnHour(desk);
+    await page.getByLabel("Email").fill("late@example.com");
+    await page.getByRole("button", { name: "Create link" }).click();
+    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    await expect(dialog).toContainText(owner.email);
+    await expect(dialog.getByLabel("Password")).toBeFocused();
+    await expectAccessibleInBothThemes(page);
+    await dialog.getByLabel("Password").fill("not this one");
+    await page.keyboard.press("Enter");
+    await expect(dialog.getByText("This is not your password.")).toBeVisible();
+    await dialog.getByLabel("Password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await expect(page.getByLabel("Link for late@example.com")).toBeVisible();
+    const invitation = JSON.stringify({ email: "late@example.com", role: "operator" });
+    expect(sent).toEqual([
+      invitation,
+      JSON.stringify({ password: "not this one" }),
+      JSON.stringify({ password: owner.password }),
+      invitation,
+    ]);
+  });
+
+  await test.step("read-only is said to everybody, nothing is offered or taken, and it ends again", async () => {
+    const operator = await (await browser.newContext()).newPage();
+    await desk.signIn(operator.context(), grace);
+    await operator.goto(`${desk.url}/queue`);
+    await page.getByLabel("Note for everybody (optional)").fill("Backup until noon");
+    await page.getByRole("button", { name: "Make read-only" }).click();
+    const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
+    await expect(notice(page)).toContainText(`${owner.name} switched this on`);
+    await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);
+    const refused = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
+    expect([refused.status(), (await refused.json()).code]).toEqual([403, "READ_ONLY"]);
+    await operator.setViewportSize({ width: 390, height: 844 });
+    await operator.reload();
+    await expect(notice(operator)).toContainText("Note: Backup until noon");
+    await expect(operator.getByRole("main").getByText("Lightdesk is read-only for now.")).toBeVisible();
+    await expectAccessibleInBothThemes(operator);
+    await page.getByRole("button", { name: "Allow changes again" }).click();
+    await expect(notice(page)).toHaveCount(0);
+    await operator.reload();
+    await expect(notice(operator)).toHaveCount(0);
+    await operator.context().close();
+  });
+});
+
+test("whom the proxy names is signed in without a cookie, and whom it does not know reads why not", async ({ browser, request }) => {
+  const signOutUrl = "http://127.0.0.1:9/sign-out";
+  const settings = {
+    LIGHTDESK_AUTH_HEADER: "x-forwarded-email",
+    LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1",
+    LIGHTDESK_AUTH_HEADER_SIGN_OUT: signOutUrl,
+  };
+  const desk = await startDesk(settings);
+  await desk.setUp(request);
+  const named = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": owner.email } })).newPage();
+  await named.goto(`${desk.url}/settings/account`);
+  await expect(named.getByRole("region", { name: "Sessions" }).getByRole("listitem")).toContainText("through the proxy");
+  await named.route(signOutUrl, (route) => route.fulfill({ body: "signed out there" }));
+  await named.getByRole("button", { name: "Sign out" }).click();
+  await expect(named.getByText("signed out there")).toBeVisible();
+  const stranger = await (await browser.newContext({ extraHTTPHeaders: { "x-forwarded-email": "eve@example.com" } })).newPage();
+  await stranger.goto(`${desk.url}/jobs`);
+  await expect(stranger.getByText("eve@example.com is not a member here")).toBeVisible();
+  await stranger.context().close();
+  await named.context().close();
+  expect(await desk.stop(), desk.output()).toBe(0);
+});
