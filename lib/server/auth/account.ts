@@ -35,14 +35,17 @@ export async function changeAccount(
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
 
-/** Those that still let somebody in, the last used first. */
+/** Those that still let somebody in: the one that asks, then the last used. */
 export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
   const { store, env } = composition();
   const sessions = (await store.sessions.list(memberId)).filter(isLive);
-  return sessions.map(({ id, browser, address, method: by, createdAt, usedAt }) => {
-    const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
-    return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
-  });
+  const here = ({ id }: { id: string }) => Number(id === credential.id);
+  return sessions
+    .sort((one, other) => here(other) - here(one))
+    .map(({ id, browser, address, method: by, createdAt, usedAt }) => {
+      const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
+      return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
+    });
 }
 
 /** One's own; false where there is no such session. */
