@@ -54,6 +54,11 @@ const config = [
           paths: [
             { name: "next/image", message: "Use components/ui/pictures/picture." },
             { name: "next/link", message: "Use components/ui/link." },
+            {
+              name: "next/navigation",
+              importNames: ["useRouter", "usePathname"],
+              message: "Use components/ui/hooks/use-router: an embedded page has an address of its own.",
+            },
           ],
           patterns: [{ group: ["../../*"], message: "Use @/…" }],
         },
@@ -67,10 +72,18 @@ const config = [
     files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],
     rules: { "@next/next/no-img-element": "off" },
   },
-  { files: ["components/ui/link.tsx"], rules: { "no-restricted-imports": "off" } },
+  { files: ["components/ui/link.tsx", "components/ui/hooks/use-router.ts"], rules: { "no-restricted-imports": "off" } },
   // The readers of process.env; instrumentation needs NEXT_RUNTIME literally so the bundler can drop the branch.
   {
-    files: ["lib/server/env.ts", "lib/service/env.ts", "instrumentation.ts", "bin/**", "tests/**", "*.config.{js,ts,mjs}"],
+    files: [
+      "lib/server/env.ts",
+      "lib/service/env.ts",
+      "instrumentation.ts",
+      "bin/**",
+      "docs/examples/**",
+      "tests/**",
+      "*.config.{js,ts,mjs}",
+    ],
     rules: { "no-restricted-syntax": "off" },
   },
 ];

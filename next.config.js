@@ -4,9 +4,17 @@ import createNextIntlPlugin from "next-intl/plugin";
 const securityHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },
   { key: "Referrer-Policy", value: "no-referrer" },
-  { key: "X-Frame-Options", value: "DENY" },
   { key: "Cross-Origin-Opener-Policy", value: "same-origin" },
   { key: "Permissions-Policy", value: "camera=(), microphone=(), geolocation=()" },
+];
+
+/** Embedded pages are framed by the origins that their content policy names, which this older header cannot. */
+const unframed = [{ key: "X-Frame-Options", value: "DENY" }];
+
+/** Host pages of other origins load it. */
+const elementHeaders = [
+  { key: "Access-Control-Allow-Origin", value: "*" },
+  { key: "Cross-Origin-Resource-Policy", value: "cross-origin" },
 ];
 
 /** Workers hash files and rewrite pictures: they compute, with WebAssembly too, and ask nobody for anything. */
@@ -34,6 +42,8 @@ const config = {
   rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
   headers: async () => [
     { source: "/:path*", headers: securityHeaders },
+    { source: "/((?!embed/).*)", headers: unframed },
+    { source: "/embed.js", headers: elementHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },
   ],
 };

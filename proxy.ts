@@ -1,14 +1,20 @@
-// Before every page: the content policy with a nonce of its own, and the way to the sign-in for browsers without a session cookie.
+// Before every page: the content policy with a nonce of its own, and the way to the sign-in for browsers without a session cookie. A page
+// below the address of an embedded session is the console's page of the same name, which that host's origins alone may frame.
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
+import { embedPageOf } from "@/lib/contract/embed-pages";
 import { PAGE_HEADER, VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
+import { embedCookieRules, probeCookie } from "@/lib/server/embed/cookies";
+import { runningComposition } from "@/lib/server/running";
+import { placeOf } from "@/lib/shared/place";
 
 const openPages = /^\/(sign-in|set-up|invitation|share)(\/|$)/;
 
-export function proxy(request: NextRequest): NextResponse {
+export async function proxy(request: NextRequest): Promise<NextResponse> {
   const { pathname, search } = request.nextUrl;
+  if (pathname.startsWith("/embed/")) return embedded(request);
   const mayBeSignedIn = request.headers.has(VOUCHED_HEADER) || SESSION_COOKIES.some((name) => request.cookies.has(name));
   // Pages decide between set-up and sign-in; without a cookie there is nothing to decide but where to come back to.
   if (!mayBeSignedIn && !openPages.test(pathname) && pathname !== "/") {
@@ -17,20 +23,43 @@ export function proxy(request: NextRequest): NextResponse {
     target.search = `?callbackUrl=${encodeURIComponent(pathname + search)}`;
     return NextResponse.redirect(target);
   }
+  return shown(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
+}
+
+/** Without a host that is configured, and beyond what hosts may show, there is nothing here: Next finds no page of that address. */
+async function embedded(request: NextRequest): Promise<NextResponse> {
+  const { pathname, searchParams, basePath } = request.nextUrl;
+  const place = placeOf(pathname);
+  const hostId = place?.host ?? searchParams.get("host");
+  const host = hostId ? await runningComposition()?.store.embedHosts.get(hostId) : undefined;
+  const own = place && /^\/(start|choose|doctor)$/.exec(place.rest)?.[0];
+  return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
+    if (!host || !place || (!own && !embedPageOf(place.rest))) return NextResponse.next({ request: { headers } });
+    const target = request.nextUrl.clone();
+    target.pathname = own ? `/embed${own}` : place.rest || "/";
+    const response = NextResponse.rewrite(target, { request: { headers } });
+    if (own === "/start" || own === "/doctor")
+      response.headers.append("set-cookie", `${probeCookie(place.slot, basePath)}=1; Max-Age=300; ${embedCookieRules(basePath)}`);
+    return response;
+  });
+}
+
+function shown(request: NextRequest, ancestors: string, answer: (headers: Headers) => NextResponse): NextResponse {
+  const { pathname, search } = request.nextUrl;
   const nonce = btoa(crypto.randomUUID());
-  const policy = contentPolicy(nonce);
+  const policy = contentPolicy(nonce, ancestors);
   const headers = new Headers(request.headers);
   headers.set("x-nonce", nonce);
   headers.set(PAGE_HEADER, pathname + search);
   headers.set("content-security-policy", policy);
-  const response = NextResponse.next({ request: { headers } });
+  const response = answer(headers);
   response.headers.set("content-security-policy", policy);
   // What a link alone opens is kept by nobody, search engines least.
   if (pathname.startsWith("/share/")) response.headers.set("x-robots-tag", "noindex, nofollow, noarchive");
   return response;
 }
 
-function contentPolicy(nonce: string): string {
+function contentPolicy(nonce: string, ancestors: string): string {
   return [
     "default-src 'self'",
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
@@ -45,12 +74,12 @@ function contentPolicy(nonce: string): string {
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${ancestors}`,
   ].join("; ");
 }
 
 export const config = {
   // What is excluded are files, by their places: an address that only ends like one is a page, and is not found on one.
   // The first page by itself: below a base path the other pattern does not have it.
-  matcher: ["/", "/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|samples/).*)"],
+  matcher: ["/", "/((?!api(?:/|$)|_next/static/|favicon\\.ico$|icon\\.svg$|embed(?:-worker)?\\.js$|embed\\.d\\.ts$|samples/).*)"],
 };

@@ -6,6 +6,7 @@ import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/theme";
+import { embedLook } from "@/lib/server/embed/look";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import "./globals.css";
 
@@ -29,7 +30,9 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       <body>
         <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: readNumbers }} />
         <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
-          <Theme nonce={nonce}>{children}</Theme>
+          <Theme nonce={nonce} embedded={(await embedLook()).theme}>
+            {children}
+          </Theme>
         </NextIntlClientProvider>
       </body>
     </html>

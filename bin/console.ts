@@ -10,6 +10,7 @@ import { withBasePath } from "@/lib/http/base-path";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
 import { packedFiles } from "@/lib/http/packed-files";
+import { createPlaces, isApi } from "@/lib/http/places";
 import { refuse } from "@/lib/http/refusals";
 import { hostsOf, judgeEncoding } from "@/lib/http/request-line";
 import { judgeMethods } from "@/lib/http/route-methods";
@@ -36,11 +37,15 @@ async function main(): Promise<void> {
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
   const { basePath } = asked;
   const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress, basePath };
-  const isPage = (path: string) => !/^\/api(\/|$)/.test(path);
+  const isPage = (path: string) => !isApi(path);
+  const places = createPlaces();
   const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
   const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked) });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) => {
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) =>
+    places.answerAt(request, () => answerRequest(request, response)),
+  );
+  const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
     if (refused) return refuse(request, response, refused, basePath);
     request.url = keepDots(request.url ?? "/");
@@ -51,7 +56,7 @@ async function main(): Promise<void> {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
       response.destroy();
     });
-  });
+  };
   stopOnSignals(async () => {
     sockets.close();
     await server.close(GRACE_MS);
@@ -72,7 +77,8 @@ async function main(): Promise<void> {
   const { default: loadConfig }: { default: typeof nextLoadConfig } = require("next/dist/server/config");
   await loadConfig(PHASE_PRODUCTION_SERVER, env.root);
   // Next puts an upgrade handler of its own on the server it is given, which keeps sockets: it gets one that never listens.
-  const app = next({ dev: false, dir: env.root, hostname: env.host, port, httpServer: createServer() });
+  // Its proxy calls this machine by that name whatever it is given: a rewrite to another one would go out as a request.
+  const app = next({ dev: false, dir: env.root, hostname: "localhost", port, httpServer: createServer() });
   await app.prepare();
   const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;

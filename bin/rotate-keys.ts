@@ -1,25 +1,28 @@
-// Seals all that is stored sealed again with the first key of the ring, run as dist/rotate-keys.mjs: API keys, and what downloads were
-// asked with. The console may run meanwhile: a key that is replaced at the same moment stays as it was given.
+// Seals all that is stored sealed again with the first key of the ring, run as dist/rotate-keys.mjs: API keys, what downloads were
+// asked with, and secrets of host pages. The console may run meanwhile: a key that is replaced at the same moment stays as it was given.
 // Guarantees: prints how many it sealed anew and what each row is sealed by in the end; ends with code 1 unless the first key alone opens
 // them all; an id that now names another key is refused before anything is changed. Must never: print a key or an address.
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { openKeyRing } from "@/lib/server/keys/key-ring";
 import { findReusedId, type Rotation, rotateRows } from "@/lib/server/keys/rotate";
+import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
 import { fail, onStore } from "./console-store";
 
 type Things = readonly [one: string, many: string];
 const keys: Things = ["key", "keys"];
+const hostKeys: Things = ["key of a host page", "keys of host pages"];
 const addresses: Things = ["address of a download", "addresses of downloads"];
 
 onStore(async (store, { dataDir, encryptionKeys }) => {
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const [apiKeys, requests] = [sealedKeys(store.keys), sealedRequests(store.downloadTasks)];
-  const reused = (await findReusedId(apiKeys, ring)) ?? (await findReusedId(requests, ring));
+  const [apiKeys, requests, hosts] = [sealedKeys(store.keys), sealedRequests(store.downloadTasks), sealedHosts(store.embedHosts)];
+  const reused = (await findReusedId(apiKeys, ring)) ?? (await findReusedId(requests, ring)) ?? (await findReusedId(hosts, ring));
   if (reused !== undefined)
     return fail(`The id ${reused} was another key's, which sealed what is stored. Give the new key an id of its own. Nothing was changed.`);
   report(keys, await rotateRows(apiKeys, ring), ring.writing.id);
   report(addresses, await rotateRows(requests, ring), ring.writing.id);
+  report(hostKeys, await rotateRows(hosts, ring), ring.writing.id);
 });
 
 function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: string): void {

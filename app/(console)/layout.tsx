@@ -1,4 +1,5 @@
 import { type ReactNode } from "react";
+import { EmbedShell } from "@/components/embed/embed-shell";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
 import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
@@ -9,9 +10,24 @@ import { sharesAreOn } from "@/lib/server/queries/shares";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
-  const viewer = await requireViewer();
+  const viewer = await requireViewer({ isFrame: true });
   const [{ connection, connections }, methods] = await Promise.all([getFrame(viewer), getSignInMethods(viewer)]);
   const { name, email, role } = viewer;
+  const content = <KnownConnection>{children}</KnownConnection>;
+  const waysIn = <WaysIn canAdd={viewer.can("operator")} />;
+  if (viewer.credential.kind === "embed") {
+    return (
+      <EmbedShell
+        role={viewer.role}
+        session={{ origin: viewer.credential.origin, leftMs: viewer.credential.leftMs }}
+        connections={connections}
+        currentId={connection?.id}
+      >
+        {content}
+        {waysIn}
+      </EmbedShell>
+    );
+  }
   return (
     <Shell
       readOnly={viewer.readOnly}
@@ -21,10 +37,8 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       connections={connections}
       currentId={connection?.id}
     >
-      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn()}>
-        <KnownConnection>{children}</KnownConnection>
-      </MayShare>
-      <WaysIn canAdd={viewer.can("operator")} />
+      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn()}>{content}</MayShare>
+      {waysIn}
     </Shell>
   );
 }

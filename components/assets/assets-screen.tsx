@@ -1,9 +1,10 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useRouter, useSearchParams } from "next/navigation";
+import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useCallback, useRef, useState } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { NewRows } from "@/components/data-table/new-rows";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";

@@ -1,8 +1,8 @@
 "use client";
 
-import { useRouter } from "next/navigation";
 import { useLocale, useTranslations } from "next-intl";
 import { use, useMemo } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { SelectionBar } from "@/components/data-table/selection-bar";

@@ -1,7 +1,7 @@
 "use client";
 
-import { usePathname, useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
+import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/hooks/use-numbers";

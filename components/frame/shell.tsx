@@ -4,7 +4,8 @@ import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection/connection-card";
 import { ConfirmGate } from "./confirm-gate";
-import { ConnectionProvider, type CurrentConnection } from "./connection/connection-context";
+import { ConnectionProvider } from "./connection/connection-context";
+import { toCurrent } from "./connection/current-connection";
 import { CountsProvider } from "./counts-context";
 import { KeepConnection } from "./connection/keep-connection";
 import { MemberProvider } from "./member-context";
@@ -28,17 +29,6 @@ type ShellProps = {
   signOutAt?: string | null;
   children: ReactNode;
 };
-
-function toCurrent({ id, name, embedded, dialect, hasAssets, seenOf }: ConnectionView): CurrentConnection {
-  return {
-    id,
-    name,
-    embedded,
-    ...(dialect === "local" && { isLocal: true }),
-    ...(!hasAssets && { hasNoAssets: true }),
-    ...(seenOf !== undefined && { seenOf }),
-  };
-}
 
 /** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
 export function Shell({ member, methods, connections, currentId, readOnly, signOutAt, children }: ShellProps) {

@@ -1,6 +1,6 @@
 import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { Link } from "@/components/ui/link";
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useRef } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";

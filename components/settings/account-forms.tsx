@@ -1,6 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { NewPasswordInput } from "@/components/frame/new-password-input";
 import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
@@ -10,7 +11,6 @@ import { signIn } from "@/lib/browser/session";
 import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
 import { apiPath } from "@/lib/browser/urls";
 import { AccountForm, PresentPassword } from "./account-form";
-import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { faultyField } from "@/components/frame/failure/faulty-field";
 import { callApi } from "@/lib/browser/api";

@@ -1,6 +1,6 @@
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";

@@ -1,8 +1,8 @@
 "use client";
 
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/controls/button";

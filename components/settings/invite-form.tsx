@@ -1,6 +1,6 @@
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";

@@ -1,6 +1,6 @@
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { showToast } from "@/components/ui/toast-store";

@@ -1,4 +1,4 @@
-import { useRouter } from "next/navigation";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

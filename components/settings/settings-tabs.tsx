@@ -7,6 +7,7 @@ const parts = [
   { part: "members", href: "/settings/members" },
   { part: "shares", href: "/settings/shares" },
   { part: "usage", href: "/settings/usage" },
+  { part: "embedding", href: "/settings/embedding" },
   { part: "audit", href: "/settings/audit" },
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },

@@ -1,6 +1,6 @@
 "use client";
 
-import { useRouter } from "next/navigation";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

@@ -1,6 +1,6 @@
 "use client";
 
-import { useRouter } from "next/navigation";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { TimeFilter, type TimeRange } from "@/components/frame/list/time-filter";

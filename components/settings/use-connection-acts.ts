@@ -1,5 +1,5 @@
-import { useRouter } from "next/navigation";
 import { useState } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useRefreshCounts } from "@/components/frame/counts-context";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

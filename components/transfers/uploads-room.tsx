@@ -1,6 +1,6 @@
 import { useLocale } from "next-intl";
 import { use, useState, useSyncExternalStore } from "react";
-import { type CurrentConnection } from "@/components/frame/connection/connection-context";
+import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-messages";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { type Language } from "@/lib/shared/languages";

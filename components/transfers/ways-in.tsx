@@ -1,9 +1,9 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { usePathname } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { usePathname } from "@/components/ui/hooks/use-router";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn } from "@/components/frame/ways-in";

@@ -5,6 +5,7 @@
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { confirmIdentity } from "./confirm";
+import { tellHeard } from "./heard";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
 
@@ -33,8 +34,10 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
     const body = await response.text();
-    if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), body));
-    return readValue<T>(response, body);
+    const { status } = response;
+    const result = response.ok ? readValue<T>(response, body) : failed(readFailure(status, response.headers.get("retry-after"), body));
+    tellHeard({ path, method: rest.method ?? "GET", status, ...(result.ok && { value: result.value }) });
+    return result;
   } catch (cause) {
     return failed(failureOfThrown(cause));
   }

@@ -1,6 +1,9 @@
 // Addresses that a browser asks for, built in one place.
 // Guarantees: every value is encoded; the base path the application was built with is put in front exactly once, by `apiPath`.
+// An embedded page asks below the address of its session (lib/shared/place.ts).
 // Must never: name another host. The browser speaks to the console alone.
+
+import { place } from "@/lib/shared/place";
 
 /** Written into the bundle when the application is built: a base path cannot change afterwards. */
 // eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time
@@ -10,6 +13,11 @@ export type QueryValues = Readonly<Record<string, string | number | boolean | re
 
 /** For fetch, <img> and plain <a>. Next's own <Link> and router add the base path themselves. */
 export function apiPath(path: `/${string}`): string {
+  return `${basePath}${place()}${path}`;
+}
+
+/** What belongs to no session: files of the application, and addresses that name their place themselves. */
+export function outsidePath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 

@@ -5,6 +5,7 @@ export { default as acts } from "./en/acts.json";
 export { default as assets } from "./en/assets.json";
 export { default as auth } from "./en/auth.json";
 export { default as common } from "./en/common.json";
+export { default as embedding } from "./en/embedding.json";
 export { default as errors } from "./en/errors.json";
 export { default as files } from "./en/files.json";
 export { default as frame } from "./en/frame.json";

@@ -5,6 +5,7 @@ export { default as acts } from "./zh-CN/acts.json";
 export { default as assets } from "./zh-CN/assets.json";
 export { default as auth } from "./zh-CN/auth.json";
 export { default as common } from "./zh-CN/common.json";
+export { default as embedding } from "./zh-CN/embedding.json";
 export { default as errors } from "./zh-CN/errors.json";
 export { default as files } from "./zh-CN/files.json";
 export { default as frame } from "./zh-CN/frame.json";

@@ -6,6 +6,7 @@ import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Env } from "./env";
+import { type HostKeys } from "./embed/host-keys";
 import { type KeyRing } from "./keys/key-ring";
 import { type Ledger } from "./ledger/ledger";
 import { type Log } from "./log";
@@ -45,6 +46,9 @@ export type Composition = {
   tokenLimit: AttemptLimit;
   /** What strangers ask of shares, by address. */
   shareLimit: AttemptLimit;
+  /** Attempts with a ticket of a host page, by address. */
+  ticketLimit: AttemptLimit;
+  hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */

@@ -15,6 +15,7 @@ import { createAttemptLimit } from "./limits/attempt-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { type Composition } from "./composition-type";
 import { consoleUrl, type Env, EnvError, readEnv } from "./env";
+import { createHostKeys } from "./embed/host-keys";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
 import { createLedger } from "./ledger/ledger";
@@ -144,6 +145,9 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     wrongTokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     shareLimit: createAttemptLimit({ now, burst: 600, refillMs: 100 }),
+    // A whole office has one address, and each page asks every few minutes.
+    ticketLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
+    hostKeys: createHostKeys({ ring, now, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
     ready,
     serviceKeys: () => running().keys,

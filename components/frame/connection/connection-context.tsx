@@ -2,19 +2,7 @@
 
 import { useSearchParams } from "next/navigation";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
-
-/** What a component needs to know of the connection it works on. */
-export type CurrentConnection = {
-  id: string;
-  name: string;
-  embedded: boolean;
-  /** A plain local server, which knows files by name and not by content. */
-  isLocal?: boolean;
-  /** Its service keeps no assets: their pages and ways in are absent. */
-  hasNoAssets?: boolean;
-  /** The member whose own it is, where only its jobs are seen. */
-  seenOf?: string;
-};
+import { type CurrentConnection } from "./current-connection";
 
 type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };
 const Connections = createContext<Known>({ currentId: undefined, connections: [] });

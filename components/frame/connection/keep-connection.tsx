@@ -1,7 +1,8 @@
 "use client";
 
-import { usePathname, useRouter, useSearchParams } from "next/navigation";
+import { useSearchParams } from "next/navigation";
 import { useEffect, useEffectEvent, useRef } from "react";
+import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
 import { useConnection } from "./connection-context";
 
 const CHANNEL = "lightdesk-connection";

@@ -1,8 +1,9 @@
 "use client";
 
-import { usePathname, useSearchParams } from "next/navigation";
+import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { usePathname } from "@/components/ui/hooks/use-router";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { WholePageNote } from "@/components/ui/whole-page-note";

@@ -1,6 +1,7 @@
-import { usePathname, useSearchParams } from "next/navigation";
+import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { usePathname } from "@/components/ui/hooks/use-router";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";

@@ -1,5 +1,5 @@
-import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 
 /** Where a list is, and how to get to another place of it. */
 export type ListState<Query> = {

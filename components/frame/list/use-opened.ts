@@ -1,6 +1,7 @@
-import { useRouter, useSearchParams } from "next/navigation";
+import { useSearchParams } from "next/navigation";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
+import { useRouter } from "@/components/ui/hooks/use-router";
 
 /** From here on a panel has room beside the list. */
 const WIDE = "(min-width: 1024px)";

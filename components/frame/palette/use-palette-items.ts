@@ -1,6 +1,6 @@
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { withQuery } from "@/lib/browser/urls";
 import { useClock } from "@/components/ui/time/use-clock";
 import { type AssetView } from "@/lib/contract/views/asset-view";

@@ -7,7 +7,8 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type LackingClasses } from "@/lib/contract/console";
-import { type CurrentConnection, useConnection } from "../connection/connection-context";
+import { useConnection } from "../connection/connection-context";
+import { type CurrentConnection } from "../connection/current-connection";
 import { sampleClasses, type SampleName, samples } from "./samples";
 
 type SampleCardsProps = {

@@ -1,6 +1,6 @@
-import { useRouter } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 

@@ -11,6 +11,7 @@ import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/members";
 import { isUseUnwritten, type Session } from "../store/sessions";
+import { readCookie } from "../read-cookie";
 import { sessionCookieName } from "./session-cookie";
 
 export type Sent = Pick<Headers, "get">;
@@ -74,7 +75,7 @@ export function sessionIdOf(token: JWT): string | undefined {
 /** Of the cookie, whatever has become of the session. */
 export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
   const { env, authSecret } = composition();
-  const cookie = readCookie(sent.get("cookie") ?? "", sessionCookieName(env));
+  const cookie = readCookie(sent.get("cookie"), sessionCookieName(env));
   const token = cookie === undefined ? undefined : await decoded({ token: cookie, secret: authSecret });
   return token ? sessionIdOf(token) : undefined;
 }
@@ -115,12 +116,4 @@ async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   } catch {
     return null;
   }
-}
-
-export function readCookie(header: string, name: string): string | undefined {
-  for (const part of header.split(";")) {
-    const at = part.indexOf("=");
-    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
-  }
-  return undefined;
 }

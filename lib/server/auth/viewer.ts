@@ -5,11 +5,14 @@
 
 import "server-only";
 import { headers } from "next/headers";
-import { redirect } from "next/navigation";
+import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
+import { placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
+import { readPlace } from "../embed/sessions";
+import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId } from "./embed-viewer";
 import { givenToken } from "./given-token";
 import { PAGE_HEADER, VOUCHED_HEADER } from "./page-header";
 import { readReadOnly } from "./read-only";
@@ -22,7 +25,7 @@ type SessionCredential = { kind: "session"; id: string; method: string; confirme
 /** Under its maker's rights, for what was shared alone: no request brings it, lib/server/shares makes it. */
 type ShareCredential = { kind: "share"; id: string };
 /** What let somebody in, enough to look it up again. */
-export type Credential = SessionCredential | TokenCredential | ShareCredential;
+export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
@@ -35,6 +38,8 @@ const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has
 
 export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
   await composition().ready;
+  // Below an embedded session's address that session counts, and nothing else that the browser may bring.
+  if (readPlace(sent)) return viewerByEmbedding(sent);
   const given = givenToken(sent);
   // Whatever cookies come along: what a token may not do, it cannot do by bringing a cookie.
   if (given !== undefined) return given === "two" ? undefined : viewerByToken(given.token);
@@ -60,6 +65,7 @@ function viewerOf({ session, member }: Live): Viewer {
 
 /** Why a viewer may not go on with what they began: let in no longer, or of a lower role by now. Asked at each step of what takes time. */
 export async function lostRights({ memberId, role, credential }: Viewer): Promise<Failure | undefined> {
+  if (credential.kind === "embed") return (await viewerByEmbeddingId(credential.id)) ? undefined : sessionEnded;
   const member = await composition().store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role))
     return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
@@ -82,15 +88,19 @@ export function signOutAt({ credential }: Viewer): string | null | undefined {
   return isByProxy ? (composition().env.proxySignIn?.signOutUrl ?? null) : undefined;
 }
 
-/** For pages, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
-export async function requireViewer(): Promise<PageViewer> {
+/** For pages and, with `isFrame`, for what is around them, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
+export async function requireViewer({ isFrame = false } = {}): Promise<PageViewer> {
   const sent = await headers();
   const viewer = await readViewer(sent);
+  const page = sent.get(PAGE_HEADER) ?? "";
+  const place = readPlace(sent);
+  // The host page is asked for a ticket there, which leads back.
+  if (place && !viewer) return redirect(`${place.path}/start?from=${encodeURIComponent(placeOf(page)?.rest ?? "")}`);
+  if (viewer?.credential.kind === "embed" && !isFrame && !mayShow(viewer.credential, page)) return notFound();
   if (viewer && viewer.credential.kind !== "token") {
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };
   }
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
-  const page = sent.get(PAGE_HEADER);
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
 }

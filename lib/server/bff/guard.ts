@@ -20,6 +20,7 @@ import { type Composition } from "../composition-type";
 import { type Member } from "../store/members";
 import { failureAnswer, finish, statusOf } from "./answers";
 import { holdBody } from "./held-body";
+import { readPlace } from "../embed/sessions";
 import { isSameOrigin } from "./same-origin";
 
 const RECENT_MS = 15 * 60_000;
@@ -130,7 +131,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
         const current = composition();
         await current.ready;
         // A token comes from no browser's memory: no other site can send it along.
-        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined;
+        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readPlace(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
         const note = (facts: Noted) => void (noted = { ...noted, ...facts });

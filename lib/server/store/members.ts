@@ -2,7 +2,7 @@
 // Guarantees: there is at most one first owner however many set-ups race; a change of role or password ends old sessions.
 
 import "server-only";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { roles, type Role } from "@/lib/contract/roles";
 import { type Database, prepareOne } from "./database";
 import { type MemberRow } from "./tables";
@@ -20,6 +20,8 @@ export type Member = {
   sessionVersion: number;
   lastConnectionId: string | undefined;
   createdAt: number;
+  /** A guest of this host page, disabled for every other door. */
+  guestOf?: string;
 };
 /** Without `passwordHash` a provider says who it is. */
 export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
@@ -47,18 +49,38 @@ export function createMemberStore(database: Database) {
 
     create: (member: NewMember) => insertMember(database, member),
 
+    /** Whom a host page knows under `sub`, as it calls them now. */
+    async guest(hostId: string, { sub, name }: { sub: string; name: string }, createdAt: number): Promise<Member> {
+      // No address: none that somebody types is like it.
+      const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
+      const row = { ...toRow({ name, email, role: "viewer", passwordHash: "", createdAt }), disabled: 1, guest_of: hostId };
+      const kept = await database
+        .insertInto("members")
+        .values(row)
+        .onConflict((conflict) => conflict.column("email").doUpdateSet({ name }))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toMember(kept);
+    },
+
     async get(id: string): Promise<Member | undefined> {
       const row = await byId(id);
       return row && toMember(row);
     },
 
     async getByEmail(email: string): Promise<Member | undefined> {
-      const row = await database.selectFrom("members").selectAll().where("email", "=", email.trim().toLowerCase()).executeTakeFirst();
+      const row = await database
+        .selectFrom("members")
+        .selectAll()
+        .where("email", "=", email.trim().toLowerCase())
+        .where("guest_of", "is", null)
+        .executeTakeFirst();
       return row && toMember(row);
     },
 
+    /** Without the guests of host pages. */
     async list(): Promise<Member[]> {
-      const rows = await database.selectFrom("members").selectAll().orderBy("created_at").execute();
+      const rows = await database.selectFrom("members").selectAll().where("guest_of", "is", null).orderBy("created_at").execute();
       return rows.map(toMember);
     },
 
@@ -147,6 +169,7 @@ function toRow(member: NewMember): MemberRow {
     session_version: 1,
     last_connection_id: null,
     created_at: member.createdAt,
+    guest_of: null,
   };
 }
 
@@ -163,5 +186,6 @@ export function toMember(row: MemberRow): Member {
     sessionVersion: row.session_version,
     lastConnectionId: row.last_connection_id ?? undefined,
     createdAt: Number(row.created_at),
+    ...(row.guest_of !== null && { guestOf: row.guest_of }),
   };
 }

@@ -24,6 +24,7 @@ import { tokens } from "./migrations/0019-tokens";
 import { identities } from "./migrations/0020-identities";
 import { team } from "./migrations/0021-team";
 import { shares } from "./migrations/0022-shares";
+import { embedding } from "./migrations/0023-embedding";
 import { settings } from "./migrations/0024-settings";
 
 export const migrations: Record<string, Migration> = {
@@ -49,5 +50,6 @@ export const migrations: Record<string, Migration> = {
   "0020-identities": identities,
   "0021-team": team,
   "0022-shares": shares,
+  "0023-embedding": embedding,
   "0024-settings": settings,
 };

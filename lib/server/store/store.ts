@@ -9,6 +9,8 @@ import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase, type Database } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createIdentityStore, type IdentityStore } from "./identities";
+import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
+import { createEmbedSessionStore, type EmbedSessionStore } from "./embed-sessions";
 import { createInvitationStore, type InvitationStore } from "./invitations";
 import { createJobUsageStore, type JobUsageStore } from "./job-usage";
 import { createJobViewerStore, type JobViewerStore } from "./job-viewers";
@@ -78,6 +80,8 @@ export type Store = {
   sessions: SessionStore;
   settings: SettingStore;
   tokens: TokenStore;
+  embedHosts: EmbedHostStore;
+  embedSessions: EmbedSessionStore;
   savedViews: SavedViewStore;
   archives: ArchiveStore;
   shares: ShareStore;
@@ -118,6 +122,8 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     sessions: createSessionStore(database),
     settings: createSettingStore(database),
     tokens: createTokenStore(database),
+    embedHosts: createEmbedHostStore(database),
+    embedSessions: createEmbedSessionStore(database),
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),
     shares: createShareStore(database),

@@ -18,6 +18,8 @@ export type MemberRow = {
   session_version: number;
   last_connection_id: string | null;
   created_at: number;
+  /** Null: a member. Otherwise a guest of that host page, whom only its tickets let in. */
+  guest_of: string | null;
 };
 
 export type ConnectionRow = {
@@ -255,6 +257,47 @@ export type ShareRow = {
 /** `item` as JSON; `pieces` too: what is left of the file without its metadata, null before it was looked at. */
 export type ShareItemRow = { share_id: string; number: number; item: string; pieces: string | null };
 
+export type EmbedHostRow = {
+  id: string;
+  name: string;
+  /** As JSON. */
+  origins: string;
+  /** Null: all that a member may use. */
+  connection_id: string | null;
+  role: string;
+  /** As JSON. */
+  pages: string;
+  guests: number;
+  /** Null: the secret below. */
+  jwks_url: string | null;
+  ring_key_id: string | null;
+  ciphertext: string | null;
+  /** Counts up when every session of the host must end. */
+  version: number;
+  created_at: number;
+  /** Of the last ticket that was not taken. */
+  refused_at: number | null;
+  refusal: string | null;
+};
+
+export type EmbedSessionRow = {
+  id: string;
+  token_hash: string;
+  host_id: string;
+  host_version: number;
+  slot: string;
+  origin: string;
+  member_id: string;
+  member_version: number;
+  role: string;
+  connection_id: string | null;
+  /** As JSON. */
+  pages: string;
+  theme: string | null;
+  language: string | null;
+  expires_at: number;
+};
+
 export type Tables = {
   identities: IdentityRow;
   provider_sessions: ProviderSessionRow;
@@ -263,6 +306,9 @@ export type Tables = {
   job_usage: JobUsageRow;
   shares: ShareRow;
   share_items: ShareItemRow;
+  embed_hosts: EmbedHostRow;
+  embed_tickets: { host_id: string; ticket_hash: string; expires_at: number };
+  embed_sessions: EmbedSessionRow;
   ledger_connections: LedgerConnectionRow;
   ledger_jobs: LedgerJobRow;
   saved_views: SavedViewRow;

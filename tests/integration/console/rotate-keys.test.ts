@@ -29,7 +29,8 @@ test("every stored key is sealed anew beside a running console, opens without th
   const first = await rotate(`${young},${old}`);
   expect(first).toEqual({
     code: 0,
-    output: "2 keys sealed anew with young.\n2 keys sealed by young.\n0 addresses of downloads sealed anew with young.\n",
+    output:
+      "2 keys sealed anew with young.\n2 keys sealed by young.\n0 addresses of downloads sealed anew with young.\n0 keys of host pages sealed anew with young.\n",
   });
   const stored = await harness.console.store.keys.list();
   const opened = stored.map((key) => openApiKey(parseKeyRing(young), key));

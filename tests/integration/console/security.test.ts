@@ -13,7 +13,14 @@ const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(f
 /** These open to nobody's session on purpose; each has a guard of its own, tested elsewhere. */
 const none = "00000000-0000-4000-8000-000000000000";
 const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
-const open = new Set(["/api/health", "/api/console/set-up", "/api/console/members/invitations/accept", ...ofShares]);
+const open = new Set([
+  "/api/embed/check",
+  "/api/embed/tickets",
+  "/api/health",
+  "/api/console/set-up",
+  "/api/console/members/invitations/accept",
+  ...ofShares,
+]);
 const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
 const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
 
@@ -24,6 +31,12 @@ let tokens: Record<"all" | "viewer" | "reads" | "other" | "elsewhere", MadeToken
 
 /** For people alone, beside what asks for a session: what is kept for one person, or takes a stored key anywhere. */
 const forPeople = new Set([
+  "listEmbedHosts",
+  "addEmbedHost",
+  "changeEmbedHost",
+  "removeEmbedHost",
+  "embedLook",
+  "endEmbedSession",
   "readAccount",
   "listMembers",
   "listInvitations",

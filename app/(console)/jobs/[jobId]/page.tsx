@@ -5,6 +5,7 @@ import { cache, Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
+import { inPlace } from "@/lib/shared/place";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -59,6 +60,6 @@ async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await viewerOnce(), jobId);
   // What the ledger knows may be old.
   if (connection !== undefined && (await getJob(await viewerOnce(), jobId, connection)).ok)
-    redirect(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
+    redirect(inPlace(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`));
   return null;
 }

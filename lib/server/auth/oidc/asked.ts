@@ -5,7 +5,7 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
 import { composition } from "@/lib/server/composition";
-import { readCookie } from "../session";
+import { readCookie } from "@/lib/server/read-cookie";
 import { cookieAttributes, cookieName } from "../session-cookie";
 
 /** `confirm`: it is still the member at the keyboard. `link`: a member adds this way of signing in. `join`: with an invitation. */

@@ -1,0 +1,13 @@
+import { embedHostSchema } from "@/lib/contract/embedding";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listEmbedHosts", "admin", async () => ok(jsonAnswer({ hosts: await listEmbedHosts() })));
+
+export const POST = consoleBodyRoute("addEmbedHost", { role: "admin", recent: true }, embedHostSchema, async ({ viewer, note }, body) => {
+  note({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
+  const made = await createEmbedHost(viewer, body);
+  return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
+});

@@ -1,0 +1,25 @@
+import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embedding";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { unguarded } from "@/lib/server/bff/guard";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { probeCookie } from "@/lib/server/embed/cookies";
+import { readPlace } from "@/lib/server/embed/sessions";
+import { readCookie } from "@/lib/server/read-cookie";
+import { ok } from "@/lib/shared/result";
+
+/** For host pages that see nothing: without a credential, and nothing here is a secret. */
+export const GET = unguarded("embedCheck", async ({ request, console }) => {
+  const query = readQuery(searchOf(request), embedCheckQuerySchema);
+  if (!query.ok) return query;
+  const host = await console.store.embedHosts.get(query.value.host);
+  const place = readPlace(request.headers);
+  const cookie =
+    place !== undefined && readCookie(request.headers.get("cookie"), probeCookie(place.slot, console.env.basePath)) !== undefined;
+  const answer: EmbedCheck = {
+    cookie,
+    known: host !== undefined,
+    framing: host?.origins.includes(query.value.origin) ?? false,
+    now: console.now(),
+  };
+  return ok(jsonAnswer(answer, 200, new Headers({ "access-control-allow-origin": "*" })));
+});

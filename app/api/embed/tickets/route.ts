@@ -1,0 +1,4 @@
+import { embedSessionSchema } from "@/lib/contract/embedding";
+import { ticketRoute } from "@/lib/server/bff/ticket-route";
+
+export const POST = ticketRoute(embedSessionSchema);

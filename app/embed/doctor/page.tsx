@@ -1,0 +1,33 @@
+import { type Metadata } from "next";
+import { redirect } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { DoctorScreen } from "@/components/embed/doctor-screen";
+import { PageMessages } from "@/components/frame/page-messages";
+import { WholePageNote } from "@/components/ui/whole-page-note";
+import { findHost, findHostHere } from "@/lib/server/embed/host-here";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { textParam } from "@/app/(console)/params";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("embedding.doctor"))("title") };
+}
+
+/** For everybody: it says nothing that a host page could not find out by trying. */
+export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {
+  const params = await searchParams;
+  const origin = textParam(params, "origin") ?? "";
+  const host = await findHostHere();
+  if (host) {
+    return (
+      <PageMessages messages={await pickMessages("embedding")}>
+        <main>
+          <DoctorScreen origins={host.origins} origin={origin} />
+        </main>
+      </PageMessages>
+    );
+  }
+  const named = await findHost(textParam(params, "host") ?? "");
+  if (named) redirect(`/embed/${named.id}/doctor00/doctor?origin=${encodeURIComponent(origin)}`);
+  const t = await getTranslations("embedding.doctor");
+  return <WholePageNote title={t("title")} text={t("whichHost")} />;
+}

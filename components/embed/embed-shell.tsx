@@ -1,0 +1,32 @@
+import { type ReactNode } from "react";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { toCurrent } from "@/components/frame/connection/current-connection";
+import { CountsProvider } from "@/components/frame/counts-context";
+import { MemberProvider } from "@/components/frame/member-context";
+import { Toasts } from "@/components/ui/toasts";
+import { type ConnectionView } from "@/lib/contract/console";
+import { type Role } from "@/lib/contract/roles";
+import { type EmbeddedSession, HostBridge } from "./host-bridge";
+
+type EmbedShellProps = {
+  role: Role;
+  session: EmbeddedSession;
+  connections: readonly ConnectionView[];
+  currentId?: string;
+  children: ReactNode;
+};
+
+/** What every embedded page has instead of the frame: nothing to see, and the talk with the page around it. */
+export function EmbedShell({ role, session, connections, currentId, children }: EmbedShellProps) {
+  return (
+    <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
+      <CountsProvider>
+        <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
+          <MemberProvider role={role}>{children}</MemberProvider>
+        </main>
+      </CountsProvider>
+      <Toasts />
+      <HostBridge session={session} />
+    </ConnectionProvider>
+  );
+}

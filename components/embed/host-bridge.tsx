@@ -1,0 +1,79 @@
+"use client";
+
+import { useSearchParams } from "next/navigation";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useSWRConfig } from "swr";
+import { turnEmbedTheme } from "@/components/frame/embed-theme";
+import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
+import { callApi } from "@/lib/browser/api";
+import { beginSession, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed-session";
+import { hearHost, type HostMessage, tellHost } from "@/lib/browser/host-page";
+import { apiPath } from "@/lib/browser/urls";
+import { type EmbedLook } from "@/lib/contract/embed-pages";
+import { type Renewal, startRenewal } from "./renewal";
+import { useContentHeight } from "./use-content-height";
+import { useHostJobs } from "./use-host-jobs";
+
+/** Once for a document, also where a page has a frame of its own. */
+let isReady = false;
+
+/** `leftMs`: until the session ends, when the page was made. */
+export type EmbeddedSession = { origin: string; leftMs: number };
+
+/** The talk of an embedded page with the page around it: what happens here is told, what is asked there is done, and the session goes on. */
+export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedSession }) {
+  const router = useRouter();
+  const pathname = usePathname();
+  const search = useSearchParams()?.toString() ?? "";
+  const path = search === "" ? pathname : `${pathname}?${search}`;
+  const { mutate } = useSWRConfig();
+  const [origins] = useState([origin]);
+  const [isFollowed, setFollowed] = useState(false);
+  const toldPath = useRef<string>(undefined);
+
+  function leave(reason: "host" | "expired" | "refused") {
+    tellHost(origins, { type: "session-ended", reason });
+    // A full load, so that nothing of the person stays in memory.
+    window.location.replace(apiPath("/start?ended=1"));
+  }
+  const renewal = useRef<Renewal>(undefined);
+  const renewed = useEffectEvent((isSame: boolean) => (isSame ? void mutate(() => true) : window.location.reload()));
+  const ended = useEffectEvent(leave);
+  useEffect(() => {
+    const started = startRenewal(leftMs, {
+      ask: () => tellHost(origins, { type: "want-ticket" }),
+      begin: (ticket) => beginSession(ticket, origin),
+      onRenewed: (isSame) => renewed(isSame),
+      onEnded: (reason) => ended(reason),
+    });
+    renewal.current = started;
+    return () => started.stop();
+  }, [leftMs, origin, origins]);
+  async function look(change: EmbedLook) {
+    if (change.theme) turnEmbedTheme(change.theme);
+    const kept = await callApi("/api/embed/session", { method: "PATCH", json: change });
+    if (kept.ok && change.language) router.refresh();
+  }
+  const hear = useEffectEvent((message: HostMessage) => {
+    if (message.type === "navigate") router.push(message.to);
+    else if (message.type === "theme") void look({ theme: message.theme });
+    else if (message.type === "language") void look({ language: message.language });
+    else if (message.type === "height") setFollowed(message.follow);
+    else if (message.type === "choose-asset") router.push("/choose");
+    else if (message.type === "end") void endEmbedSession().then(() => leave("host"));
+    else if (message.type === "ticket") void renewal.current?.hear(message);
+  });
+
+  useEffect(() => hearHost(origins, (message) => hear(message)), [origins]);
+  useEffect(() => shareBearer(), []);
+  useEffect(() => {
+    if (toldPath.current === path) return;
+    if (!isReady) tellHost(origins, { type: "ready", page: path, keeps: keepsMemory() ? "memory" : "cookie" });
+    else tellHost(origins, { type: "navigated", path });
+    isReady = true;
+    toldPath.current = path;
+  }, [origins, path]);
+  useHostJobs(origins);
+  useContentHeight(isFollowed, origins);
+  return null;
+}

@@ -1,0 +1,68 @@
+// The session of an embedded page goes on: the host is asked for the next ticket before the session ends, and at once where the console says
+// that it has ended. A ticket that is refused ends it; a host or a console that does not answer is asked again until the session's time is
+// over. Must never: take a ticket that it did not ask for.
+
+import { type Begun } from "@/lib/browser/embed-session";
+import { onHeard } from "@/lib/browser/heard";
+import { type TicketMessage } from "@/lib/browser/host-page";
+
+/** So long before its end a session is renewed. */
+const EARLY_MS = 3 * 60_000;
+const AGAIN_MS = 20_000;
+
+type Asks = {
+  ask: () => void;
+  begin: (ticket: TicketMessage) => Promise<Begun>;
+  onRenewed: (isSame: boolean) => void;
+  onEnded: (reason: "expired" | "refused") => void;
+};
+export type Renewal = { hear(ticket: TicketMessage): Promise<void>; stop(): void };
+
+export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }: Asks): Renewal {
+  let endMs = Date.now() + leftMs;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsked = false;
+  let isOver = false;
+
+  function plan(waitMs: number): void {
+    clearTimeout(timer);
+    if (!isOver) timer = setTimeout(renew, Math.max(0, waitMs));
+  }
+  function renew(): void {
+    if (Date.now() >= endMs) return end("expired");
+    isAsked = true;
+    ask();
+    plan(Math.min(AGAIN_MS, endMs - Date.now()));
+  }
+  function end(reason: "expired" | "refused"): void {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    onEnded(reason);
+  }
+  const stopHearing = onHeard(({ path, status }) => {
+    if (status !== 401 || isAsked || path === "/api/embed/tickets") return;
+    // The host may give another one: the member may have another role by now.
+    endMs = Math.min(endMs, Date.now() + AGAIN_MS);
+    renew();
+  });
+  plan(leftMs - EARLY_MS);
+  return {
+    async hear(ticket) {
+      if (!isAsked) return;
+      isAsked = false;
+      const begun = await begin(ticket);
+      if (isOver) return;
+      if (begun.ok) {
+        endMs = Date.now() + begun.leftMs;
+        plan(begun.leftMs - EARLY_MS);
+        onRenewed(begun.isSame);
+      } else if (begun.reason !== "unreachable") end("refused");
+    },
+    stop() {
+      isOver = true;
+      stopHearing();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { WholePageNote } from "@/components/ui/whole-page-note";
+import { useHydrated } from "@/components/ui/time/use-now";
+import { beginSession } from "@/lib/browser/embed-session";
+import { hearHost, type HostMessage, isEmbedAddress, isFramed, tellHost } from "@/lib/browser/host-page";
+import { apiPath } from "@/lib/browser/urls";
+
+type StartScreenProps = { origins: readonly string[]; from: string; hasEnded: boolean };
+type Problem = "no-ticket" | "ticket" | "unreachable" | "storage" | "unknown-host";
+
+/** Asks the host page for a ticket, makes a session of it and opens the page. Quiet, unless something is wrong. */
+export function StartScreen({ origins, from, hasEnded }: StartScreenProps) {
+  const t = useTranslations("embedding.start");
+  const isAlone = useHydrated() && !isFramed();
+  const [problem, setProblem] = useState<Problem>();
+  const isTaken = useRef(false);
+
+  function fail(reason: Problem) {
+    isTaken.current = false;
+    setProblem(reason);
+    tellHost(origins, { type: "error", reason });
+  }
+  const hear = useEffectEvent(async (message: HostMessage, origin: string) => {
+    if (message.type === "no-ticket") return fail("no-ticket");
+    if (message.type !== "ticket" || isTaken.current) return;
+    isTaken.current = true;
+    const begun = await beginSession(message, origin);
+    if (!begun.ok) return fail(begun.reason);
+    // A full load: all that follows is of this session.
+    window.location.replace(apiPath(isEmbedAddress(from) || from === "/choose" ? (from as `/${string}`) : "/"));
+  });
+  useEffect(() => {
+    if (hasEnded) return;
+    const stop = hearHost(origins, (message, origin) => void hear(message, origin));
+    tellHost(origins, { type: "want-ticket" });
+    return stop;
+  }, [origins, hasEnded]);
+
+  if (isAlone) return <WholePageNote title={t("alone.title")} text={t("alone.text")} />;
+  if (hasEnded) return <WholePageNote title={t("ended.title")} text={t("ended.text")} />;
+  if (problem) return <WholePageNote title={t("problem")} text={t(`why.${problem}`)} />;
+  return <p className="p-6 text-ink-3">{t("opening")}</p>;
+}

@@ -1,0 +1,20 @@
+import { useEffect } from "react";
+import { tellHost } from "@/lib/browser/host-page";
+
+/** Where the host wants it, it hears how high the page is, whenever that changes. */
+export function useContentHeight(isOn: boolean, origins: readonly string[]): void {
+  useEffect(() => {
+    const content = document.getElementById("content");
+    if (!isOn || !content) return;
+    let told = 0;
+    const tell = () => {
+      const height = Math.ceil(content.getBoundingClientRect().height);
+      if (height !== told) tellHost(origins, { type: "height", height });
+      told = height;
+    };
+    const watching = new ResizeObserver(tell);
+    watching.observe(content);
+    tell();
+    return () => watching.disconnect();
+  }, [isOn, origins]);
+}

@@ -1,0 +1,44 @@
+import { useEffect } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { callApi } from "@/lib/browser/api";
+import { onHeard } from "@/lib/browser/heard";
+import { tellHost } from "@/lib/browser/host-page";
+import { withQuery } from "@/lib/browser/urls";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { isTerminalWord, toJobState } from "@/lib/contract/states";
+
+const LOOK_MS = 2000;
+const MOST = 100;
+
+/** The host hears of each job that was submitted in this page, and of its end. */
+export function useHostJobs(origins: readonly string[]): void {
+  const connection = useConnection()?.id;
+  useEffect(() => {
+    const open = new Map<string, string | undefined>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    async function look() {
+      for (const [id, of] of [...open]) {
+        const answer = await callApi<unknown>(withQuery(`/api/job/${encodeURIComponent(id)}/status`, { connection: of }));
+        const word = answer.ok ? textOf(objectOf(answer.value)?.status) : undefined;
+        // A job that is nowhere any more ends no more.
+        if (!answer.ok && answer.failure.status === 404) open.delete(id);
+        if (word === undefined || !isTerminalWord(word)) continue;
+        open.delete(id);
+        tellHost(origins, { type: "job-ended", id, status: toJobState(word) });
+      }
+      timer = open.size > 0 ? setTimeout(() => void look(), LOOK_MS) : undefined;
+    }
+    const stop = onHeard(({ path, method, value }) => {
+      const id = method === "POST" && /^\/api\/prompt(\?|$)/.test(path) ? textOf(objectOf(value)?.prompt_id) : undefined;
+      if (id === undefined) return;
+      tellHost(origins, { type: "job-submitted", id });
+      if (open.size >= MOST) return;
+      open.set(id, connection);
+      timer ??= setTimeout(() => void look(), LOOK_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [origins, connection]);
+}

@@ -1,0 +1,46 @@
+import { useTranslations } from "next-intl";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { Dialog } from "@/components/ui/dialog";
+import { outsidePath, withQuery } from "@/lib/browser/urls";
+import { type EmbedHostView } from "@/lib/contract/embedding";
+import { pageSnippet, serverSnippet } from "./snippet";
+
+export function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => void }) {
+  const t = useTranslations("embedding.snippet");
+  const doctor = withQuery("/embed/doctor", { host: host.id, origin: host.origins[0] });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t("title", { name: host.name })}
+      className="w-[min(880px,calc(100vw-24px))]"
+      actions={
+        <>
+          <a href={outsidePath(doctor)} target="_blank" rel="noreferrer" className={buttonStyle()}>
+            {t("doctor")}
+          </a>
+          <Button onClick={onClose}>{t("close")}</Button>
+        </>
+      }
+    >
+      <Code title={t("server")} text={serverSnippet(host)} note={t("serverNote")} />
+      <Code title={t("page")} text={pageSnippet(host)} />
+    </Dialog>
+  );
+}
+
+function Code({ title, text, note }: { title: string; text: string; note?: string }) {
+  const t = useTranslations("embedding.snippet");
+  return (
+    <section className="mb-3">
+      <h3 className="flex items-center gap-2 font-medium text-ink">
+        {title} <CopyButton text={text} label={`${t("copy")}: ${title}`} />
+      </h3>
+      {note ? <p className="text-sm text-ink-3">{note}</p> : null}
+      <pre tabIndex={0} aria-label={title} className="mt-1 overflow-x-auto rounded-md bg-sunken p-3 font-mono text-sm text-ink">
+        {text}
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,16 @@
+// What the console's API answered in this page, for whoever follows along: an embedded page tells its host of jobs, and renews its session.
+// Must never: hold anything; whoever listens gets each answer once.
+
+type Heard = { path: string; method: string; status: number; value?: unknown };
+type Listener = (heard: Heard) => void;
+
+const listeners = new Set<Listener>();
+
+export function tellHeard(heard: Heard): void {
+  for (const listener of listeners) listener(heard);
+}
+
+export function onHeard(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}

@@ -1,0 +1,14 @@
+// The pages that a host page may show. Free of zod: browsers load it.
+
+export const embedPages = ["overview", "jobs", "queue", "history", "assets", "files", "run", "settings"] as const;
+export type EmbedPage = (typeof embedPages)[number];
+export const embedThemes = ["system", "light", "dark"] as const;
+export type EmbedTheme = (typeof embedThemes)[number];
+
+/** Of an address in the console; undefined where it is none of them. */
+export function embedPageOf(pathname: string): EmbedPage | undefined {
+  const first = pathname.split(/[/?#]/)[1] ?? "";
+  return embedPages.find((page) => page === (first === "" ? "overview" : first));
+}
+
+export type EmbedLook = { theme?: EmbedTheme; language?: string };

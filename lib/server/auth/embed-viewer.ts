@@ -1,0 +1,54 @@
+// A viewer by the session of an embedded page: the member, or a guest of the host page, within what host and ticket give.
+
+import "server-only";
+import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed-pages";
+import { type Role } from "@/lib/contract/roles";
+import { placeOf } from "@/lib/shared/place";
+import { composition } from "../composition";
+import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
+
+/** `pages`: all that it shows. */
+export type EmbedCredential = {
+  kind: "embed";
+  id: string;
+  pages: readonly EmbedPage[];
+  look: EmbedLook;
+  origin: string;
+  leftMs: number;
+};
+type EmbedViewer = {
+  memberId: string;
+  name: string;
+  email: string;
+  role: Role;
+  credential: EmbedCredential;
+  scope: { connections?: readonly string[] };
+};
+
+export async function viewerByEmbedding(sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
+  const found = await readEmbedded(sent);
+  return found && toViewer(found);
+}
+
+export async function viewerByEmbeddingId(id: string): Promise<EmbedViewer | undefined> {
+  const found = await findEmbedded(id);
+  return found && toViewer(found);
+}
+
+export function mayShow({ pages }: EmbedCredential, address: string): boolean {
+  const page = embedPageOf(placeOf(address)?.rest ?? address);
+  return page === undefined || pages.includes(page);
+}
+
+function toViewer({ member, role, session }: Embedded): EmbedViewer {
+  const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
+  const leftMs = expiresAt - composition().now();
+  return {
+    memberId: member.id,
+    name: member.name,
+    email: member.guestOf === undefined ? member.email : "",
+    role,
+    credential: { kind: "embed", id, pages, look: { theme, language }, origin, leftMs },
+    scope: connectionId === undefined ? {} : { connections: [connectionId] },
+  };
+}

@@ -1,0 +1,46 @@
+// A ticket of a host page becomes a session of the frame that brings it: a cookie of its own where the browser keeps one, else a bearer.
+// Guarantees: attempts are limited by address; whoever brings a bad one hears that, and no more.
+
+import "server-only";
+import { type z } from "zod";
+import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embedding";
+import { networkOf } from "@/lib/shared/ip-address";
+import { failed, ok } from "@/lib/shared/result";
+import { embedCookie, embedCookieRules, probeCookie } from "../embed/cookies";
+import { beginEmbedded, readPlace } from "../embed/sessions";
+import { clientAddress } from "../limits/client-address";
+import { readCookie } from "../read-cookie";
+import { jsonAnswer } from "./answers";
+import { type Handler, refusal, toActor, unguarded } from "./guard";
+import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
+
+const KEEPER = "Whoever runs Lightdesk sees why in Settings, Embedding.";
+
+export function ticketRoute(schema: typeof embedSessionSchema): Handler {
+  return unguarded("embedSession", async ({ request, console, note }) => {
+    const waitMs = console.ticketLimit.take(networkOf(clientAddress(request)));
+    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
+    const body = await readJson<z.output<typeof schema>>(request, schema, LONGEST_OF_STRANGERS);
+    if (!body.ok) return body;
+    const { headers } = request;
+    const place = readPlace(headers);
+    const begun = place && (await beginEmbedded(place, body.value, headers));
+    if (!begun || (!begun.ok && begun.failure === "host"))
+      return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+    if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
+    const { token, session, member, isSame } = begun.value;
+    // Each few minutes the same person comes again: the log says when they came.
+    if (!isSame) note({ by: toActor(member), target: session.origin });
+    const { basePath } = console.env;
+    const [own, probe] = [embedCookie(place.slot, basePath), probeCookie(place.slot, basePath)];
+    const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
+    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - console.now(), isSame, ...(!keeps && { bearer: token }) };
+    const sent = new Headers();
+    if (keeps) {
+      const seconds = EMBED_SESSION_MS / 1000;
+      sent.append("set-cookie", `${own}=${token}; Max-Age=${seconds}; ${embedCookieRules(basePath)}`);
+      sent.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(basePath)}`);
+    }
+    return ok(jsonAnswer(answer, 201, sent));
+  });
+}

@@ -1,0 +1,142 @@
+// Sessions of embedded pages: a ticket becomes one, each request finds its own by the place it comes from, and it ends with whatever it rests on.
+// Guarantees: what a session may is the least of what its host, its ticket and its member may now; a changed or removed host, a member who
+// was suspended, removed or given another role, and the end of its time are the end of it, at the next request.
+// Must never: find a session of another place, or one for a request that names none.
+
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { type EmbedLook } from "@/lib/contract/embed-pages";
+import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embedding";
+import { type EmbedRefusal } from "@/lib/contract/embed-refusals";
+import { hasRole, type Role, roles } from "@/lib/contract/roles";
+import { type Place, PLACE_HEADER, placeOf } from "@/lib/shared/place";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { composition } from "../composition";
+import { readCookie } from "../read-cookie";
+import { type EmbedHost } from "../store/embed-hosts";
+import { type EmbedSession } from "../store/embed-sessions";
+import { type Member } from "../store/members";
+import { checkTicket } from "./check-ticket";
+import { embedCookie, embedCookieRules } from "./cookies";
+
+type Sent = { get(name: string): string | null };
+export type Embedded = { session: EmbedSession; member: Member; role: Role };
+
+const BEARER = /^Bearer (lde_[\w-]{43})$/;
+
+export function readPlace(sent: Sent): Place | undefined {
+  return placeOf(sent.get(PLACE_HEADER) ?? "");
+}
+
+export async function readEmbedded(sent: Sent): Promise<Embedded | undefined> {
+  const place = readPlace(sent);
+  const token = place && tokenOf(sent, place);
+  const session = token === undefined ? undefined : await composition().store.embedSessions.find(token);
+  return session && place && session.hostId === place.host && session.slot === place.slot ? whileValid(session) : undefined;
+}
+
+export async function findEmbedded(sessionId: string): Promise<Embedded | undefined> {
+  const session = await composition().store.embedSessions.get(sessionId);
+  return session && whileValid(session);
+}
+
+async function whileValid(session: EmbedSession): Promise<Embedded | undefined> {
+  const { store, now } = composition();
+  if (session.expiresAt <= now()) return undefined;
+  const [host, member] = await Promise.all([store.embedHosts.get(session.hostId), store.members.get(session.memberId)]);
+  if (!host || host.version !== session.hostVersion) return undefined;
+  if (!member || member.sessionVersion !== session.memberVersion || !mayEnter(member, host)) return undefined;
+  return { session, member, role: roleOf(session, member, session.pages) };
+}
+
+/** Bearers are asked for where there are no cookies; both are worth the same. */
+function tokenOf(sent: Sent, { slot }: Place): string | undefined {
+  return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, composition().env.basePath));
+}
+
+type Begun = { token: string; session: EmbedSession; member: Member; isSame: boolean };
+
+/** The reason of a refusal is for the log and the host's keepers. */
+export async function beginEmbedded(
+  place: Place,
+  brought: { ticket: string; origin: string },
+  sent: Sent,
+): Promise<Result<Begun, EmbedRefusal | "host">> {
+  const console = composition();
+  const { store, now } = console;
+  const host = await store.embedHosts.get(place.host);
+  if (!host) return failed("host");
+  const refuse = async (why: EmbedRefusal) => {
+    await store.embedHosts.noteRefusal(host.id, { at: now(), why });
+    return failed(why);
+  };
+  const ticket = await checkTicket(console, host, brought);
+  if (!ticket.ok) return refuse(ticket.failure);
+  const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
+  const member = await personOf(ticket.value, host);
+  if (!member) return refuse("member");
+  if (!mayEnter(member, host)) return refuse("suspended");
+  if (connection !== undefined && !(await store.connections.getFor(member.id, connection))) return refuse("connection");
+  if (!(await store.embedHosts.takeTicket(host.id, jti, { now: now(), expiresAt: exp * 1000 + EMBED_SESSION_MS })))
+    return refuse("replayed");
+  const before = await readEmbedded(sent);
+  const token = `lde_${randomBytes(32).toString("base64url")}`;
+  const session = await store.embedSessions.begin(
+    token,
+    {
+      hostId: host.id,
+      hostVersion: host.version,
+      slot: place.slot,
+      origin: brought.origin,
+      memberId: member.id,
+      memberVersion: member.sessionVersion,
+      role: least(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
+      connectionId: connection,
+      pages,
+      theme,
+      language,
+      expiresAt: now() + EMBED_SESSION_MS,
+    },
+    { now: now(), before: before?.session.id },
+  );
+  return ok({ token, session, member, isSame: before !== undefined && isSameSession(before.session, session) });
+}
+
+/** For the page that is open: the next ticket of the same person for the same things goes on where the last one was. */
+function isSameSession(one: EmbedSession, other: EmbedSession): boolean {
+  const said = ({ memberId, role, connectionId, pages }: EmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
+  return said(one) === said(other);
+}
+
+async function personOf({ sub, guest, name }: Ticket, host: EmbedHost): Promise<Member | undefined> {
+  const { store, now } = composition();
+  return guest ? store.members.guest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
+}
+
+/** A guest is let in by the host that knows them, and by no other door. */
+function mayEnter(member: Member, host: EmbedHost): boolean {
+  return member.guestOf === undefined ? !member.disabled : member.guestOf === host.id && host.guests;
+}
+
+/** What only the settings offer, only whoever is shown the settings may do. */
+function roleOf({ role }: EmbedSession, member: Member, pages: EmbedSession["pages"]): Role {
+  const given = member.guestOf === undefined ? least(member.role, role) : role;
+  return pages.includes("settings") ? given : least(given, "operator");
+}
+
+function least<R extends Role>(one: Role, other: R): EmbedRole {
+  const weaker = hasRole(one, other) ? other : one;
+  return roles.find((role): role is EmbedRole => role === weaker && role !== "owner") ?? "admin";
+}
+
+export async function setEmbedLook(sessionId: string, look: EmbedLook): Promise<void> {
+  await composition().store.embedSessions.setLook(sessionId, look);
+}
+
+/** The headers that take its cookie away. */
+export async function endEmbedded(sessionId: string, sent: Sent): Promise<Headers> {
+  await composition().store.embedSessions.end(sessionId);
+  const place = readPlace(sent);
+  const { basePath } = composition().env;
+  return new Headers(place && { "set-cookie": `${embedCookie(place.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
+}

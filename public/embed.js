@@ -1,0 +1,243 @@
+// <lightdesk-embed>: pages of a Lightdesk console inside another page. Without dependencies; docs/embedding.md says how to use it.
+// Guarantees: a ticket goes to the console's own origin by postMessage, and stands in no address and in no HTML; messages count only from
+// that frame and that origin.
+(() => {
+  const SILENT_MS = 5000;
+  const own = document.currentScript?.src ?? "";
+  const wordsOf = (language) => (language?.startsWith("zh") ? chinese : english);
+  const english = {
+    title: "Lightdesk does not appear",
+    again: "Try again",
+    passed: "in order",
+    getTicket: ["Ticket function", "Set getTicket on the element: an async function that answers a new ticket of your server."],
+    console: ["Console", "No answer from {0}. Check src, that the console runs, and that connect-src and frame-src of this page allow it."],
+    known: ["Host", "The console has no host with this id. Copy it from Settings, Embedding."],
+    framing: ["Framing", "Add {0} to the origins of this host in Settings, Embedding."],
+    frame: ["Frame", "The console's page did not load here. A proxy may add X-Frame-Options or a policy of its own: remove it for /embed."],
+    ticket: ["Ticket", "{0}"],
+    clock: ["Clock", "The clock of the server that makes tickets is {0} s off the console's. Set it right."],
+    session: ["Session", "The console did not accept the ticket. Settings, Embedding says why."],
+    noTicket: "getTicket failed: {0}",
+    noJwt: "getTicket did not answer a signed ticket (three parts with dots between them).",
+    audience: "Its audience must be {0}.",
+  };
+  const chinese = {
+    title: "Lightdesk 没有出现",
+    again: "重试",
+    passed: "正常",
+    getTicket: ["票据函数", "请在元素上设置 getTicket：一个返回您服务器新票据的异步函数。"],
+    console: ["控制台", "{0} 没有应答。请检查 src、控制台是否在运行，以及本页的 connect-src 和 frame-src 是否允许它。"],
+    known: ["宿主", "控制台没有此 id 的宿主页面。请从“设置 → 嵌入”中复制。"],
+    framing: ["嵌入许可", "请在“设置 → 嵌入”中把 {0} 加入此宿主的来源。"],
+    frame: ["框架", "控制台的页面没有在此加载。代理可能添加了 X-Frame-Options 或自己的策略：请对 /embed 去掉它。"],
+    ticket: ["票据", "{0}"],
+    clock: ["时钟", "签发票据的服务器时钟与控制台相差 {0} 秒。请校准。"],
+    session: ["会话", "控制台没有接受票据。原因见“设置 → 嵌入”。"],
+    noTicket: "getTicket 失败：{0}",
+    noJwt: "getTicket 没有返回已签名的票据（用点分隔的三段）。",
+    audience: "其受众必须是 {0}。",
+  };
+  const fill = (text, value) => text.replace("{0}", value);
+  const style = `:host{display:block;height:600px;position:relative}iframe{display:block;width:100%;height:100%;border:0;color-scheme:normal}
+    section{position:absolute;inset:0;overflow:auto;box-sizing:border-box;padding:16px;background:#fbfbfb;color:#1c1c1c;font:14px/1.5 system-ui,sans-serif}
+    h2{font-size:16px;margin:0 0 8px}ul{list-style:none;padding:0;margin:0 0 12px}li{padding:2px 0}b{font-weight:600}
+    button{font:inherit;padding:4px 12px}@media(prefers-color-scheme:dark){section{background:#141414;color:#ededed}}`;
+
+  class LightdeskEmbed extends HTMLElement {
+    static observedAttributes = ["src", "host", "page", "theme", "language", "height"];
+    /** The host page's own: an async function that answers a new ticket. */
+    getTicket = undefined;
+    #root = this.attachShadow({ mode: "open" });
+    #frame = undefined;
+    #silence = undefined;
+    #heard = false;
+    #problem = undefined;
+    #begun = undefined;
+    #onMessage = (event) => this.#receive(event);
+
+    connectedCallback() {
+      // A framework may have set it before the element was known.
+      if (Object.hasOwn(this, "getTicket") && typeof this.getTicket !== "function") this.getTicket = undefined;
+      window.addEventListener("message", this.#onMessage);
+      this.#begin();
+    }
+    disconnectedCallback() {
+      window.removeEventListener("message", this.#onMessage);
+      clearTimeout(this.#silence);
+      this.#frame?.remove();
+      this.#frame = undefined;
+      this.#begun = undefined;
+    }
+    attributeChangedCallback(name, before, now) {
+      if (before === now || !this.#frame) return;
+      if (name === "theme" || name === "language") return this.#send({ type: name, [name]: now });
+      if (name === "height") return this.#send({ type: "height", follow: now === "auto" });
+      if (name === "page") return this.navigate(now ?? "overview");
+      this.#begin();
+    }
+
+    /** To a page by its name, or to an address of the console, such as "/jobs?status=failed". */
+    navigate(page) {
+      this.#send({ type: "navigate", to: addressOf(page) });
+    }
+    /** The person chooses an asset; the event "asset-chosen" tells which. */
+    chooseAsset() {
+      this.#send({ type: "choose-asset" });
+    }
+    /** Whoever signs out of the host page signs out here too. */
+    end() {
+      this.#send({ type: "end" });
+    }
+    get theme() {
+      return this.getAttribute("theme");
+    }
+    set theme(theme) {
+      this.#reflect("theme", theme);
+    }
+    get language() {
+      return this.getAttribute("language");
+    }
+    set language(language) {
+      this.#reflect("language", language);
+    }
+    get page() {
+      return this.getAttribute("page");
+    }
+    set page(page) {
+      this.#reflect("page", page);
+    }
+
+    #reflect(name, value) {
+      if (value == null) this.removeAttribute(name);
+      else this.setAttribute(name, value);
+    }
+
+    #begin() {
+      const given = this.getAttribute("src") ?? own.replace(/\/embed\.js(\?.*)?$/, "");
+      const host = this.getAttribute("host");
+      if (!host || !URL.canParse(given, location.href)) return;
+      const { origin, pathname } = new URL(given, location.href);
+      const base = pathname.replace(/\/+$/, "");
+      const slot = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => (byte % 36).toString(36)).join("");
+      this.#begun = { origin, base: origin + base, host };
+      this.#heard = false;
+      this.#problem = undefined;
+      const frame = document.createElement("iframe");
+      const to = addressOf(this.page ?? "overview");
+      const asked = new URLSearchParams({ from: to, origin: location.origin });
+      frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${asked}`;
+      frame.title = this.title || "Lightdesk";
+      frame.allow = "clipboard-write; fullscreen";
+      frame.referrerPolicy = "no-referrer";
+      const css = document.createElement("style");
+      css.textContent = style;
+      this.#root.replaceChildren(css, frame);
+      this.#frame = frame;
+      clearTimeout(this.#silence);
+      this.#silence = setTimeout(() => void this.#examine(), SILENT_MS);
+    }
+
+    #send(message) {
+      if (this.#begun) this.#frame?.contentWindow?.postMessage({ lightdesk: 1, ...message }, this.#begun.origin);
+    }
+
+    #receive({ source, origin, data }) {
+      if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#begun.origin) return;
+      if (typeof data !== "object" || data === null || data.lightdesk !== 1 || typeof data.type !== "string") return;
+      const { type, lightdesk: _version, ...detail } = data;
+      this.#heard = true;
+      if (type === "want-ticket") return void this.#handOver();
+      if (type === "height") {
+        if (this.getAttribute("height") === "auto" && Number.isFinite(detail.height))
+          this.style.height = `${Math.min(Math.max(detail.height, 0), 100_000)}px`;
+        return;
+      }
+      if (!["ready", "navigated", "job-submitted", "job-ended", "asset-chosen", "session-ended", "error"].includes(type)) return;
+      if (type === "error") this.#problem = detail.reason;
+      if (type === "ready") {
+        clearTimeout(this.#silence);
+        this.#root.querySelector("section")?.remove();
+        this.#send({ type: "height", follow: this.getAttribute("height") === "auto" });
+      }
+      if (type === "session-ended") clearTimeout(this.#silence);
+      this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+    }
+
+    async #handOver() {
+      try {
+        const ticket = await this.getTicket();
+        if (typeof ticket !== "string") throw new TypeError("getTicket must answer a text");
+        this.#send({ type: "ticket", ticket, theme: this.theme, language: this.language });
+      } catch {
+        this.#send({ type: "no-ticket" });
+      }
+    }
+
+    /** Nothing came up: each line is in order, or says the one thing to change. */
+    async #examine() {
+      const words = wordsOf(this.language ?? document.documentElement.lang);
+      const { base, host } = this.#begun;
+      const lines = [];
+      const line = (name, isPassed, ...values) => {
+        lines.push([words[name][0], isPassed ? undefined : fill(words[name][1], values[0] ?? "")]);
+        return isPassed;
+      };
+      line("getTicket", typeof this.getTicket === "function");
+      const asked = new URLSearchParams({ host, origin: location.origin });
+      const check = await fetch(`${base}/api/embed/check?${asked}`, { credentials: "omit" }).then(
+        (answer) => (answer.ok ? answer.json() : undefined),
+        () => undefined,
+      );
+      if (line("console", check !== undefined, base) && line("known", check.known) && line("framing", check.framing, location.origin)) {
+        line("frame", this.#heard);
+        const ticket = await readTicket(this.getTicket, words, `/embed/${host}`);
+        line("ticket", ticket.problem === undefined, ticket.problem);
+        const off = ticket.iat === undefined ? 0 : Math.round(ticket.iat - check.now / 1000);
+        line("clock", Math.abs(off) < 30, off);
+        if (this.#heard) line("session", this.#problem === undefined);
+      }
+      if (this.isConnected) this.#show(words, lines);
+    }
+
+    #show(words, lines) {
+      const made = (name, ...children) => {
+        const element = document.createElement(name);
+        element.append(...children);
+        return element;
+      };
+      const again = made("button", words.again);
+      again.onclick = () => this.#begin();
+      const items = lines.map(([name, change]) =>
+        made("li", made("b", `${change === undefined ? "✓" : "✗"} ${name}: `), change ?? words.passed),
+      );
+      const panel = made("section", made("h2", words.title), made("ul", ...items), again);
+      panel.setAttribute("role", "alert");
+      this.#root.querySelector("section")?.remove();
+      this.#root.append(panel);
+    }
+  }
+
+  function addressOf(page) {
+    return page.startsWith("/") ? page : page === "overview" ? "/" : `/${page}`;
+  }
+
+  /** What anybody can read of it: that it is signed well only the console knows. */
+  async function readTicket(getTicket, words, audience) {
+    let ticket;
+    try {
+      ticket = await getTicket();
+    } catch (error) {
+      return { problem: fill(words.noTicket, error instanceof Error ? error.message : String(error)) };
+    }
+    try {
+      const [, payload = ""] = ticket.split(".");
+      const { iat, aud } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+      const fits = [aud].flat().some((one) => String(one).endsWith(audience));
+      return fits ? { iat } : { problem: fill(words.audience, `…${audience}`) };
+    } catch {
+      return { problem: words.noJwt };
+    }
+  }
+
+  if (!customElements.get("lightdesk-embed")) customElements.define("lightdesk-embed", LightdeskEmbed);
+})();

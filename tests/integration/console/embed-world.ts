@@ -1,0 +1,82 @@
+// A console with a host page, and tickets as that host's server makes them: good ones, and ones that are wrong in one thing.
+import { SignJWT } from "jose";
+import { type EmbedHostSaved } from "@/lib/contract/embedding";
+import { type Role } from "@/lib/contract/roles";
+import { isEmbedded } from "@/lib/server/upstream/send";
+import { PLACE_HEADER } from "@/lib/shared/place";
+import { type Asking, createHarness } from "@/tests/support/harness";
+
+export const ORIGIN = "https://app.example.com";
+export const SLOT = "abcdefgh1234";
+
+type Changes = Record<string, unknown> & { secret?: string };
+
+type Brought = { slot?: string; id?: string; origin?: string; cookie?: string };
+
+export async function createEmbedWorld() {
+  let clockMs = Date.now();
+  const harness = await createHarness({ now: () => clockMs });
+  const ask = (path: string, asking: Asking = {}) => harness.request(path, asking);
+
+  async function addHost(change: Record<string, unknown> = {}): Promise<Required<EmbedHostSaved>> {
+    const usual = { name: "Portal", origins: [ORIGIN], connection: null, role: "operator", pages: ["jobs", "assets"], guests: false };
+    const answer = await ask("/api/console/embedding", { as: "owner", method: "POST", json: { ...usual, jwksUrl: null, ...change } });
+    if (answer.status !== 201) throw new Error(await answer.text());
+    return answer.json();
+  }
+  const { host, secret } = await addHost();
+  let count = 0;
+
+  function claims({ secret: _secret, ...changes }: Changes = {}) {
+    const now = Math.floor(clockMs / 1000);
+    const usual = {
+      iss: ORIGIN,
+      sub: "operator@desk.test",
+      jti: `ticket-${(count += 1)}-of-the-test`,
+      iat: now,
+      exp: now + 60,
+      aud: host.audience,
+    };
+    return Object.fromEntries(Object.entries({ ...usual, ...changes }).filter(([, value]) => value !== undefined));
+  }
+  const ticket = (changes: Changes = {}) =>
+    new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
+
+  /** `cookie`: what the browser has kept for this place; without any it keeps none. */
+  async function bring(given: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: Brought = {}) {
+    const headers = { [PLACE_HEADER]: `/embed/${id}/${slot}` };
+    return ask("/api/embed/tickets", {
+      method: "POST",
+      json: { ticket: given, origin },
+      cookie: cookie ?? `__Host-lightdesk.probe.${slot}=1`,
+      headers,
+    });
+  }
+  async function enter(changes: Changes = {}, slot = SLOT): Promise<{ cookie: string; headers: Record<string, string> }> {
+    const answer = await bring(await ticket(changes), { slot });
+    const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed"));
+    if (answer.status !== 201 || cookie === undefined) throw new Error(await answer.text());
+    return { cookie: cookie.split(";")[0] ?? "", headers: { [PLACE_HEADER]: `/embed/${host.id}/${slot}` } };
+  }
+  return {
+    harness,
+    host,
+    secret,
+    addHost,
+    ask,
+    claims,
+    ticket,
+    bring,
+    enter,
+    whyRefused: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
+    giveRole: (role: Role, to: Exclude<Role, "owner">) =>
+      ask(`/api/console/members/${harness.viewerOf(role).memberId}`, { as: "owner", method: "PUT", json: { role: to } }),
+    /** To the service inside. */
+    async ownConnection(): Promise<string> {
+      const all = await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId);
+      return all.find(({ baseUrl }) => isEmbedded(baseUrl))?.id ?? "";
+    },
+    pass: (ms: number) => void (clockMs += ms),
+    dispose: () => harness.dispose(),
+  };
+}

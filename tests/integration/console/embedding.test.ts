@@ -1,0 +1,280 @@
+// Tickets of host pages at the console's own door: what opens a session, what does not, and what ends one.
+import { generateKeyPair, exportJWK, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EMBED_SESSION_MS } from "@/lib/contract/embedding";
+import { PLACE_HEADER } from "@/lib/shared/place";
+import { startLittleServer } from "@/tests/support/little-server";
+import { createEmbedWorld, ORIGIN, SLOT } from "./embed-world";
+
+let world: Awaited<ReturnType<typeof createEmbedWorld>>;
+beforeAll(async () => void (world = await createEmbedWorld()));
+afterAll(() => world.dispose());
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const seconds = () => Math.floor(world.harness.console.now() / 1000);
+const MINUTES_10 = 600;
+
+describe("a ticket that is wrong is refused without a reason, which the host's keepers read", () => {
+  const wrong: [name: string, why: string, make: () => Promise<string>][] = [
+    ["expired", "expired", () => world.ticket({ iat: seconds() - 120, exp: seconds() - 60 })],
+    ["of a clock ten minutes behind", "expired", () => world.ticket({ iat: seconds() - MINUTES_10, exp: seconds() - MINUTES_10 + 60 })],
+    ["of a clock ten minutes ahead", "early", () => world.ticket({ iat: seconds() + MINUTES_10, exp: seconds() + MINUTES_10 + 60 })],
+    ["not yet valid", "early", () => world.ticket({ nbf: seconds() + 30 })],
+    ["valid for too long", "lifetime", () => world.ticket({ exp: seconds() + 3600 })],
+    ["for another console", "audience", () => world.ticket({ aud: `https://other.test/embed/${world.host.id}` })],
+    ["for another host page", "audience", () => world.ticket({ aud: "https://desk.test/embed/000000000000000000" })],
+    ["of another signature", "signature", () => world.ticket({ secret: "x".repeat(43) })],
+    ["without a signature", "algorithm", async () => `${base64({ alg: "none" })}.${base64(world.claims())}.`],
+    [
+      "of another algorithm",
+      "algorithm",
+      () => new SignJWT(world.claims()).setProtectedHeader({ alg: "HS512" }).sign(Buffer.from("x".repeat(64))),
+    ],
+    ["that is none", "unreadable", async () => "nonsense"],
+    ["without an id", "claims", () => world.ticket({ jti: undefined })],
+    ["of an origin that is not the host's", "origin", () => world.ticket({ iss: "https://evil.example.com" })],
+    ["for a higher role", "role", () => world.ticket({ role: "admin" })],
+    ["for the role owner", "claims", () => world.ticket({ role: "owner" })],
+    ["for other pages", "pages", () => world.ticket({ pages: ["settings"] })],
+    ["for a connection that is not there", "connection", () => world.ticket({ connection: "none" })],
+    ["of nobody", "member", () => world.ticket({ sub: "nobody@desk.test" })],
+    ["of a guest, where none may come", "guests", () => world.ticket({ sub: "visitor", guest: true })],
+  ];
+
+  it.each(wrong)("%s", async (_name, why, make) => {
+    const answer = await world.bring(await make());
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
+    expect((await answer.json()).message).toBe(
+      "The ticket of this page was not accepted. Whoever runs Lightdesk sees why in Settings, Embedding.",
+    );
+    expect(await world.whyRefused()).toBe(why);
+  });
+
+  it("brought by a page of another origin", async () => {
+    expect((await world.bring(await world.ticket(), { origin: "https://evil.example.com" })).status).toBe(401);
+    expect(await world.whyRefused()).toBe("origin");
+  });
+
+  it("used before, also where two bring it at once", async () => {
+    const ticket = await world.ticket();
+    const [one, other] = await Promise.all([world.bring(ticket), world.bring(ticket)]);
+    expect([one.status, other.status].sort()).toEqual([201, 401]);
+    expect((await world.bring(ticket, { slot: "anotherslot1" })).status).toBe(401);
+    expect(await world.whyRefused()).toBe("replayed");
+  });
+
+  it("at a host page that is not there", async () => {
+    expect((await world.bring(await world.ticket(), { id: "000000000000000000" })).status).toBe(404);
+  });
+});
+
+describe("a session of an embedded page", () => {
+  it("comes in a cookie for this frame alone, and reads what its member may", async () => {
+    const answer = await world.bring(await world.ticket());
+    const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed")) ?? "";
+    expect(cookie).toMatch(
+      /^__Host-lightdesk\.embed\.abcdefgh1234=lde_[\w-]{43}; Max-Age=900; Path=\/; Secure; HttpOnly; SameSite=None; Partitioned$/,
+    );
+    expect(await answer.json()).toEqual({ leftMs: EMBED_SESSION_MS, isSame: false });
+  });
+
+  it("is a bearer where the browser keeps no cookie, worth the same", async () => {
+    const answer = await world.bring(await world.ticket(), { cookie: "" });
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    const { bearer } = await answer.json();
+    const place = { [PLACE_HEADER]: `/embed/${world.host.id}/${SLOT}` };
+    const asked = (headers: Record<string, string>) =>
+      world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
+    expect(await asked({ ...place, authorization: `Bearer ${bearer}` })).toBe(200);
+    expect(await asked({ ...place, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
+    expect(await asked({ authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await asked({ [PLACE_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
+  });
+
+  it("counts below its own address only, where the console's own cookie counts for nothing", async () => {
+    const { cookie, headers } = await world.enter();
+    const asked = (given: object) => world.ask("/api/console/views?screen=jobs", given).then(({ status }) => status);
+    expect(await asked({ cookie, headers })).toBe(200);
+    expect(await asked({ cookie })).toBe(401);
+    expect(await asked({ as: "owner", headers })).toBe(401);
+  });
+
+  it("stands beside another one of the same person", async () => {
+    const one = await world.enter({}, "firstslot001");
+    const other = await world.enter({}, "secondslot02");
+    expect((await world.ask("/api/embed/session", { ...one, method: "DELETE" })).status).toBe(204);
+    expect((await world.ask("/api/embed/session", { ...one, method: "PATCH", json: {} })).status).toBe(401);
+    expect((await world.ask("/api/embed/session", { ...other, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
+  });
+
+  it("is renewed by the next ticket, and the cookie before it opens nothing any more", async () => {
+    const before = await world.enter();
+    const answer = await world.bring(await world.ticket(), { cookie: before.cookie });
+    expect((await answer.json()).isSame).toBe(true);
+    expect((await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status).toBe(401);
+  });
+
+  it("may no more than the ticket, the host page and the member, whichever is least", async () => {
+    const act = async (changes: object) => {
+      const session = await world.enter({ ...changes });
+      return (await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code;
+    };
+    expect(await act({ role: "viewer" })).toBe("ROLE_TOO_LOW");
+    expect(await act({ sub: "viewer@desk.test" })).toBe("ROLE_TOO_LOW");
+    const asAdmin = await world.enter({ sub: "admin@desk.test" });
+    expect((await world.ask("/api/console/members", asAdmin)).status).toBe(403);
+  });
+
+  it("never does what asks for a sign-in of its own, nor what is a member's own account", async () => {
+    const { host, secret } = await world.addHost({ role: "admin", pages: ["settings"] });
+    const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
+    const begun = await world.bring(ticket, { id: host.id });
+    const cookie = begun.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    const session = { cookie, headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` } };
+    expect((await world.ask("/api/console/members", session)).status).toBe(200);
+    const invite = { ...session, method: "POST", json: { email: "new@desk.test", role: "viewer" } };
+    expect((await world.ask("/api/console/members/invitations", invite)).status).toBe(403);
+    expect((await world.ask("/api/console/account", { ...session, method: "PUT", json: { name: "Another" } })).status).toBe(403);
+  });
+
+  it("sees one connection where its ticket names one, and no other is there", async () => {
+    const shared = await world.harness.connect("http://127.0.0.1:9", "a key of a test");
+    const first = await world.ownConnection();
+    const session = await world.enter({ connection: first });
+    const { connections } = await (await world.ask("/api/console/connections", session)).json();
+    expect(connections.map(({ id }: { id: string }) => id)).toEqual([first]);
+    expect((await world.ask(`/api/jobs?connection=${shared}`, session)).status).toBe(404);
+  });
+
+  it("lets a guest in where the host page may, who is no member anywhere else", async () => {
+    const { host, secret } = await world.addHost({ guests: true });
+    const ticket = (changes = {}) => world.ticket({ secret, aud: host.audience, sub: "visitor 7", guest: true, name: "Grace", ...changes });
+    const begun = await world.bring(await ticket(), { id: host.id });
+    const session = {
+      cookie: begun.headers.getSetCookie()[0]?.split(";")[0] ?? "",
+      headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` },
+    };
+    expect((await world.ask(`/api/jobs?connection=${await world.ownConnection()}`, session)).status).toBe(200);
+    expect((await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code).toBe("ROLE_TOO_LOW");
+    expect((await world.bring(await ticket({ role: "operator" }), { id: host.id })).status).toBe(201);
+    const { members } = await (await world.ask("/api/console/members", { as: "owner" })).json();
+    expect(JSON.stringify(members)).not.toContain("Grace");
+  });
+
+  it("ends by itself, with the role, with the suspension and with the removal of its member", async () => {
+    const isOpen = async (session: object) =>
+      (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
+    const old = await world.enter();
+    world.pass(EMBED_SESSION_MS + 1);
+    await world.harness.renewCookies();
+    expect(await isOpen(old)).toBe(false);
+
+    const lowered = await world.enter({ sub: "admin@desk.test" });
+    expect((await world.giveRole("admin", "viewer")).status).toBe(200);
+    expect(await isOpen(lowered)).toBe(false);
+    expect(
+      (
+        await (
+          await world.ask("/api/queue", { ...(await world.enter({ sub: "admin@desk.test" })), method: "POST", json: { clear: true } })
+        ).json()
+      ).code,
+    ).toBe("ROLE_TOO_LOW");
+
+    const { memberId } = world.harness.viewerOf("viewer");
+    const suspended = await world.enter({ sub: "viewer@desk.test" });
+    const path = `/api/console/members/${memberId}`;
+    expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: true } })).status).toBe(200);
+    expect(await isOpen(suspended)).toBe(false);
+    expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
+    expect(await world.whyRefused()).toBe("suspended");
+
+    expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: false } })).status).toBe(200);
+    const removed = await world.enter({ sub: "viewer@desk.test" });
+    expect((await world.ask(path, { as: "owner", method: "DELETE" })).status).toBe(204);
+    expect(await isOpen(removed)).toBe(false);
+    expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
+    expect(await world.whyRefused()).toBe("member");
+  });
+
+  it("ends with a change of its host page, and with its removal", async () => {
+    const { host, secret } = await world.addHost();
+    const enter = async () => {
+      const answer = await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id });
+      return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0], headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` } };
+    };
+    const isOpen = async (session: object) =>
+      (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
+    const path = `/api/console/embedding/${host.id}`;
+    const before = await enter();
+    expect(await isOpen(before)).toBe(true);
+    expect((await world.ask(path, { as: "owner", method: "PATCH", json: { role: "viewer" } })).status).toBe(200);
+    expect(await isOpen(before)).toBe(false);
+    const after = await enter();
+    expect(await isOpen(after)).toBe(true);
+    expect((await world.ask(path, { as: "owner", method: "DELETE" })).status).toBe(204);
+    expect(await isOpen(after)).toBe(false);
+  });
+});
+
+describe("a host page", () => {
+  it.each([
+    ["https://app.example.com/path"],
+    ["https://app.example.com/"],
+    ["http://app.example.com"],
+    ["https://*.example.com"],
+    ["https://APP.example.com"],
+    ["null"],
+    ["https://a.example.com;script-src *"],
+  ])("is not taken with the origin %s", async (origin) => {
+    await expect(world.addHost({ origins: [origin] })).rejects.toThrow("INVALID_BODY");
+  });
+
+  it("may be this machine over http", async () => {
+    expect((await world.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
+  });
+
+  it("has its secret shown once, and kept sealed", async () => {
+    const { host, secret } = await world.addHost();
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    const listed = await (await world.ask("/api/console/embedding", { as: "admin" })).text();
+    const stored = JSON.stringify(await world.harness.console.store.embedHosts.get(host.id));
+    expect([listed.includes(secret), stored.includes(secret)]).toEqual([false, false]);
+  });
+
+  it("gets a new secret, after which tickets of the old one are refused", async () => {
+    const { host, secret } = await world.addHost();
+    const answer = await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "PATCH", json: { renewSecret: true } });
+    const renewed: { secret: string } = await answer.json();
+    const bring = async (by: string) => (await world.bring(await world.ticket({ secret: by, aud: host.audience }), { id: host.id })).status;
+    expect([await bring(secret), await bring(renewed.secret)]).toEqual([401, 201]);
+  });
+
+  it("is checked with the keys at its address, by the algorithms of those alone", async () => {
+    const { publicKey, privateKey } = await generateKeyPair("ES256");
+    const jwk = { ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" };
+    const server = await startLittleServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
+    try {
+      const { host } = await world.addHost({ jwksUrl: `${server.url}/jwks` });
+      const bring = (ticket: string) => world.bring(ticket, { id: host.id }).then(({ status }) => status);
+      const signed = () =>
+        new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
+      expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
+      expect(server.seen.length).toBe(1);
+      // The well-known confusion: a public key taken for a secret.
+      expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+it("tells anybody no more than whether an origin may frame a host page", async () => {
+  const ask = async (host: string, origin: string) => {
+    const answer = await world.ask(`/api/embed/check?${new URLSearchParams({ host, origin })}`);
+    const { known, framing } = await answer.json();
+    return [answer.headers.get("access-control-allow-origin"), known, framing];
+  };
+  expect(await ask(world.host.id, ORIGIN)).toEqual(["*", true, true]);
+  expect(await ask(world.host.id, "https://evil.example.com")).toEqual(["*", true, false]);
+  expect(await ask("nothing", ORIGIN)).toEqual(["*", false, false]);
+});
