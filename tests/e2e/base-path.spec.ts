@@ -77,7 +77,12 @@ for (const isTakenOff of [false, true])
         expect(pages.length).toBeGreaterThan(10);
         for (const href of pages) {
           expect(href).toMatch(/^\/desk($|\/)/);
-          await page.goto(origin + href);
+          const answer = await page.goto(origin + href);
+          // The path itself is easily left out of patterns.
+          expect(answer?.headers(), href).toMatchObject({
+            "x-frame-options": "DENY",
+            "content-security-policy": expect.stringContaining("'nonce-"),
+          });
           await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
         }
       });
