@@ -5,9 +5,11 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { ShareButton } from "@/components/frame/share/share-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetFileUrl, maskHref, runHref } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
+import { toRows } from "../filter/metadata-rows";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetEdits } from "./use-asset-edits";
 
@@ -24,6 +26,8 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
   const hasFiles = useHandsOutFiles(connectionId, file);
+  // Whose it is nobody knows: those who may change it are told. All others see the masks.
+  const leaks = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
   const why = asset.immutable
     ? "whyImmutable"
     : rights.why === "service"
@@ -71,6 +75,11 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           </Button>
         ) : null}
       </div>
+      {leaks.length > 0 ? (
+        <p className="mt-2 rounded-md bg-wait-soft px-2.5 py-2 break-words">
+          {t("secretIn", { count: leaks.length, fields: leaks.map(({ path }) => path).join(", ") })}
+        </p>
+      ) : null}
       {hasFiles ? null : <p className="mt-2 text-sm text-ink-3">{t("noFiles")}</p>}
       {why && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(why)}</p> : null}
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}

@@ -11,10 +11,10 @@ afterEach(() => vi.unstubAllGlobals());
 
 const listed: AssetView = { id: "a1", name: "hero.png", kind: "image", tags: [], immutable: false, metadata: {} };
 
-function showPanel(id: string, answer: () => Response) {
+function showPanel(id: string, answer: () => Response, canChange = false) {
   vi.stubGlobal("fetch", async () => answer());
   const acts = { onClose: vi.fn(), onPatch: vi.fn(), onDeleted: vi.fn() };
-  renderInApp(<AssetPanel id={id} listed={{ ...listed, id }} connectionId={`of-${id}`} canChange={false} {...acts} />);
+  renderInApp(<AssetPanel id={id} listed={{ ...listed, id }} connectionId={`of-${id}`} canChange={canChange} {...acts} />);
 }
 
 it("a panel whose asset is not answered says so above what the list knows of it", async () => {
@@ -28,6 +28,16 @@ it("a panel whose asset is gone shows nothing of it any more", async () => {
   expect(await screen.findByText("Asset not found", {}, { timeout: 10_000 })).toBeDefined();
   expect(screen.queryByRole("heading", { name: "hero.png" })).toBeNull();
 });
+
+it.each([true, false])(
+  "that its metadata held a key is told with the field to whoever may change it (%s), and to nobody else",
+  async (may) => {
+    const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
+    showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
+    expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
+    expect(screen.queryAllByText(/A key or token stands in its metadata: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
+  },
+);
 
 it("what loads has the shape of what will stand there: tiles, or the rows of a table", () => {
   renderInApp(<AssetsSkeleton />);
