@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { signInAt } from "@/lib/browser/session";
 import { type OidcChoice } from "@/lib/contract/oidc";
-import { ProviderRefusal, type ProviderRefusalReason } from "./provider-refusal";
+import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/provider-refusal";
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];

@@ -52,6 +52,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   /** Without use; 0 is no limit of its own. */
   const idleMinutes =
     read("LIGHTDESK_SESSION_IDLE_MINUTES", wholeNumber(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ?? 3 * 24 * 60;
+  const proxySignIn = readProxySignIn(read, fail);
   return {
     root,
     dataDir: absolute(root, dataDir),
@@ -78,8 +79,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
     /** How many jobs of a connection the ledger keeps. */
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
-    ...readSignInSettings(read, fail),
-    proxySignIn: readProxySignIn(read, fail),
+    ...readSignInSettings(read, fail, proxySignIn !== undefined),
+    proxySignIn,
     /** Links for people without an account may be made, and those that were made work. */
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
     service: readService(source),

@@ -47,14 +47,21 @@ const issuerSchema = z
   .refine((url) => !/[?#]/.test(url))
   .refine((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname));
 
-export function readSignInSettings(read: Read, fail: Fail): { oidc: readonly OidcProvider[]; passwordSignIn: boolean } {
+/** `isVouchedFor`: a reverse proxy says who people are. */
+export function readSignInSettings(
+  read: Read,
+  fail: Fail,
+  isVouchedFor: boolean,
+): { oidc: readonly OidcProvider[]; passwordSignIn: boolean } {
   const ids = read("LIGHTDESK_OIDC", idList, "short names in lower case, such as acme,google")?.split(",") ?? [];
   if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
     return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
   const oidc = ids.map((id) => readProvider(id, read, fail));
-  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 where people sign in by LIGHTDESK_OIDC only") ?? true;
-  if (!passwordSignIn && oidc.length === 0)
-    return fail("LIGHTDESK_PASSWORD_SIGN_IN must be 1 while LIGHTDESK_OIDC is not set: nobody could sign in.");
+  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 where nobody signs in with a password") ?? true;
+  if (!passwordSignIn && oidc.length === 0 && !isVouchedFor)
+    return fail(
+      "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: nobody could sign in.",
+    );
   return { oidc, passwordSignIn };
 }
 

@@ -45,6 +45,17 @@ test("a person signs in at a provider, gets the role of their group, and signing
   await expect(page.locator("li[data-member]").filter({ hasText: "Ada Lovelace" })).toContainText("Signs in with Acme");
   await expect(page.locator("li[data-member]").filter({ hasText: owner.name })).toContainText("Signs in with password");
 
+  await test.step("what matters asks for a sign-in at the provider, in a tab of its own", async () => {
+    await page.getByRole("button", { name: "Invite a member" }).click();
+    await page.getByLabel("Email").fill("friend@example.com");
+    await page.getByRole("button", { name: "Create link" }).click();
+    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const opened = page.waitForEvent("popup");
+    await dialog.getByRole("button", { name: "Continue with Acme" }).click();
+    await signInThere(await opened, acme, "ada");
+    await expect(page.getByLabel("Link for friend@example.com")).toBeVisible();
+  });
+
   await test.step("a second time without a question, since the provider knows them", async () => {
     await page.context().clearCookies({ name: "lightdesk.session" });
     await page.goto(`${desk.url}/sign-in`);

@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { OrPassword, ProviderButtons } from "@/components/auth/provider-buttons";
-import { ProviderRefusal } from "@/components/auth/provider-refusal";
+import { ProviderRefusal } from "@/components/frame/provider-refusal";
 import { SignInForm } from "@/components/auth/sign-in-form";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { PageMessages } from "@/components/frame/page-messages";

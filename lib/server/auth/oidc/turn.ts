@@ -59,7 +59,7 @@ export function createTurn(provider: OidcProvider, found: Discovered, asked: Ask
 
 const away = /timed out|ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|CERT|got: 5\d\d|temporarily_unavailable|server_error/;
 
-export function shownOf(error: unknown): OidcRefusal {
+function shownOf(error: unknown): OidcRefusal {
   const cause = causeOf(error);
   if (away.test(cause)) return "away";
   // The code was used before, or came too late.
