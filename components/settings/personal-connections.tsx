@@ -56,7 +56,7 @@ export function PersonalConnections({ connections, onChoose }: PersonalConnectio
   );
 }
 
-export function namesOf(viewers: SeenConnection["seenBy"]): string {
+function namesOf(viewers: SeenConnection["seenBy"]): string {
   return viewers.map(({ name }) => name).join(", ");
 }
 

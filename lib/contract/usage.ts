@@ -5,7 +5,6 @@
 import { type Params, type ValuesOf } from "./params";
 
 const DAY_HOURS = 24;
-export const USAGE_DAYS = [7, 30, 90] as const;
 
 /** `within` is hours back from now; `from` (included) and `to` (excluded) are milliseconds since 1970, and go before it. */
 export const usageParams = {

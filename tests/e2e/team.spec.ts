@@ -61,7 +61,7 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
       .filter({ has: page.locator("td:nth-of-type(2)") })
       .evaluateAll((rows) =>
         rows.flatMap((row) => {
-          const cells = [...row.children].map(({ textContent }) => textContent);
+          const cells = [...row.children].map((cell) => (cell instanceof HTMLElement ? cell.innerText.trim() : ""));
           return cells[0] ? [`${cells[0]}, ${cells[1]?.toLowerCase()}, ${cells[2]}, ${cells[3]}`] : [];
         }),
       );
