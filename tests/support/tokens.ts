@@ -13,7 +13,7 @@ export async function makeToken(harness: Harness, role: Role, given: Partial<New
   const made = await store.tokens.create({
     token,
     memberId: harness.viewerOf(role).memberId,
-    name: `a token of ${role}`,
+    name: `a token of ${role} ${token.slice(3, 11)}`,
     role,
     connectionId: "embedded",
     connectionIds: undefined,
@@ -22,6 +22,6 @@ export async function makeToken(harness: Harness, role: Role, given: Partial<New
     expiresAt: undefined,
     ...given,
   });
-  if (!made) throw new Error("there are too many tokens");
+  if (typeof made === "string") throw new Error(`the store says ${made}`);
   return { ...made, token, headers: { "x-api-key": token } };
 }

@@ -40,7 +40,9 @@ export async function createToken(viewer: Viewer, body: TokenBody): Promise<Resu
     createdAt,
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
-  if (!made) return failed(tooMany);
+  // The audit log tells tokens by their names.
+  if (made === "taken") return failed(invalid("name", "is the name of another token of yours"));
+  if (made === "full") return failed(tooMany);
   const [view] = await viewsOf(viewer, [made]);
   return view ? ok({ token, view }) : failed(noSuchToken);
 }

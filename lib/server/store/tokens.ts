@@ -41,27 +41,30 @@ export function createTokenStore(database: Database) {
   const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("token_hash", "=", ""));
   const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
   return {
-    /** Undefined where the member has as many as there may be. */
-    async create({ token, ...given }: NewToken): Promise<Token | undefined> {
+    /** "taken": one of the member's that works has this name; "full": the member has as many as there may be. */
+    async create({ token, ...given }: NewToken): Promise<Token | "taken" | "full"> {
       const made: Token = { id: randomUUID(), ...given, lastUsedAt: undefined, revokedAt: undefined };
       return database.transaction().execute(async (transaction) => {
         const { createdAt: now, memberId } = made;
+        // Written first: from here on no other process writes.
         await transaction
           .deleteFrom("tokens")
           .where((where) => where.or([where("revoked_at", "<", now - KEPT_MS), where("expires_at", "<", now - KEPT_MS)]))
           .execute();
-        const row = { ...toRow(made), token_hash: hashToken(token) };
-        await transaction.insertInto("tokens").values(row).execute();
-        const { count } = await transaction
+        const active = await transaction
           .selectFrom("tokens")
-          .select(({ fn }) => fn.countAll().as("count"))
+          .select("name")
           .where("member_id", "=", memberId)
           .where("revoked_at", "is", null)
           .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", now)]))
-          .executeTakeFirstOrThrow();
-        if (Number(count) <= MOST_TOKENS) return made;
-        await transaction.deleteFrom("tokens").where("id", "=", made.id).execute();
-        return undefined;
+          .execute();
+        if (active.some(({ name }) => name === made.name)) return "taken";
+        if (active.length >= MOST_TOKENS) return "full";
+        await transaction
+          .insertInto("tokens")
+          .values({ ...toRow(made), token_hash: hashToken(token) })
+          .execute();
+        return made;
       });
     },
 

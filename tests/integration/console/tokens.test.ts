@@ -55,6 +55,15 @@ describe("making one", () => {
     expect((await make("operator", change)).status).toBe(status);
   });
 
+  test("is refused under the name of another one of one's own that works, however many are made at once", async () => {
+    const made = await Promise.all([1, 2, 3].map(() => make("operator", { name: "nightly" })));
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+    expect(made.find(({ status }) => status === 400)?.body.message).toMatch(/^name: /);
+    expect((await make("admin", { name: "nightly" })).status).toBe(201);
+    await revoke("operator", made.find(({ status }) => status === 201)?.body.view.id ?? "");
+    expect((await make("operator", { name: "nightly" })).status).toBe(201);
+  });
+
   test("is refused with a connection that another member keeps for themselves", async () => {
     const { store } = harness.console;
     const { memberId } = harness.viewerOf("admin");
@@ -70,7 +79,9 @@ describe("making one", () => {
       status: 403,
       body: { code: "FORBIDDEN" },
     });
-    const all = await Promise.all(Array.from({ length: 51 }, () => make("viewer", { role: "viewer", name: "many" })));
+    const all = await Promise.all(
+      Array.from({ length: 51 }, (_, count) => make("viewer", { role: "viewer", name: `one of many ${count}` })),
+    );
     expect(all.filter(({ status }) => status === 201)).toHaveLength(50);
     expect(all.find(({ status }) => status !== 201)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
     for (const { body: made } of all) if (made.view) await revoke("viewer", made.view.id);
@@ -283,6 +294,16 @@ describe("the end of one", () => {
     await harness.console.store.members.changeAccount(harness.viewerOf("operator").memberId, { passwordHash: "x" });
     expect((await ask(headers)).status).toBe(200);
     await harness.renewCookies();
+  });
+});
+
+test("the console's own document says that it takes a token, in either header", async () => {
+  const { headers } = await makeToken(harness, "viewer", { operations: ["getUser"] });
+  const { body: document } = await ask(headers, "/api/openapi.json");
+  expect(document).toMatchObject({
+    servers: [{ url: "http://desk.test" }],
+    security: [{ ApiKey: [] }, { Bearer: [] }],
+    components: { securitySchemes: { ApiKey: { name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } } },
   });
 });
 
