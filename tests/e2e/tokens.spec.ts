@@ -1,4 +1,5 @@
 import { request as anybody } from "@playwright/test";
+import { expectAccessibleInBothThemes } from "./support/accessible";
 import { expect, test } from "./support/test";
 
 test("a token is made in the browser, shown once, used by a program without a cookie, and revoked", async ({ signedIn: page, desk }) => {
@@ -13,6 +14,7 @@ test("a token is made in the browser, shown once, used by a program without a co
   await form.getByRole("searchbox", { name: "Find an operation" }).fill("getUser");
   await form.getByRole("checkbox", { name: /^getUser/ }).check();
   await expect(form.getByText("2 operations")).toBeVisible();
+  await expectAccessibleInBothThemes(page);
   // No expiry is chosen for anybody.
   await form.getByRole("button", { name: "Create a token" }).click();
   await expect(form.getByRole("combobox", { name: "Expires" })).toBeFocused();
