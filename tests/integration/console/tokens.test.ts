@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type TokenMade } from "@/lib/contract/tokens";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { makeToken } from "@/tests/support/tokens";
+import { canvas } from "../service/support";
 
 const DAY_MS = 24 * 60 * 60_000;
 let now = 1_800_000_000_000;
@@ -262,14 +263,10 @@ describe("what it is for", () => {
 
   test("a token that stands beside a graph for a service's key is not sent on, and every other field is", async () => {
     const { token, headers } = await makeToken(harness, "operator");
-    const graph = {
-      "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 7 } },
-      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
-    };
     const sent = await harness.request("/api/prompt", {
       method: "POST",
       headers,
-      json: { prompt: graph, extra_data: { api_key_comfy_org: token, extra_pnginfo: { workflow: { name: "kept" } } } },
+      json: { prompt: canvas(7), extra_data: { api_key_comfy_org: token, extra_pnginfo: { workflow: { name: "kept" } } } },
     });
     const { prompt_id: id } = (await sent.json()) as { prompt_id: string };
     const kept = await ask(headers, `/api/jobs/${id}`);
