@@ -66,12 +66,12 @@ describe("making one", () => {
   });
 
   test("is refused with a connection that another member keeps for themselves", async () => {
-    const { store } = harness.console;
+    const { connections } = harness.console.store;
     const { memberId } = harness.viewerOf("admin");
-    const theirs = await store.connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now });
+    const theirs = await connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now });
     expect((await make("operator", { connection: theirs.id })).status).toBe(400);
     expect((await make("admin", { connection: theirs.id })).status).toBe(201);
-    await store.connections.remove(theirs.id);
+    await connections.remove(theirs.id);
   });
 
   test("is refused to a token, and beyond fifty that work", async () => {
@@ -274,7 +274,7 @@ describe("what it is for", () => {
   });
 });
 
-describe("the end of one", () => {
+describe("its end", () => {
   test("its member, an admin and the owner revoke it; nobody else finds it", async () => {
     for (const as of ["operator", "admin", "owner"] as const) {
       const { id, headers } = await makeToken(harness, "operator");
@@ -290,7 +290,6 @@ describe("the end of one", () => {
     const { headers } = await makeToken(harness, "operator");
     await harness.console.store.members.changeAccount(harness.viewerOf("operator").memberId, { passwordHash: "x" });
     expect((await ask(headers)).status).toBe(200);
-    await harness.renewCookies();
   });
 });
 
@@ -320,9 +319,8 @@ test("the audit log names the token with whoever's it is, and the chain holds", 
   expect(await harness.console.store.audit.verify()).toMatchObject({ rows: expect.any(Number) });
 });
 
-// Last: another console takes the place of the first.
 test("counts its own requests, so that its member is not held up", async () => {
-  const bounded = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now: () => now });
+  const bounded = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now: () => now }); // takes the place of the first
   const { headers } = await makeToken(bounded, "operator");
   const statuses = [];
   for (let count = 0; count < 4; count += 1) statuses.push((await bounded.request("/api/user", { headers })).status);
