@@ -30,6 +30,7 @@ export default defineConfig({
     // A bound on what hangs, not on how fast a machine is: these start processes, and a busy machine starts them slowly.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     projects: [project("unit"), project("screens", screens), project("integration"), project("contract"), project("faults")],
   },
 });

@@ -15,6 +15,7 @@ import { createSelection } from "@/components/data-table/selection-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import * as messages from "@/lib/messages/en";
+import { eventually } from "@/tests/support/eventually";
 
 afterEach(cleanup);
 
@@ -67,12 +68,12 @@ describe("the picture of an asset", () => {
     cleanup();
     // What a browser may read all the same is not called so.
     fireEvent.error(picture({ name: "plan.svg" }));
-    await vi.waitFor(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
+    await eventually(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
     cleanup();
     expect(looked()).toBe(1);
     answers.mockRejectedValue(new TypeError("not in the cache"));
     fireEvent.error(picture({}));
-    await vi.waitFor(() => expect(looked()).toBe(2));
+    await eventually(() => expect(looked()).toBe(2));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("PNG");
     vi.unstubAllGlobals();
   });
@@ -155,7 +156,7 @@ describe("what is known of an asset", () => {
     vi.stubGlobal("navigator", { clipboard: { writeText } });
     show(<AssetFacts asset={asset("a")} connectionId="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Copy the link to this page" }));
-    await vi.waitFor(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
+    await eventually(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
     vi.unstubAllGlobals();
   });
 

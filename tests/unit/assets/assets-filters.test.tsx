@@ -6,6 +6,7 @@ import { AssetsFilters } from "@/components/assets/filter/assets-filters";
 import { TagDialog } from "@/components/assets/filter/tag-dialog";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { standInForDialogs } from "@/tests/support/jsdom-parts";
+import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
 afterEach(() => {
@@ -52,5 +53,5 @@ it("offers tags once all answers are there, so that no line moves under the poin
   await act(async () => answers[0]?.(null));
   expect(lines()).toBe(0);
   await act(async () => answers[1]?.({ tag_counts: { listed: 2 } }));
-  await vi.waitFor(() => expect(lines()).toBe(2));
+  await eventually(() => expect(lines()).toBe(2));
 });

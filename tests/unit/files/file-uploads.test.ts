@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createFileUploads, type SendFile } from "@/components/files/file-uploads";
 import { failed, ok } from "@/lib/shared/result";
+import { eventually } from "@/tests/support/eventually";
 
 const file = new File(["x"], "x");
 const named = (...paths: string[]) => paths.map((path) => ({ path, file }));
@@ -33,7 +34,7 @@ test("three files are under way at a time, and the next leaves when one is throu
   uploads.add(named("a", "b", "c", "d"), undefined);
   expect(service.waiting.map(({ path }) => path)).toEqual(["a", "b", "c"]);
   service.waiting[1]?.finish();
-  await vi.waitFor(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
+  await eventually(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
 });
 
 test("how much of a file has left is told while it is sent, and begins anew where it is sent again", async () => {
@@ -47,7 +48,7 @@ test("how much of a file has left is told while it is sent, and begins anew wher
   told[0]?.(0.5);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
   end?.();
-  await vi.waitFor(() => expect(states(uploads)).toEqual(["a failed"]));
+  await eventually(() => expect(states(uploads)).toEqual(["a failed"]));
   uploads.again(uploads.get()[0]?.key ?? 0);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
 });
@@ -57,13 +58,13 @@ test("what exists is asked about, and replaced or kept as somebody says, one by 
   const uploads = createFileUploads(service.send);
   uploads.add(named("a", "b", "c"), undefined);
   for (const { finish } of [...service.waiting]) finish();
-  await vi.waitFor(() => expect(states(uploads)).toEqual(["a asked", "b asked", "c stored"]));
+  await eventually(() => expect(states(uploads)).toEqual(["a asked", "b asked", "c stored"]));
   const [a, b] = uploads.get();
   uploads.answer(a?.key ?? 0, "replace", false);
   uploads.answer(b?.key ?? 0, "keep", false);
   expect(states(uploads)).toEqual(["a sending", "b kept", "c stored"]);
   service.waiting[0]?.finish();
-  await vi.waitFor(() => expect(states(uploads)[0]).toBe("a stored"));
+  await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
 });
 
 test("one answer for all stands for those that are asked about later too, but not for another batch", async () => {
@@ -72,7 +73,7 @@ test("one answer for all stands for those that are asked about later too, but no
   uploads.add(named("a", "b", "c", "d"), undefined);
   uploads.add(named("e"), undefined);
   service.waiting[0]?.finish();
-  await vi.waitFor(() => expect(states(uploads)[0]).toBe("a asked"));
+  await eventually(() => expect(states(uploads)[0]).toBe("a asked"));
   uploads.answer(uploads.get()[0]?.key ?? 0, "keep", true);
   while (service.waiting.length > 0) {
     service.waiting[0]?.finish();
@@ -99,10 +100,10 @@ test("a failure is told with the file and can be sent again", async () => {
   const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
   const uploads = createFileUploads(() => Promise.resolve(isDown ? failed(failure) : ok(undefined)));
   uploads.add(named("a"), undefined);
-  await vi.waitFor(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
+  await eventually(() => expect(uploads.get()[0]).toMatchObject({ state: "failed", failure }));
   isDown = false;
   uploads.again(uploads.get()[0]?.key ?? 0);
-  await vi.waitFor(() => expect(states(uploads)).toEqual(["a stored"]));
+  await eventually(() => expect(states(uploads)).toEqual(["a stored"]));
   uploads.clear();
   expect(uploads.get()).toEqual([]);
 });
@@ -117,13 +118,13 @@ test("stopping leaves what is stored, says of the rest that it was stopped, and 
   uploads.add(named("a", "b", "c", "d", "e"), undefined);
   service.waiting[0]?.finish();
   service.waiting[0]?.finish();
-  await vi.waitFor(() => expect(states(uploads)).toEqual(["a stored", "b asked", "c sending", "d sending", "e sending"]));
+  await eventually(() => expect(states(uploads)).toEqual(["a stored", "b asked", "c sending", "d sending", "e sending"]));
   uploads.stopAll();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true, true, true]);
   expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
   // What had left in full before it was stopped is stored, whatever was said meanwhile.
   service.waiting[0]?.finish();
-  await vi.waitFor(() => expect(states(uploads)[2]).toBe("c stored"));
+  await eventually(() => expect(states(uploads)[2]).toBe("c stored"));
   uploads.allAgain();
   expect(states(uploads)).toEqual(["a stored", "b sending", "c stored", "d sending", "e sending"]);
 });

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFileUploads } from "@/components/files/file-uploads";
 import { UploadsList } from "@/components/files/uploads-list";
 import { failed, ok } from "@/lib/shared/result";
+import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
 beforeEach(() => {
@@ -60,7 +61,7 @@ test("one answer may stand for all of an upload also while the others are still 
   expect(dialog()).toBeNull();
   await next();
   await next();
-  await vi.waitFor(() => expect(replaced).toEqual(["a", "b", "c"]));
+  await eventually(() => expect(replaced).toEqual(["a", "b", "c"]));
   expect(dialog()).toBeNull();
 });
 
@@ -81,7 +82,7 @@ test("the question stays with its file when an earlier one of the list turns out
   await next();
   expect(screen.getByRole("heading").textContent).toBe(title);
   await press("Replace");
-  await vi.waitFor(() => expect(replaced).toEqual(["b"]));
+  await eventually(() => expect(replaced).toEqual(["b"]));
   expect(screen.getByRole("heading").textContent).not.toBe(title);
 });
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { fileNameOf, storedPath, storedText, storedTextOfJob } from "@/components/graph/stored-workflow";
 import { readWorkflow } from "@/lib/contract/graph";
+import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
 const graph = { "1": { class_type: "Noise", inputs: { seed: 18446744073709551615n } } };
@@ -74,7 +75,7 @@ describe("saving", () => {
     expect(screen.queryByRole("button", { name: "Replace" })).toBeNull();
     fireEvent.change(screen.getByRole("textbox"), { target: { value: "hero" } });
     fireEvent.click(screen.getByRole("button", { name: "Replace" }));
-    await vi.waitFor(() => expect(screen.queryByRole("textbox")).toBeNull());
+    await eventually(() => expect(screen.queryByRole("textbox")).toBeNull());
     expect(seen.map(({ url }) => url)).toEqual([
       "/api/userdata/workflows%2Fhero.json?overwrite=false&full_info=true&connection=c1",
       "/api/userdata/workflows%2Fhero.json?overwrite=true&full_info=true&connection=c1",

@@ -224,7 +224,7 @@ describe("copies of a run", () => {
     fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
     expect(asked).toEqual([]);
     window.dispatchEvent(new Event("pagehide"));
-    await vi.waitFor(() => expect(asked).toEqual([{ delete: ["one", "two"] }]));
+    await waitFor(() => expect(asked).toEqual([{ delete: ["one", "two"] }]));
     page.unmount();
     vi.unstubAllGlobals();
   });

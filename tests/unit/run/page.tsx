@@ -1,5 +1,5 @@
 // The Run page in a browser without a network but for the little service of the test.
-import { act, configure, fireEvent, screen } from "@testing-library/react";
+import { act, fireEvent, screen } from "@testing-library/react";
 import { File } from "node:buffer";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
@@ -8,9 +8,6 @@ import { failed, ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
 import { type startPromptServer } from "./prompt-server";
 import { renderPage } from "./render";
-
-// The form is a module of its own, which a busy machine takes a while to load.
-configure({ asyncUtilTimeout: 10_000 });
 
 export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 

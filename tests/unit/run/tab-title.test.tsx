@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup } from "@testing-library/react";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { TabTitle } from "@/components/run/tab-title";
+import { eventually } from "@/tests/support/eventually";
 import { inPage, renderPage } from "./render";
 
 afterEach(() => {
@@ -22,7 +23,7 @@ it("the workflow's name leads the tab's title, also before a page's title that c
   const page = renderPage(<TabTitle name="Poster" />);
   expect(document.title).toBe("Poster · Run a workflow · Lightdesk");
   const late = pageTitle("Run a workflow · Lightdesk");
-  await vi.waitFor(() => expect(document.title).toBe("Poster · Run a workflow · Lightdesk"));
+  await eventually(() => expect(document.title).toBe("Poster · Run a workflow · Lightdesk"));
   page.rerender(inPage(<TabTitle name="Hero" />));
   expect(document.title).toBe("Hero · Run a workflow · Lightdesk");
   late.textContent = "Jobs · Lightdesk";

@@ -2,6 +2,7 @@
 // What is said of a file that the service's list does not have: the list may be from before the file was added.
 import { act, cleanup, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { eventually } from "@/tests/support/eventually";
 import { openText, portsTo, show } from "./page";
 
 const unlisted = "Not among the files this service lists.";
@@ -40,7 +41,7 @@ const workflow = (...images: string[]) =>
     ),
   );
 const answer = (at: number) => act(async () => reads[at]?.());
-const asked = (count: number) => vi.waitFor(() => expect(reads).toHaveLength(count));
+const asked = (count: number) => eventually(() => expect(reads).toHaveLength(count));
 
 it("an opening whose file a former list does not have reads it again, once, before anything is said", async () => {
   show(portsTo(undefined));
