@@ -25,7 +25,6 @@ export type ProxySignIn = {
 type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
 type Fail = (message: string) => never;
 
-const NAME = "LIGHTDESK_AUTH_HEADER";
 /** What browsers and other settings say by them. */
 const takenNames =
   /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
@@ -46,15 +45,23 @@ const domainList = z
 const givenRoles = roles.filter((role) => role !== "owner");
 
 export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined {
-  const header = read(NAME, nameSchema, "the name of a header of its own, such as x-forwarded-email");
-  const from = read(`${NAME}_FROM`, sources, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
-  const signUp = read(`${NAME}_SIGN_UP`, z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ?? "no";
-  const domains = read(`${NAME}_DOMAINS`, domainList, "domains of addresses, separated by commas, or * for any");
-  const signOutUrl = read(`${NAME}_SIGN_OUT`, z.url({ protocol: /^https?$/ }), "the address where the proxy ends its session");
+  const header = read("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of a header of its own, such as x-forwarded-email");
+  const from = read("LIGHTDESK_AUTH_HEADER_FROM", sources, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
+  const signUp =
+    read("LIGHTDESK_AUTH_HEADER_SIGN_UP", z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ??
+    "no";
+  const domains = read("LIGHTDESK_AUTH_HEADER_DOMAINS", domainList, "domains of addresses, separated by commas, or * for any");
+  const signOutUrl = read(
+    "LIGHTDESK_AUTH_HEADER_SIGN_OUT",
+    z.url({ protocol: /^https?$/ }),
+    "the address where the proxy ends its session",
+  );
   if (header === undefined && from === undefined) return undefined;
-  if (header === undefined || from === undefined) return fail(`${NAME} and ${NAME}_FROM must be set together.`);
+  if (header === undefined || from === undefined) return fail("LIGHTDESK_AUTH_HEADER and LIGHTDESK_AUTH_HEADER_FROM must be set together.");
   if (signUp !== "no" && domains === undefined)
-    return fail(`${NAME}_DOMAINS must be set with ${NAME}_SIGN_UP: the domains whose people become members, or * for everybody.`);
+    return fail(
+      "LIGHTDESK_AUTH_HEADER_DOMAINS must be set with LIGHTDESK_AUTH_HEADER_SIGN_UP: the domains whose people become members, or * for everybody.",
+    );
   const named = domains === undefined || domains === "*" ? [] : domains.split(",");
   return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: named, signOutUrl };
 }
@@ -73,7 +80,7 @@ export function takeVouched({ headers, socket }: IncomingMessage, rule: ProxySig
   const given = rule && headers[rule.header];
   if (!rule || given === undefined) return undefined;
   if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
-    const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in ${NAME}_FROM where that is.`;
+    const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in LIGHTDESK_AUTH_HEADER_FROM where that is.`;
     return { status: 403, code: "FORBIDDEN", message };
   }
   headers[VOUCHED_HEADER] = String(given);

@@ -4,7 +4,13 @@ import { expect, it } from "vitest";
 const page = readFileSync("docs/operations.md", "utf8");
 
 it("docs/operations.md has a row for every setting of the service and of the console, and for none that does not exist", () => {
-  const files = ["lib/service/settings.ts", "lib/service/env.ts", "lib/server/env.ts", "lib/server/oidc-settings.ts"];
+  const files = [
+    "lib/service/settings.ts",
+    "lib/service/env.ts",
+    "lib/server/env.ts",
+    "lib/server/oidc-settings.ts",
+    "lib/server/proxy-sign-in.ts",
+  ];
   const read = files.map((file) => readFileSync(file, "utf8")).join("\n");
   // Those of each provider of sign-in have its id in their names.
   const ofProviders = [...read.matchAll(/\bof\(\s*"(\w+)"/g)].map(([, name]) => `LIGHTDESK_OIDC_ID_${name}`);

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 // A call that is refused until the person has confirmed that it is them, as a page meets it.
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ConfirmGate } from "@/components/frame/confirm-gate";
 import { callApi } from "@/lib/browser/api";
 import { AtPage } from "@/tests/support/at-page";
@@ -12,6 +12,8 @@ let answers: Response[] = [];
 const refused = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
 const done = () => Response.json({ id: "made" }, { status: 201 });
 
+// It comes with the first refusal; here it is there before.
+beforeAll(() => import("@/components/frame/confirm-dialog"));
 beforeEach(() => {
   sent.length = 0;
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
@@ -36,7 +38,7 @@ const show = () =>
     </AtPage>,
   );
 const invite = (email: string) => callApi("/api/console/members/invitations", { method: "POST", json: { email } });
-const dialog = async () => within(await waitFor(() => screen.getByRole("dialog", { name: "Confirm that it is you" })));
+const dialog = async () => within(await waitFor(() => screen.getByRole("dialog", { name: "Confirm that it is you" }), { timeout: 10_000 }));
 async function give(password: string) {
   const asked = await dialog();
   fireEvent.change(asked.getByLabelText("Password"), { target: { value: password } });
