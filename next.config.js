@@ -11,6 +11,9 @@ const securityHeaders = [
 /** Embedded pages are framed by the origins that their content policy names, which this older header cannot. */
 const unframed = [{ key: "X-Frame-Options", value: "DENY" }];
 
+/** The worker of embedded pages asks what they ask, of this origin alone. */
+const embedWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; connect-src 'self'" }];
+
 /** Host pages of other origins load it. */
 const elementHeaders = [
   { key: "Access-Control-Allow-Origin", value: "*" },
@@ -44,6 +47,7 @@ const config = {
     { source: "/:path*", headers: securityHeaders },
     { source: "/((?!embed/).*)", headers: unframed },
     { source: "/embed.js", headers: elementHeaders },
+    { source: "/embed-worker.js", headers: embedWorkerHeaders },
     { source: "/_next/static/chunks/:name(turbopack-worker-.*)", headers: workerHeaders },
   ],
 };

@@ -1,9 +1,11 @@
 // One value that this browser keeps under a name, for the tab or for good.
 // Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes; what was
-// stored by an older version or by a person's hands goes through `read`. Must never: be read while the page hydrates.
+// stored by an older version or by a person's hands goes through `read`. An embedded page keeps things for its own session and the tab alone.
+// Must never: be read while the page hydrates.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
+import { place } from "@/lib/shared/place";
 
 /** Asked for only when needed: a browser that forbids it throws at the mere mention. */
 export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -21,8 +23,16 @@ export type Persisted<T> = {
 };
 
 /** `read` gets what was kept: parsed JSON, else the text, undefined where there is nothing. Longer texts than `mostCharacters` are not kept. */
-export function persisted<T>(key: string, read: (kept: unknown) => T, keptIn: KeptIn = ofBrowser, mostCharacters = Infinity): Persisted<T> {
+export function persisted<T>(
+  name: string,
+  read: (kept: unknown) => T,
+  keptIn: KeptIn = ofBrowser,
+  mostCharacters = Infinity,
+): Persisted<T> {
   const listeners = new Set<() => void>();
+  const here = place();
+  const key = here === "" ? name : `${here} ${name}`;
+  const storage = here === "" ? keptIn : ofTab;
   /** What could not be kept, null where it could not be removed. */
   let unkept: string | null | undefined;
   let last: { text: string | null; value: T } | undefined;
@@ -30,7 +40,7 @@ export function persisted<T>(key: string, read: (kept: unknown) => T, keptIn: Ke
   function text(): string | null {
     if (unkept !== undefined) return unkept;
     try {
-      return keptIn().getItem(key);
+      return storage().getItem(key);
     } catch {
       return null;
     }
@@ -38,8 +48,8 @@ export function persisted<T>(key: string, read: (kept: unknown) => T, keptIn: Ke
   function become(next: string | null): boolean {
     unkept = next;
     try {
-      if (next === null) keptIn().removeItem(key);
-      else if (next.length <= mostCharacters) keptIn().setItem(key, next);
+      if (next === null) storage().removeItem(key);
+      else if (next.length <= mostCharacters) storage().setItem(key, next);
       if (next === null || next.length <= mostCharacters) unkept = undefined;
     } catch {
       // Full or forbidden.

@@ -1,0 +1,110 @@
+// The talk between an embedded page and the page around it: whose messages count, and when a session is renewed.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { startRenewal } from "@/components/embed/renewal";
+import { tellHeard } from "@/lib/browser/heard";
+import { hearHost, type HostMessage, tellHost } from "@/lib/browser/host-page";
+
+const HOST = "https://app.example.com";
+const around = { postMessage: vi.fn() };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  around.postMessage.mockReset();
+  Object.defineProperty(window, "parent", { value: around, configurable: true });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  Object.defineProperty(window, "parent", { value: window, configurable: true });
+});
+
+function say(data: unknown, origin = HOST, source: unknown = around): void {
+  const event = new MessageEvent("message", { data, origin });
+  Object.defineProperty(event, "source", { value: source });
+  window.dispatchEvent(event);
+}
+
+describe("a message of the host", () => {
+  const heardOf = (data: unknown, origin?: string, source?: unknown) => {
+    const heard: HostMessage[] = [];
+    const stop = hearHost([HOST], (message) => heard.push(message));
+    say(data, origin, source);
+    stop();
+    return heard;
+  };
+
+  it("counts from the parent window, from an origin that may frame, in a known shape", () => {
+    expect(heardOf({ lightdesk: 1, type: "navigate", to: "/jobs?status=failed" })).toEqual([
+      { type: "navigate", to: "/jobs?status=failed" },
+    ]);
+  });
+
+  it.each([
+    ["of another origin", { lightdesk: 1, type: "end" }, "https://evil.example.com"],
+    ["of another window", { lightdesk: 1, type: "end" }, HOST, {}],
+    ["of something else", { type: "end" }],
+    ["of no shape", "end"],
+    ["to another site", { lightdesk: 1, type: "navigate", to: "//evil.example.com" }],
+    ["to a page that is not for hosts", { lightdesk: 1, type: "navigate", to: "/sign-in" }],
+    ["with a script for an address", { lightdesk: 1, type: "navigate", to: "javascript:alert(1)" }],
+    ["with a theme that is none", { lightdesk: 1, type: "theme", theme: "<b>" }],
+    ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
+  ])("is passed over %s", (_name, data, origin = HOST, source: unknown = around) => {
+    expect(heardOf(data, origin, source)).toEqual([]);
+  });
+
+  it("is answered to its origin by name", () => {
+    tellHost([HOST], { type: "want-ticket" });
+    expect(around.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST]]);
+  });
+});
+
+describe("the session of a page", () => {
+  const MINUTE = 60_000;
+  function world(
+    begin: () => Promise<{ ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" }>,
+  ) {
+    const told: string[] = [];
+    const renewal = startRenewal(15 * MINUTE, {
+      ask: () => told.push("ask"),
+      begin,
+      onRenewed: (isSame) => told.push(`renewed ${isSame}`),
+      onEnded: (reason) => told.push(`ended ${reason}`),
+    });
+    return { told, renewal, ticket: { type: "ticket", ticket: "x" } as const };
+  }
+  const good = async () => ({ ok: true, leftMs: 15 * MINUTE, isSame: true, keeps: "cookie" }) as const;
+
+  it("is renewed before it ends, again and again, and by no ticket that was not asked for", async () => {
+    const { told, renewal, ticket } = world(good);
+    await renewal.hear(ticket);
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(12 * MINUTE);
+    expect(told).toEqual(["ask"]);
+    await renewal.hear(ticket);
+    vi.advanceTimersByTime(12 * MINUTE);
+    expect(told).toEqual(["ask", "renewed true", "ask"]);
+    renewal.stop();
+  });
+
+  it("is renewed at once where the console says that it has ended", () => {
+    const { told, renewal } = world(good);
+    tellHeard({ path: "/api/jobs", method: "GET", status: 401 });
+    tellHeard({ path: "/api/queue", method: "GET", status: 401 });
+    expect(told).toEqual(["ask"]);
+    renewal.stop();
+  });
+
+  it("ends with a ticket that is refused", async () => {
+    const { told, renewal, ticket } = world(async () => ({ ok: false, reason: "ticket" }));
+    vi.advanceTimersByTime(12 * MINUTE);
+    await renewal.hear(ticket);
+    expect(told).toEqual(["ask", "ended refused"]);
+  });
+
+  it("asks again while nobody answers, and ends with its time", () => {
+    const { told } = world(good);
+    vi.advanceTimersByTime(15 * MINUTE);
+    expect(told.filter((one) => one === "ask").length).toBeGreaterThan(5);
+    expect(told.at(-1)).toBe("ended expired");
+  });
+});
