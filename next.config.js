@@ -45,6 +45,8 @@ const config = {
   rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
   headers: async () => [
     { source: "/:path*", headers: securityHeaders },
+    // The first page by itself: below a base path the other pattern does not have it.
+    { source: "/", headers: unframed },
     { source: "/((?!embed/).*)", headers: unframed },
     { source: "/embed.js", headers: elementHeaders },
     { source: "/embed-worker.js", headers: embedWorkerHeaders },
