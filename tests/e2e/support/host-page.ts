@@ -1,0 +1,31 @@
+// The host page of docs/examples, run as its reader would: on another site than the console.
+import { type APIRequestContext, expect, type FrameLocator, type Page } from "@playwright/test";
+import { startProcess } from "@/tests/support/start-process";
+import { type Desk, owner } from "./desk";
+
+type Saved = { host: { id: string }; secret: string };
+export type HostPage = { url: string; id: string; secret: string; stop(): Promise<unknown> };
+
+/** `request` is the owner's. */
+export async function startHostPage(request: APIRequestContext, desk: Desk, member = owner.email): Promise<HostPage> {
+  const headers = { origin: desk.url };
+  const pages = ["overview", "jobs", "queue", "history", "assets", "run"];
+  const body = { name: "Portal", origins: ["http://localhost:1"], connection: null, role: "operator", pages, guests: false, jwksUrl: null };
+  const made = await request.post(`${desk.url}/api/console/embedding`, { data: body, headers });
+  expect(made.status(), await made.text()).toBe(201);
+  const { host, secret }: Saved = await made.json();
+  const settings = { LIGHTDESK: desk.url, LIGHTDESK_HOST: host.id, LIGHTDESK_SECRET: secret, PORT: "0", MEMBER: member };
+  const started = startProcess("docs/examples/embed-host.mjs", settings);
+  const url = await started.printed("Host page");
+  const changed = await request.patch(`${desk.url}/api/console/embedding/${host.id}`, { data: { origins: [url] }, headers });
+  expect(changed.status(), await changed.text()).toBe(200);
+  return { url, id: host.id, secret, stop: () => started.stop() };
+}
+
+export function embedded(page: Page): FrameLocator {
+  return page.locator("lightdesk-embed").first().frameLocator("iframe");
+}
+
+export function heard(page: Page) {
+  return page.locator("#heard");
+}
