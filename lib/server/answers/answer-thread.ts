@@ -12,7 +12,7 @@ import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { nameInExtraData } from "@/lib/contract/workflow-name";
-import { filesShownIn, readsJobs } from "../connections/job-files";
+import { filesShownIn, readsJobs } from "./job-files";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { type Done, type Task, type Told } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";

@@ -23,7 +23,7 @@ import { outcomeOf } from "./outcome";
 import { forPrograms } from "../answers/for-programs";
 import { consoleUrl } from "../env";
 import { passOn } from "../answers/pass-on";
-import { withoutTokens } from "../prompts/own-token";
+import { withoutTokens } from "./own-token";
 import { readJson, readQuery, searchOf } from "./read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";

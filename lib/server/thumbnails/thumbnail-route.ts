@@ -11,7 +11,7 @@ import { type Handler, guarded } from "../bff/guard";
 import { readQuery, searchOf } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openForJobs } from "../connections/access";
-import { jobsOnly, refusalOfFile } from "../connections/seen-jobs";
+import { jobsOnly, refusalOfFile } from "../answers/seen-jobs";
 import { thumbnailFits } from "./resize";
 import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";
 

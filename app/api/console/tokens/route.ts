@@ -1,5 +1,5 @@
 import { tokenBodySchema } from "@/lib/contract/tokens";
-import { createToken } from "@/lib/server/auth/tokens";
+import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

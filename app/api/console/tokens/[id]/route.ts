@@ -1,4 +1,4 @@
-import { revokeToken } from "@/lib/server/auth/tokens";
+import { revokeToken } from "@/lib/server/tokens/personal-tokens";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

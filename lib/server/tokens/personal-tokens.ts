@@ -11,10 +11,10 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { usableConnections } from "../connections/access";
 import { MOST_TOKENS, type Token } from "../store/tokens";
-import { tooStrong } from "./members";
-import { mayBeChosen } from "./token-operations";
-import { isOver } from "./token-viewer";
-import { type Viewer } from "./viewer";
+import { tooStrong } from "../auth/members";
+import { mayBeChosen } from "../auth/token-operations";
+import { isOver } from "../auth/token-viewer";
+import { type Viewer } from "../auth/viewer";
 
 const DAY_MS = 24 * 60 * 60_000;
 
