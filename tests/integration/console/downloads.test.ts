@@ -201,6 +201,7 @@ test("counting them asks the service nothing, and the list is bounded and forget
   task = { id: "task-1", status: "completed", result: { success: true } };
   await list();
   nowMs += 8 * 24 * 60 * 60_000;
+  await harness.renewCookies();
   await start();
   expect((await list()).tasks).toHaveLength(1);
   for (let at = 0; at < 205; at += 1) await start();

@@ -48,7 +48,7 @@ describe("a service of somebody else", () => {
     await service.close();
   });
   async function through(headers?: Record<string, string>) {
-    const events = await world.listen(`?connection=${connection}&clientId=me&token=${KEY}x`, headers);
+    const events = await world.listen(`?connection=${connection}&clientId=me&more=${KEY}x`, headers);
     await until("the service is asked", () => service.peers.length > 0);
     const [peer] = service.peers;
     if (!peer) throw new Error("nobody asked");

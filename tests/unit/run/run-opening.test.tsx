@@ -40,7 +40,7 @@ describe("opening a workflow", () => {
   it.each([
     ["broken.json", '{ "1": ', /was not opened/, /not valid JSON\. The error is at line 1, column 8/],
     ["list.json", "[1]", /was not opened/, /a list/],
-    ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /Export \(API\)/],
+    ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /needs the service's list of nodes/],
   ])("of %s is refused with the reason, and what was open and typed stays", async (name, text, title, reason) => {
     show(portsTo(service));
     await openText(sampleText("01-invert"));
