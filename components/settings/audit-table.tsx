@@ -5,8 +5,11 @@ import { useActWords } from "@/components/frame/act-words";
 import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 
-/** As the log writes that a token of the member's did it. */
-const BY_TOKEN = "token ";
+/** As the log writes by what it was done: a token of the member's, or a page that shows the console. */
+const ways = [
+  ["token ", "byToken"],
+  ["embed ", "byEmbed"],
+] as const;
 
 const columns = ["when", "who", "did", "where", "outcome"] as const;
 
@@ -40,7 +43,8 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   const common = useTranslations("common");
   const { wordOf, triedOf } = useActWords();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
-  const token = via?.startsWith(BY_TOKEN) ? via.slice(BY_TOKEN.length) : undefined;
+  const way = ways.find(([start]) => via?.startsWith(start));
+  const wayName = way && via?.slice(way[0].length);
   const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
   const one = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
   const facts = factsOf(entry);
@@ -52,11 +56,11 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       </td>
       <td className="max-w-[160px] truncate px-3.5 py-1.5" title={member?.name}>
         {member?.name || t("nobody")}
-        {token === undefined ? null : (
-          <span className="block truncate text-sm text-ink-3" title={token}>
-            {t("byToken", { name: token })}
+        {way && wayName !== undefined ? (
+          <span className="block truncate text-sm text-ink-3" title={wayName}>
+            {t(way[1], { name: wayName })}
           </span>
-        )}
+        ) : null}
       </td>
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? wordOf(action) : triedOf(action)}</span>

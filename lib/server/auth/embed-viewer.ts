@@ -1,4 +1,5 @@
-// A viewer by the session of an embedded page: the member, or a guest of the host page, within what host and ticket give.
+// A viewer by the session of an embedded page: the member, or a guest of the host page, within what host and ticket give, on connections of
+// the team alone.
 
 import "server-only";
 import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed-pages";
@@ -7,10 +8,11 @@ import { placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
 
-/** `pages`: all that it shows. */
+/** `host`: the name of the host page. `pages`: all that it shows. */
 export type EmbedCredential = {
   kind: "embed";
   id: string;
+  host: string;
   pages: readonly EmbedPage[];
   look: EmbedLook;
   origin: string;
@@ -22,7 +24,7 @@ type EmbedViewer = {
   email: string;
   role: Role;
   credential: EmbedCredential;
-  scope: { connections?: readonly string[] };
+  scope: { connections: readonly string[] };
 };
 
 export async function viewerByEmbedding(sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
@@ -40,15 +42,19 @@ export function mayShow({ pages }: EmbedCredential, address: string): boolean {
   return page === undefined || pages.includes(page);
 }
 
-function toViewer({ member, role, session }: Embedded): EmbedViewer {
+async function toViewer({ member, role, session, hostName }: Embedded): Promise<EmbedViewer> {
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
-  const leftMs = expiresAt - composition().now();
+  const { store, now } = composition();
+  const leftMs = expiresAt - now();
+  // Never the member's own: whoever runs the host page says who the member is.
+  const team = await store.connections.listFor("");
+  const reached = team.map((connection) => connection.id).filter((one) => connectionId === undefined || one === connectionId);
   return {
     memberId: member.id,
     name: member.name,
     email: member.guestOf === undefined ? member.email : "",
     role,
-    credential: { kind: "embed", id, pages, look: { theme, language }, origin, leftMs },
-    scope: connectionId === undefined ? {} : { connections: [connectionId] },
+    credential: { kind: "embed", id, host: hostName, pages, look: { theme, language }, origin, leftMs },
+    scope: { connections: reached },
   };
 }

@@ -196,7 +196,9 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
 }
 
 function viaOf(by: Actor | undefined): string | undefined {
-  return by?.credential?.kind === "token" ? `token ${by.credential.name}` : undefined;
+  const credential = by?.credential;
+  if (credential?.kind === "token") return `token ${credential.name}`;
+  return credential?.kind === "embed" ? `embed ${credential.host}` : undefined;
 }
 
 export function toActor({ id, name }: Member): Actor {

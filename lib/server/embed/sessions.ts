@@ -1,6 +1,7 @@
 // Sessions of embedded pages: a ticket becomes one, each request finds its own by the place it comes from, and it ends with whatever it rests on.
 // Guarantees: what a session may is the least of what its host, its ticket and its member may now; a changed or removed host, a member who
-// was suspended, removed or given another role, and the end of its time are the end of it, at the next request.
+// was suspended, removed or given another role, and the end of its time are the end of it, at the next request; no session
+// is of a connection that is a member's own.
 // Must never: find a session of another place, or one for a request that names none.
 
 import "server-only";
@@ -20,7 +21,7 @@ import { checkTicket } from "./check-ticket";
 import { embedCookie, embedCookieRules } from "./cookies";
 
 type Sent = { get(name: string): string | null };
-export type Embedded = { session: EmbedSession; member: Member; role: Role };
+export type Embedded = { session: EmbedSession; hostName: string; member: Member; role: Role };
 
 const BEARER = /^Bearer (lde_[\w-]{43})$/;
 
@@ -46,7 +47,7 @@ async function whileValid(session: EmbedSession): Promise<Embedded | undefined> 
   const [host, member] = await Promise.all([store.embedHosts.get(session.hostId), store.members.get(session.memberId)]);
   if (!host || host.version !== session.hostVersion) return undefined;
   if (!member || member.sessionVersion !== session.memberVersion || !mayEnter(member, host)) return undefined;
-  return { session, member, role: roleOf(session, member, session.pages) };
+  return { session, hostName: host.name, member, role: roleOf(session, member, session.pages) };
 }
 
 /** Bearers are asked for where there are no cookies; both are worth the same. */
@@ -76,7 +77,8 @@ export async function beginEmbedded(
   const member = await personOf(ticket.value, host);
   if (!member) return refuse("member");
   if (!mayEnter(member, host)) return refuse("suspended");
-  if (connection !== undefined && !(await store.connections.getFor(member.id, connection))) return refuse("connection");
+  // Asked for nobody: whoever signs tickets could name any member, and would reach what is that member's own.
+  if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
   if (!(await store.embedHosts.takeTicket(host.id, jti, { now: now(), expiresAt: exp * 1000 + EMBED_SESSION_MS })))
     return refuse("replayed");
   const before = await readEmbedded(sent);

@@ -146,6 +146,27 @@ describe("a session of an embedded page", () => {
     expect((await world.ask(`/api/jobs?connection=${shared}`, session)).status).toBe(404);
   });
 
+  it("reaches the team's connections alone, never its member's own, which no ticket may name", async () => {
+    const { memberId } = world.harness.viewerOf("operator");
+    const { store, now } = world.harness.console;
+    const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
+    const session = await world.enter();
+    const { connections } = await (await world.ask("/api/console/connections", session)).json();
+    const listed = connections.map(({ id }: { id: string }) => id);
+    expect([listed.includes(await world.ownConnection()), listed.includes(own.id)]).toEqual([true, false]);
+    expect((await world.ask(`/api/jobs?connection=${own.id}`, session)).status).toBe(404);
+    expect((await world.bring(await world.ticket({ connection: own.id }))).status).toBe(401);
+    expect(await world.whyRefused()).toBe("connection");
+  });
+
+  it("stands in the audit log with the host page that it was in", async () => {
+    const connection = await world.ownConnection();
+    const session = await world.enter({ sub: "operator@desk.test" });
+    await world.ask(`/api/queue?connection=${connection}`, { ...session, method: "POST", json: { clear: true } });
+    const { entries } = await (await world.ask("/api/console/audit?action=manageQueue&limit=1", { as: "owner" })).json();
+    expect(entries[0]).toMatchObject({ via: "embed Portal", member: { id: world.harness.viewerOf("operator").memberId } });
+  });
+
   it("lets a guest in where the host page may, who is no member anywhere else", async () => {
     const { host, secret } = await world.addHost({ guests: true });
     const ticket = (changes = {}) => world.ticket({ secret, aud: host.audience, sub: "visitor 7", guest: true, name: "Grace", ...changes });
