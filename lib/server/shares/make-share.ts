@@ -23,7 +23,7 @@ import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
 import { isCleanable } from "./clean/clean";
-import { hashOf, openOriginal, validatorOf } from "./item-source";
+import { hashOf, openOriginal, openUnchecked, validatorOf } from "./item-source";
 
 type Body = z.output<typeof shareBodySchema>;
 
@@ -41,7 +41,8 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
   }
   const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MOST_SHARED);
   if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
-  const items = await inTurn(left, (item) => described(access, item, signal));
+  const items = (await inTurn(left, (item) => described(access, item, signal))).filter((item) => item !== undefined);
+  if (items.length === 0) return failed(refusal("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + body.expiresInMs;
@@ -106,9 +107,10 @@ function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): Shar
 const HEAD_BYTES = 64 * 1024;
 const MOST_HASHED = 256 * 1024 ** 2;
 
-async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem> {
+/** Undefined of what could not be read: nothing would tell it from another file that takes its place. */
+async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
   const known = item.isFixed ? item : await hashed(access, item, signal);
-  if (known.kind !== "image" || known.width !== undefined) return known;
+  if (known?.kind !== "image" || known.width !== undefined) return known;
   const size = await pictureSizeOf(await beginningOf(access, known, signal));
   return { ...known, ...size };
 }
@@ -129,9 +131,9 @@ async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal)
 }
 
 /** Of what its service does not name by its content: the hash, and what tells it apart when it is asked for again. */
-async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem> {
-  const opened = await openOriginal(access, item, { signal });
-  if (!opened.ok) return item;
+async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
+  const opened = await openUnchecked(access, item, { signal });
+  if (!opened.ok) return undefined;
   const validator = validatorOf(opened.value);
   const hasher = new Blake3Hasher();
   let size = 0;

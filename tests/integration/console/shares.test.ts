@@ -216,3 +216,42 @@ test("of a service that names files by place, a file that was replaced since is 
   expect(await statusOf(token, "/1/256")).toBe(404);
   await service.close();
 });
+
+test("what cannot be read while it is shared is left out, and refused where nothing is left", async () => {
+  const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  const readable = new Set(["b.png"]);
+  const service = await startLittleServer((request, response) => {
+    const name = new URL(request.url ?? "", "http://service.test").searchParams.get("filename");
+    if (request.url?.includes("/api/view"))
+      return readable.has(name ?? "")
+        ? void response.writeHead(200, { "content-type": "image/png", "content-length": picture.length }).end(picture)
+        : void response.writeHead(500).end();
+    const images = ["a.png", "b.png"].map((filename) => ({ filename, subfolder: "", type: "output" }));
+    return answerJson(response, { id: "j", status: "completed", outputs: { "1": { images } } });
+  });
+  const connection = await harness.connect(service.url, "sk-key-of-the-service");
+  const make = () =>
+    harness.request(`/api/console/shares?connection=${connection}`, {
+      as: "operator",
+      method: "POST",
+      json: { job: "j", expiresInMs: DAY },
+    });
+  const made: MadeShare = await (await make()).json();
+  expect(made.count).toBe(1);
+  readable.clear();
+  expect((await make()).status).toBe(422);
+  readable.add("a.png");
+
+  // One that was made before this was looked after.
+  const { store } = harness.console;
+  const token = "D".repeat(43);
+  const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
+  const about = { id: "unchecked", memberId: harness.viewerOf("operator").memberId, connectionId: connection, baseUrl: service.url };
+  const how = { title: "", keepsMetadata: true, showsMaker: false, showsWorkflow: false, jobId: undefined, passwordHash: undefined };
+  await store.shares.create({ ...about, ...how, token, createdAt: now(), expiresAt: now() + DAY, items: [item] });
+  expect(await visit(token)).toMatchObject({ kind: "open" });
+  for (const rest of ["/1", "/1/256"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
+  await service.close();
+});
