@@ -98,10 +98,14 @@ function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
   return depth > 5 ? own : own.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
 }
 
+/** The editor's own bound: numbers beyond it are no ids to count on from. */
+const MOST_ID = 100_000_000;
+
 /** An inner id that occurs outside or in a definition before gets the next free number, as the editor does it. */
 function uniqueIds(file: JsonObject, definitions: readonly JsonObject[]): JsonObject[] {
   const used = new Set(listOf(file.nodes).flatMap((node) => numberOf(objectOf(node)?.id) ?? []));
-  let last = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
+  const given = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
+  let last = Number.isSafeInteger(given) && given < MOST_ID ? given : 0;
   return definitions.map((definition) => {
     const renamed = new Map<unknown, number>();
     const nodes = listOf(definition.nodes).map((node) => {
@@ -109,7 +113,7 @@ function uniqueIds(file: JsonObject, definitions: readonly JsonObject[]): JsonOb
       if (typeof id !== "number") return node;
       if (!used.has(id)) {
         used.add(id);
-        last = Math.max(last, id);
+        if (Number.isSafeInteger(id) && id < MOST_ID) last = Math.max(last, id);
         return node;
       }
       do last += 1;

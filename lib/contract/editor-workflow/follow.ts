@@ -6,7 +6,7 @@ import { type ObjectInfo } from "../schemas/object-info";
 import { own } from "../json/own";
 import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot } from "./file";
-import { hasWidget, socketsOf, widgetsOf } from "./values";
+import { socketsOf, widgetsOf } from "./values";
 
 const MUTED = 2;
 const BYPASSED = 4;
@@ -28,6 +28,9 @@ export type Following = {
   info: ObjectInfo;
   /** The inside of a use; undefined of a node that is none. */
   inside: (place: Place) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
+  /** What was found before, by the node's id in the graph: a file may lead to one node by very many ways. */
+  places: Map<string, readonly Slot[]>;
+  promoted: Map<string, Source>;
   /** What is written over the widgets that a PrimitiveNode leads to. */
   primitiveValue: (node: EditorNode) => unknown;
 };
@@ -45,27 +48,33 @@ export function isRunning({ mode }: EditorNode): boolean {
 }
 
 /** The places of a node as the editor has them: sockets in the order of the class, then those of its widgets; then what only the file knows. */
-export function placesOf(place: Place, { info, inside }: Following): Slot[] {
+export function placesOf(place: Place, following: Following): readonly Slot[] {
+  const key = idIn(place.scope, place.node);
+  const known = following.places.get(key);
+  if (known) return known;
+  const made = makePlaces(place, following);
+  following.places.set(key, made);
+  return made;
+}
+
+function makePlaces(place: Place, { info, inside }: Following): readonly Slot[] {
   const { node } = place;
   const within = inside(place);
-  const fromFile = (name: string) => (within?.use ?? node).inputs.find((slot) => slot.name === name);
+  const inFile = new Map((within?.use ?? node).inputs.toReversed().map((slot) => [slot.name, slot]));
   if (within) {
-    return within.definition.inputs.map(({ name, type }) => ({ name, type, hasWidget: false, ...linkOf(fromFile(name)) }));
+    return within.definition.inputs.map(({ name, type }) => ({ name, type, hasWidget: false, ...linkOf(inFile.get(name)) }));
   }
   const known = own(info, node.type);
-  if (!known) return [...node.inputs];
+  if (!known) return node.inputs;
   const widgets = widgetsOf(node, known);
   const sockets = socketsOf(known, widgets).flatMap(({ name, raw }): Slot[] => {
     if (typeOf(raw) === "COMFY_AUTOGROW_V3") return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
-    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (fromFile(name)?.type ?? "*") : typeOf(raw);
-    return [{ name, type, hasWidget: false, ...linkOf(fromFile(name)) }];
+    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (inFile.get(name)?.type ?? "*") : typeOf(raw);
+    return [{ name, type, hasWidget: false, ...linkOf(inFile.get(name)) }];
   });
-  const ofWidgets = widgets.map(({ name, raw }): Slot => ({
-    name,
-    type: typeOf(raw),
-    hasWidget: hasWidget(raw),
-    ...linkOf(fromFile(name)),
-  }));
+  // A widget that cannot be linked has no place.
+  const linkable = widgets.filter(({ raw }) => settingsOf(raw).socketless === undefined);
+  const ofWidgets = linkable.map(({ name, raw }): Slot => ({ name, type: typeOf(raw), hasWidget: true, ...linkOf(inFile.get(name)) }));
   const listed = [...sockets, ...ofWidgets];
   const names = new Set(listed.map(({ name }) => name));
   return [...listed, ...node.inputs.filter(({ name }) => !names.has(name))];
@@ -160,7 +169,18 @@ function fits(one: string, other: string): boolean {
  * What a use shows for an input that nothing is linked to: its own value, where an older editor kept one for each use, else that of the first
  * inner widget on the input.
  */
-function promoted(use: Use, inner: Scope, slot: number, following: Following, depth = 0): Source {
+function promoted(use: Use, inner: Scope, slot: number, following: Following): Source {
+  const key = `${idIn(use.scope, use.node)} ${slot}`;
+  const known = following.promoted.get(key);
+  if (known) return known;
+  // Until it is found: a definition may lead back to itself.
+  following.promoted.set(key, nothing);
+  const found = findPromoted(use, inner, slot, following);
+  following.promoted.set(key, found);
+  return found;
+}
+
+function findPromoted(use: Use, inner: Scope, slot: number, following: Following): Source {
   const port = use.definition.inputs[slot];
   const held = valueOfUse(use.node, port?.name ?? "");
   const firsts = [...use.definition.links].filter(([, link]) => link.origin === INSIDE_START && link.originSlot === slot);
@@ -171,8 +191,8 @@ function promoted(use: Use, inner: Scope, slot: number, following: Following, de
     const within = following.inside(place);
     const places = placesOf(place, following);
     const at = places.findIndex(({ link }) => link === id);
-    if (within && at >= 0 && depth < DEEPEST) {
-      const found = promoted({ ...place, definition: within.definition }, within.scope, at, following, depth + 1);
+    if (within && at >= 0) {
+      const found = promoted({ ...place, definition: within.definition }, within.scope, at, following);
       if (found.kind === "value") return held ?? found;
     }
     const known = own(following.info, node.type);

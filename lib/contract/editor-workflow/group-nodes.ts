@@ -34,26 +34,28 @@ export function expandGroupNode(
   const group = objectOf(own(groupNodes, use.type.replace(BEGINS, "")));
   if (!group) return undefined;
   const bare = listOf(group.nodes).flatMap((node, at) => readNode({ ...objectOf(node), id: numberOf(objectOf(node)?.index) ?? at }));
+  const byId = new Map(bare.map((node) => [node.id, node]));
   const links = new Map<string, EditorLink>();
   const fed = new Map<string, string>();
   for (const [at, link] of listOf(group.links).entries()) {
     const [origin, originSlot, target, targetSlot] = listOf(link);
     const [from, to] = [idText(origin), idText(target)];
     const slot = numberOf(targetSlot) ?? 0;
-    const name = bare.find(({ id }) => id === to)?.inputs[slot]?.name;
+    const name = byId.get(to ?? "")?.inputs[slot]?.name;
     if (from === undefined || to === undefined) continue;
     links.set(String(at), { origin: from, originSlot: numberOf(originSlot) ?? 0, target: to, targetSlot: slot });
     fed.set(`${to} ${name ?? slot}`, String(at));
   }
   const inputs: Port[] = [];
   const outerName = outerNames();
+  const linkedOutside = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
   const nodes = withOwnValues(bare, use, info).map((node) => {
     const slots = placesOf(node, info).flatMap((slot): Slot[] => {
       const link = fed.get(`${node.id} ${slot.name}`);
       if (link !== undefined) return [{ ...slot, link }];
       const name = outerName(node, slot.name);
       // A widget is an input only where a person made it one outside.
-      if (slot.hasWidget && !use.inputs.some((outer) => outer.name === name && outer.link !== undefined)) return [];
+      if (slot.hasWidget && !linkedOutside.has(name)) return [];
       const id = `in ${inputs.length}`;
       links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
       inputs.push({ name, type: slot.type, links: [id] });

@@ -23,6 +23,8 @@ export type Converted = { graph: Graph; problems: EditorProblem[] };
 type Options = { fill?: Filling | false };
 
 const DEEPEST = 50;
+/** Definitions use one another: what a short file stands for may have no end. */
+const MOST_EXPANDED = 100_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `editorJson`: the file, parsed or as text (then whole numbers beyond 2^53 keep their digits). */
@@ -37,7 +39,9 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const nodes: [string, GraphNode][] = [];
   const insides = new Map<string, ReturnType<Following["inside"]>>();
-  const following: Following = { info, inside, primitiveValue };
+  const following: Following = { info, inside, primitiveValue, places: new Map(), promoted: new Map() };
+  /** Nodes and links of all uses that were looked into. */
+  let expanded = 0;
   let visited = 0;
 
   function inside(place: Place): ReturnType<Following["inside"]> {
@@ -51,6 +55,8 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
     if (!definition || path.split(":").length > DEEPEST) return undefined;
+    expanded += definition.nodes.length + definition.links.size;
+    if (expanded > MOST_EXPANDED) return undefined;
     const use = group?.use ?? node;
     return { definition, use, scope: { path, net: definition, byId: byId(definition.nodes), use: { scope, node: use, definition } } };
   }
@@ -112,7 +118,7 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
   }
 
   send({ path: "", net: file, byId: byId(file.nodes) });
-  if (visited > workflowLimits.nodes) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
+  if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
   return { graph: Object.fromEntries(nodes), problems };
 }
 

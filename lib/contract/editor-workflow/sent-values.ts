@@ -15,7 +15,8 @@ import { type Widget, widgetsOf } from "./values";
 /** A list would read as a link. Undefined where the file has no value and the class no default. */
 export function sentValue(value: unknown, info: NodeInfo | undefined, name: string, given?: unknown): unknown {
   const raw = given ?? orderedInputs(info).find((input) => input.name === name)?.raw;
-  const sent = value ?? defaultOf(raw);
+  const spec = value === null ? readInputSpec(name, raw) : undefined;
+  const sent = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
   if (!Array.isArray(sent)) return sent;
   return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
 }

@@ -37,7 +37,8 @@ export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
 
 /** What a choice among inputs brings along when `key` is chosen. */
 export function broughtBy(input: ClassInput, key: unknown): ClassInput[] {
-  const chosen = optionsOf(input.raw).find((option) => option.key === (key ?? optionsOf(input.raw)[0]?.key));
+  const options = optionsOf(input.raw);
+  const chosen = options.find((option) => option.key === (key ?? settingsOf(input.raw).default ?? options[0]?.key));
   return chosen?.inputs ? named(chosen.inputs, `${input.name}.`) : [];
 }
 

@@ -52,6 +52,7 @@ const settings = object(
     remote: anything,
     remote_combo: anything,
     forceInput: isTrue,
+    socketless: isTrue,
     widgetType: anyText,
     control_after_generate: anything,
   },

@@ -141,3 +141,14 @@ test("a group node's inside is sent under its id, with the values that it holds"
   expect(graph["8:1"]?.inputs).toEqual({ radius: ["8:0", 0], image: ["1", 0] });
   expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
 });
+
+test("definitions that use one another without end, and ids beyond all counting, are bounded", () => {
+  const ids = Array.from({ length: 24 }, (_, at) => `33333333-3333-4333-8333-${String(at).padStart(12, "0")}`);
+  const nested = ids.map((id, at) => {
+    const next = ids[at + 1];
+    const inner = [5, 6].map((node) => ({ id: node, type: next ?? "Unknown", in: { image: [-10, 0] } }));
+    return definition(id, inner, { inputs: ["image"], outputs: [[5, 0]] });
+  });
+  const { problems } = convert({ ...using({ type: ids[0], in: {} }, nested), last_node_id: 1e300 });
+  expect(problems).toContainEqual({ code: "too_many_nodes", most: 5000 });
+});
