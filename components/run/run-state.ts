@@ -48,6 +48,8 @@ export type OpenWorkflow = {
   leftOut?: readonly SecretPlace[];
   /** It was made of a file of the graph editor; what that says beside what the form checks. */
   editorProblems?: readonly EditorProblem[];
+  /** "node input" of texts that are sent as they stand, where others are filled in. */
+  rawTexts?: readonly string[];
   /** What the newest job was started with. */
   sent?: Graph;
 };

@@ -15,15 +15,25 @@ type Form = {
   form: readonly FormNode[];
   info: ObjectInfo | undefined;
   isRandomised: (nodeId: string, name: string) => boolean;
+  rawTexts?: readonly string[];
 };
 
+const none: readonly string[] = [];
+
+function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
+  return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
+}
+
 /** What the next run sends otherwise than it is in the form: chosen before Run is pressed, so that what is shown is what is sent. */
-export function useNextSubmission({ graph, form, info, isRandomised }: Form) {
+export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());
   // Of several copies each draws for itself.
   const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
-  const fill = useCallback((now: Graph, copy = 0) => filledTexts(now, info, { at, draw: draw + copy }), [info, at, draw]);
+  const fill = useCallback(
+    (now: Graph, copy = 0) => withoutRaw(filledTexts(now, info, { at, draw: draw + copy }), rawTexts),
+    [info, at, draw, rawTexts],
+  );
   const seeds = useMemo(() => seedsOf(), [seedsOf]);
   const seeded = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
   const filled = useMemo(() => fill(seeded), [fill, seeded]);
@@ -34,7 +44,7 @@ export function useNextSubmission({ graph, form, info, isRandomised }: Form) {
   const isTimed = tellsTime(graph);
   const tick = useEffectEvent(() => {
     const now = new Date();
-    const next = filledTexts(seeded, info, { at: now, draw });
+    const next = withoutRaw(filledTexts(seeded, info, { at: now, draw }), rawTexts);
     if (next.some(({ text }, place) => text !== filled[place]?.text)) setAt(now);
   });
   useEffect(() => {

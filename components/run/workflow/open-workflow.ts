@@ -42,13 +42,13 @@ export async function openAnyWorkflow(
   // It is read on demand: most workflows are graphs already.
   const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
   if (!catalogue.ok) return failed(refusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
-  const { graph, problems } = toApiWorkflow(file, catalogue.value, { fill: false });
+  const { graph, problems, rawTexts } = toApiWorkflow(file, catalogue.value, { fill: false });
   const tooMany = problems.find(({ code }) => code === "too_many_nodes");
   if (tooMany)
     return failed(refusal({ code: "too_large", limit: "nodes", most: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
-  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), editorProblems: problems });
+  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), editorProblems: problems, rawTexts });
 }
 
 function toOpened({ title, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {

@@ -21,8 +21,8 @@ export type Use = { scope: Scope; node: EditorNode; definition: Definition };
 export type Place = { scope: Scope; node: EditorNode };
 export type Source =
   | { kind: "output"; id: string; slot: number }
-  /** A widget outside gives it: it is sent raw, without filling in texts. */
-  | { kind: "value"; value: unknown; isOfUse?: boolean }
+  /** `isRaw`: a widget of a subgraph gives it, whose texts are not filled in. */
+  | { kind: "value"; value: unknown; isRaw?: boolean; isOfUse?: boolean }
   | { kind: "nothing"; why?: "broken" | "bypass" };
 export type Following = {
   info: ObjectInfo;
@@ -197,7 +197,7 @@ function findPromoted(use: Use, inner: Scope, slot: number, following: Following
     }
     const known = own(following.info, node.type);
     const widget = known && widgetsOf(node, known).find(({ name }) => name === places[at]?.name);
-    if (widget) return held ?? { kind: "value", value: widget.value ?? settingsOf(widget.raw).default };
+    if (widget) return held ?? { kind: "value", value: widget.value ?? settingsOf(widget.raw).default, isRaw: true };
   }
   return nothing;
 }
@@ -205,7 +205,7 @@ function findPromoted(use: Use, inner: Scope, slot: number, following: Following
 function valueOfUse({ values, properties }: EditorNode, name: string): Source | undefined {
   const at = listOf(properties.proxyWidgets).findIndex((entry) => listOf(entry)[0] === "-1" && listOf(entry)[1] === name);
   const value = at < 0 ? undefined : listOf(values)[at];
-  return value === undefined || value === null ? undefined : { kind: "value", value, isOfUse: true };
+  return value === undefined || value === null ? undefined : { kind: "value", value, isRaw: true, isOfUse: true };
 }
 
 function valueOf(value: unknown): Source {

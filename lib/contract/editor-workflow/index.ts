@@ -8,6 +8,7 @@ import { type Filling, isFileName, withChoices, withReplacements } from "../node
 import { workflowLimits } from "../read-workflow";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, type Following, idIn, isNeverSent, isRunning, type Place, placesOf, type Scope } from "./follow";
@@ -18,7 +19,8 @@ import { widgetsOf } from "./values";
 
 export { type EditorProblem } from "./problems";
 
-export type Converted = { graph: Graph; problems: EditorProblem[] };
+/** `rawTexts`: "node input" of texts that are sent as they stand, where others are filled in. */
+export type Converted = { graph: Graph; problems: EditorProblem[]; rawTexts: string[] };
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as they were written. */
 type Options = { fill?: Filling | false };
 
@@ -30,7 +32,7 @@ const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** `editorJson`: the file, parsed or as text (then whole numbers beyond 2^53 keep their digits). */
 export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): Converted {
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
-  if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }] };
+  if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] };
   const { fill = { at: new Date(), draw: 0 } } = options;
   return convert(readEditorFile(parsed), objectInfo, fill);
 }
@@ -38,6 +40,7 @@ export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, optio
 function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Converted {
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const nodes: [string, GraphNode][] = [];
+  const rawTexts: string[] = [];
   const insides = new Map<string, ReturnType<Following["inside"]>>();
   const following: Following = { info, inside, primitiveValue, places: new Map(), promoted: new Map() };
   /** Nodes and links of all uses that were looked into. */
@@ -92,7 +95,9 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
       const { name } = slot;
       if (source.kind === "output") inputs[name] = [source.id, source.slot];
       else if (source.kind === "value" && slot.hasWidget) {
-        inputs[name] = sentValue(source.value, known, name);
+        const value = sentValue(source.value, known, name);
+        inputs[name] = source.isRaw ? value : filled(node, nodeId, name, value);
+        if (source.isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
         if (source.isOfUse) problems.push({ code: "value_of_use_kept", nodeId, input: name });
       } else if (source.kind === "nothing" && source.why) {
         problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
@@ -107,19 +112,21 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
       const { name, raw } = widget;
       const value = sentValue(widget.value, known, name, raw);
       problems.push(...problemOf(widget, nodeId));
-      if (value === undefined) continue;
-      inputs[name] = value;
-      if (typeof value !== "string" || !fill) continue;
-      const file = { class_type: node.type, inputs: {} };
-      if (isFileName(file, name)) inputs[name] = withReplacements(value, fill.at, widgetOf);
-      else if (settingsOf(raw).dynamicPrompts) inputs[name] = withChoices(value, `${fill.draw} ${nodeId} ${name}`);
+      if (value !== undefined) inputs[name] = filled(node, nodeId, name, value);
     }
     return inputs;
   }
 
+  function filled({ type }: EditorNode, nodeId: string, name: string, value: unknown): unknown {
+    if (typeof value !== "string" || !fill) return value;
+    if (isFileName({ class_type: type, inputs: {} }, name)) return withReplacements(value, fill.at, widgetOf);
+    const raw = inputsOf(own(info, type), {}).find((input) => input.name === name)?.raw;
+    return settingsOf(raw).dynamicPrompts ? withChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
+  }
+
   send({ path: "", net: file, byId: byId(file.nodes) });
   if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
-  return { graph: Object.fromEntries(nodes), problems };
+  return { graph: Object.fromEntries(nodes), problems, rawTexts };
 }
 
 function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {

@@ -125,5 +125,13 @@ test("links that a node pack makes by rule are told of, never guessed", () => {
 
 test("what is no file of the editor is said to be none", () => {
   for (const odd of [undefined, null, 3, "no", [], {}, { nodes: {} }])
-    expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }] });
+    expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] });
+});
+
+test("a text of a primitive is filled in as the widget's own would be", () => {
+  const file = net([
+    { id: 1, type: "PrimitiveNode", values: ["a // b"] },
+    { id: 2, type: "Prompt", in: { text: [1, 0, "STRING", true] }, values: ["", ""] },
+  ]);
+  expect(inputsOf(file, "2")).toEqual({ text: "a ", plain: "" });
 });

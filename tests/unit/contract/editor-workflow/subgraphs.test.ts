@@ -99,7 +99,9 @@ test("a text that a subgraph hands out is sent raw", () => {
   const prompt = definition(INNER, [{ id: 5, type: "Prompt", in: { text: [-10, 0, "STRING", true] }, values: ["a // b", ""] }], {
     inputs: ["text"],
   });
-  expect(convert(using({}, [prompt])).graph["2:5"]?.inputs.text).toBe("a // b");
+  const { graph, rawTexts } = convert(using({}, [prompt]));
+  expect(graph["2:5"]?.inputs.text).toBe("a // b");
+  expect(rawTexts).toEqual(["2:5 text"]);
 });
 
 test("a definition that holds itself ends, and one that is not there is told of", () => {
