@@ -26,7 +26,7 @@ function isWidgetType(raw: unknown): boolean {
   return widgetTypes.has(settingsOf(raw).widgetType ?? typeOf(raw));
 }
 
-export function hasWidget(raw: unknown): boolean {
+function hasWidget(raw: unknown): boolean {
   return isWidgetType(raw) && settingsOf(raw).forceInput === undefined;
 }
 
