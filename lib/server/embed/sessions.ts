@@ -15,7 +15,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { readCookie } from "../read-cookie";
 import { type EmbedHost } from "../store/embed-hosts";
-import { type EmbedSession } from "../store/embed-sessions";
+import { type EmbedSession, type NewEmbedSession } from "../store/embed-sessions";
 import { type Member } from "../store/members";
 import { checkTicket } from "./check-ticket";
 import { embedCookie, embedCookieRules } from "./cookies";
@@ -83,30 +83,30 @@ export async function beginEmbedded(
     return refuse("replayed");
   const before = await readEmbedded(sent);
   const token = `lde_${randomBytes(32).toString("base64url")}`;
-  const session = await store.embedSessions.begin(
-    token,
-    {
-      hostId: host.id,
-      hostVersion: host.version,
-      slot: place.slot,
-      origin: brought.origin,
-      memberId: member.id,
-      memberVersion: member.sessionVersion,
-      role: least(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
-      connectionId: connection,
-      pages,
-      theme,
-      language,
-      expiresAt: now() + EMBED_SESSION_MS,
-    },
-    { now: now(), before: before?.session.id },
-  );
-  return ok({ token, session, member, isSame: before !== undefined && isSameSession(before.session, session) });
+  const asked: NewEmbedSession = {
+    hostId: host.id,
+    hostVersion: host.version,
+    slot: place.slot,
+    origin: brought.origin,
+    memberId: member.id,
+    memberVersion: member.sessionVersion,
+    role: least(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
+    connectionId: connection,
+    pages,
+    theme,
+    language,
+    expiresAt: now() + EMBED_SESSION_MS,
+  };
+  const isSame = before !== undefined && isSameSession(before.session, asked);
+  // A renewed one runs out by itself: what is under way by it goes on.
+  if (before && !isSame) await store.embedSessions.endFrame(before.session);
+  const session = await store.embedSessions.begin(token, asked, now());
+  return ok({ token, session, member, isSame });
 }
 
 /** For the page that is open: the next ticket of the same person for the same things goes on where the last one was. */
-function isSameSession(one: EmbedSession, other: EmbedSession): boolean {
-  const said = ({ memberId, role, connectionId, pages }: EmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
+function isSameSession(one: NewEmbedSession, other: NewEmbedSession): boolean {
+  const said = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
   return said(one) === said(other);
 }
 
@@ -137,7 +137,9 @@ export async function setEmbedLook(sessionId: string, look: EmbedLook): Promise<
 
 /** The headers that take its cookie away. */
 export async function endEmbedded(sessionId: string, sent: Sent): Promise<Headers> {
-  await composition().store.embedSessions.end(sessionId);
+  const { embedSessions } = composition().store;
+  const session = await embedSessions.get(sessionId);
+  if (session) await embedSessions.endFrame(session);
   const place = readPlace(sent);
   const { basePath } = composition().env;
   return new Headers(place && { "set-cookie": `${embedCookie(place.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });

@@ -35,12 +35,10 @@ export function createEmbedSessionStore(database: Database) {
   const byToken = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("token_hash", "=", ""));
   const byId = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("id", "=", ""));
   return {
-    /** In place of `before`, the session that it goes on from. */
-    async begin(token: string, session: NewEmbedSession, { now, before }: { now: number; before?: string }): Promise<EmbedSession> {
+    async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
       const row = toRow(token, session);
       await database.deleteFrom("embed_sessions").where("expires_at", "<=", now).execute();
       await database.insertInto("embed_sessions").values(row).execute();
-      if (before !== undefined) await this.end(before);
       return toSession(row);
     },
 
@@ -60,8 +58,10 @@ export function createEmbedSessionStore(database: Database) {
       await database.updateTable("embed_sessions").set(change).where("id", "=", id).execute();
     },
 
-    async end(id: string): Promise<void> {
-      await database.deleteFrom("embed_sessions").where("id", "=", id).execute();
+    /** Of this person in this frame: it, and those that it was renewed from. */
+    async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
+      const ofHost = database.deleteFrom("embed_sessions").where("host_id", "=", hostId);
+      await ofHost.where("slot", "=", slot).where("member_id", "=", memberId).execute();
     },
   };
 }

@@ -107,11 +107,33 @@ describe("a session of an embedded page", () => {
     expect((await world.ask("/api/embed/session", { ...other, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
   });
 
-  it("is renewed by the next ticket, and the cookie before it opens nothing any more", async () => {
+  it("is renewed by the next ticket, and what is under way by the one before goes on until that one's own end", async () => {
     const before = await world.enter();
     const answer = await world.bring(await world.ticket(), { cookie: before.cookie });
     expect((await answer.json()).isSame).toBe(true);
-    expect((await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status).toBe(401);
+    const isOpen = async () => (await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status;
+    expect(await isOpen()).toBe(204);
+    world.pass(EMBED_SESSION_MS + 1);
+    await world.harness.renewCookies();
+    expect(await isOpen()).toBe(401);
+  });
+
+  it("ends with those that it was renewed from, where the host page signs out", async () => {
+    const before = await world.enter();
+    const answer = await world.bring(await world.ticket(), { cookie: before.cookie });
+    const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    expect((await world.ask("/api/embed/session", { ...before, cookie, method: "DELETE" })).status).toBe(204);
+    for (const one of [before.cookie, cookie])
+      expect((await world.ask("/api/embed/session", { ...before, cookie: one, method: "PATCH", json: {} })).status).toBe(401);
+  });
+
+  it("ends at once with a ticket for other things or another person in its place", async () => {
+    for (const changes of [{ sub: "viewer@desk.test" }, { role: "viewer" }, { pages: ["jobs"] }]) {
+      const before = await world.enter();
+      const answer = await world.bring(await world.ticket(changes), { cookie: before.cookie });
+      expect((await answer.json()).isSame).toBe(false);
+      expect((await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status).toBe(401);
+    }
   });
 
   it("may no more than the ticket, the host page and the member, whichever is least", async () => {
