@@ -25,6 +25,8 @@ test("only what changes nothing of the team's goes on: one's own account, revoki
     "checkConnection",
     "chooseArchive",
     "confirmSession",
+    "embedLook",
+    "endEmbedSession",
     "endReadOnly",
     "endSession",
     "endSessions",

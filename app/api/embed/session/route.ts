@@ -5,17 +5,19 @@ import { refusal } from "@/lib/server/bff/guard";
 import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
 import { failed, ok } from "@/lib/shared/result";
 
+/** Nothing of the team's. */
+const ofThePage = { role: "viewer", whileReadOnly: true } as const;
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
 
 /** How the page looks from now on: what the host page said. */
-export const PATCH = consoleBodyRoute("embedLook", "viewer", embedLookSchema, async ({ viewer: { credential }, note }, look) => {
+export const PATCH = consoleBodyRoute("embedLook", ofThePage, embedLookSchema, async ({ viewer: { credential }, note }, look) => {
   note({ by: undefined });
   if (credential.kind !== "embed") return none();
   await setEmbedLook(credential.id, look);
   return ok(emptyAnswer());
 });
 
-export const DELETE = consoleRoute("endEmbedSession", "viewer", async ({ request, viewer: { credential } }) => {
+export const DELETE = consoleRoute("endEmbedSession", ofThePage, async ({ request, viewer: { credential } }) => {
   if (credential.kind !== "embed") return none();
   return ok(new Response(null, { status: 204, headers: await endEmbedded(credential.id, request.headers) }));
 });
