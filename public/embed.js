@@ -45,19 +45,18 @@
 
   class LightdeskEmbed extends HTMLElement {
     static observedAttributes = ["src", "host", "page", "theme", "language", "height"];
-    /** The host page's own: an async function that answers a new ticket. */
-    getTicket = undefined;
+    /** The host page's own: an async function that answers a new ticket. It may have been set before the element was known. */
+    getTicket = this.getTicket;
     #root = this.attachShadow({ mode: "open" });
     #frame = undefined;
     #silence = undefined;
     #heard = false;
+    #ready = false;
     #problem = undefined;
     #begun = undefined;
     #onMessage = (event) => this.#receive(event);
 
     connectedCallback() {
-      // A framework may have set it before the element was known.
-      if (Object.hasOwn(this, "getTicket") && typeof this.getTicket !== "function") this.getTicket = undefined;
       window.addEventListener("message", this.#onMessage);
       this.#begin();
     }
@@ -121,6 +120,7 @@
       const slot = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => (byte % 36).toString(36)).join("");
       this.#begun = { origin, base: origin + base, host };
       this.#heard = false;
+      this.#ready = false;
       this.#problem = undefined;
       const frame = document.createElement("iframe");
       const to = addressOf(this.page ?? "overview");
@@ -155,6 +155,7 @@
       if (!["ready", "navigated", "job-submitted", "job-ended", "asset-chosen", "session-ended", "error"].includes(type)) return;
       if (type === "error") this.#problem = detail.reason;
       if (type === "ready") {
+        this.#ready = true;
         clearTimeout(this.#silence);
         this.#root.querySelector("section")?.remove();
         this.#send({ type: "height", follow: this.getAttribute("height") === "auto" });
@@ -196,7 +197,8 @@
         line("clock", Math.abs(off) < 30, off);
         if (this.#heard) line("session", this.#problem === undefined);
       }
-      if (this.isConnected) this.#show(words, lines);
+      // It may have come up while this was being found out.
+      if (this.isConnected && !this.#ready) this.#show(words, lines);
     }
 
     #show(words, lines) {
