@@ -12,7 +12,7 @@ export function createPlaces(): { answerAt<T>(request: IncomingMessage, answer: 
   return {
     answerAt(request, answer) {
       delete request.headers[PLACE_HEADER];
-      const found = placeOf(request.url ?? "");
+      const found = placeAt(request.url ?? "");
       if (!found) return answer();
       request.headers[PLACE_HEADER] = found.path;
       // Not by Next's own proxy, which cuts the body of an upload. Pages are led to theirs by it (proxy.ts).
@@ -24,5 +24,11 @@ export function createPlaces(): { answerAt<T>(request: IncomingMessage, answer: 
 
 /** What is answered as data, never as a page. */
 export function isApi(path: string): boolean {
-  return /^\/api(\/|$)/.test(placeOf(path)?.rest ?? path);
+  return /^\/api(\/|$)/.test(placeAt(path)?.rest ?? path);
+}
+
+/** No base path stands before it any more: further on in an address these are names of somebody's files. */
+function placeAt(address: string): ReturnType<typeof placeOf> {
+  const found = placeOf(address);
+  return found && address.startsWith(found.path) ? found : undefined;
 }

@@ -1,7 +1,10 @@
 // Below which address an embedded page stands, and what becomes of the addresses it names.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { inPlace, keepPlaces, place, placeOf } from "@/lib/shared/place";
+import { createPlaces, isApi } from "@/lib/http/places";
+import { inPlace, keepPlaces, place, PLACE_HEADER, placeOf } from "@/lib/shared/place";
 
 const here = "/embed/0123456789abcdef01/abcdefgh1234";
 
@@ -26,6 +29,28 @@ describe("the place of an address", () => {
     "/embed/0123456789abcdef01/UPPERCASE123",
     "/jobs?at=/embed/a1b2c3/abcdefgh",
   ])("is none for %s", (address) => expect(placeOf(address)).toBeUndefined());
+});
+
+describe("a request", () => {
+  const answered = (url: string) => {
+    const request = new IncomingMessage(new Socket());
+    request.url = url;
+    request.headers[PLACE_HEADER] = here;
+    const at = createPlaces().answerAt(request, () => place());
+    return [at, request.url, request.headers[PLACE_HEADER]];
+  };
+
+  it("below a place is answered there, under the route's own address", () => {
+    expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+  });
+
+  it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
+    "whose address only holds one further on has none: %s",
+    (url) => {
+      expect(answered(url)).toEqual(["", url, undefined]);
+      expect(isApi(url)).toBe(url.startsWith("/api/"));
+    },
+  );
 });
 
 it("on a server an address is put below the place of the request that is being answered, once, and no other one", async () => {
