@@ -265,6 +265,33 @@ test("signing out ends the session at the provider, and the ID token lies nowher
   expect(harness.log()).not.toContain(hint.slice(0, 40));
 });
 
+test("while the console is read-only nobody joins, is linked or gets a stronger role, and a weaker one holds", async () => {
+  const { beginReadOnly, endReadOnly } = await import("@/lib/server/auth/read-only");
+  const { store } = harness.console;
+  const as = (groups: string[]) => acme.bend({ claims: { sub: "rea", email: "rea@example.com", realm: { groups } } });
+  as(["staff"]);
+  const rea = browser();
+  await rea.signIn("acme", acme);
+  await beginReadOnly("Olga Owner", undefined);
+  try {
+    as(["bosses"]);
+    expect(await rea.signIn("acme", acme)).toBe("/jobs");
+    expect(await rea.me()).toMatchObject({ member: { role: "operator" } });
+    acme.bend({ claims: { sub: "tea", email: "tea@example.com" } });
+    expect(await browser().signIn("acme", acme)).toBe("stranger");
+    expect(await store.members.getByEmail("tea@example.com")).toBeUndefined();
+    other.bend({ claims: { sub: "rea at other", email: "rea@example.com" } });
+    expect(await browser().signIn("open", other)).toBe("stranger");
+    const member = await store.members.getByEmail("rea@example.com");
+    await store.members.change(member?.id ?? "", { role: "admin" });
+    as(["staff"]);
+    expect(await rea.signIn("acme", acme)).toBe("/jobs");
+    expect(await rea.me()).toMatchObject({ member: { role: "operator" } });
+  } finally {
+    await endReadOnly();
+  }
+});
+
 test("an invitation is accepted at a provider by whoever has its verified address, with its link, once", async () => {
   await harness.renewCookies();
   const invited = await harness.request("/api/console/members/invitations", {

@@ -6,12 +6,14 @@
 import "server-only";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type OidcRefusal } from "@/lib/contract/oidc";
+import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { type Identity } from "@/lib/server/store/identities";
 import { type Member } from "@/lib/server/store/members";
 import { readInvitation } from "../invitations";
+import { readReadOnly } from "../read-only";
 import { type Purpose } from "./asked";
 import { type Person } from "./claims";
 
@@ -51,6 +53,7 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     await store.identities.noteUse(identity, now());
     return ok({ member, how: "known" });
   }
+  if (await readReadOnly()) return refuse("stranger", "the console is read-only: nobody joins or connects a provider");
   if (purpose.kind === "link") return link(identity, await store.members.get(purpose.memberId));
   // A group that may not sign in makes no member either.
   if (person.role === "none") return refuse("stranger", "in none of the groups that may sign in");
@@ -84,10 +87,12 @@ async function joinTeam(identity: Identity, person: Verified, token: string): Pr
   return joined && joined !== "taken" ? ok({ member: joined, how: "joined" }) : refuse("stranger", "the address is a member's");
 }
 
-/** Undefined: may not sign in. A changed role ends the sessions from before. */
+/** Undefined: may not sign in. A changed role ends the sessions from before; while the console is read-only none is raised. */
 async function applyRole(member: Member, role: Person["role"]): Promise<Member | undefined> {
   if (member.role === "owner" || role === undefined || role === member.role) return member;
-  return role === "none" ? undefined : composition().store.members.change(member.id, { role });
+  if (role === "none") return undefined;
+  if (!hasRole(member.role, role) && (await readReadOnly())) return member;
+  return composition().store.members.change(member.id, { role });
 }
 
 /** Whoever has no password cannot change the address here: it is the provider's. One that another member has stays theirs. */
