@@ -1,6 +1,6 @@
 // A member's own account: name, address, password, its sessions, and that it is really the member who asks.
 // Guarantees: address and password change with the present password only, tried as often as at the sign-in and no oftener; a new password
-// ends every session, this one too.
+// ends every session, this one too. Where an address alone leads to a member, nobody changes their own.
 // Must never: touch another member than the one who asks.
 
 import "server-only";
@@ -24,6 +24,7 @@ export async function changeAccount(
 ): Promise<Result<MemberView, Failure>> {
   const { store } = composition();
   const { memberId, email: known } = viewer;
+  if (email !== undefined && email.trim().toLowerCase() !== known && leadsByAddress()) return failed(addressIsFixed);
   if (email !== undefined || password !== undefined) {
     const refused = await checkPassword(viewer, currentPassword ?? "", { field: "currentPassword", address });
     if (refused) return failed(refused);
@@ -34,6 +35,20 @@ export async function changeAccount(
   const changed = await store.members.changeAccount(memberId, { name, email, passwordHash });
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
+
+/** Whoever took a colleague's address in advance would have the colleague signed in to an account of theirs. */
+function leadsByAddress(): boolean {
+  const { proxySignIn, oidc } = composition().env;
+  return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
+}
+
+const fixed = "cannot be changed here, because people are signed in by their address. Ask an admin to invite the new address.";
+const addressIsFixed: Failure = {
+  code: "INVALID_BODY",
+  message: `email: ${fixed}`,
+  status: 400,
+  details: [{ path: "email", message: fixed }],
+};
 
 /** Those that still let somebody in: the one that asks, then the last used. */
 export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
