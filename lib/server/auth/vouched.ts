@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { composition } from "../composition";
 import { type ProxySignIn } from "../proxy-sign-in";
+import { type Identity } from "../store/identities";
 import { type Member } from "../store/members";
 import { readReadOnly } from "./read-only";
 import { beginSession, browserOf, findSession, type Live, type Sent } from "./session";
@@ -31,11 +32,18 @@ async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member 
   const known = await store.members.getByEmail(email);
   // While the console is read-only nobody becomes a member either.
   if (known || signUp === undefined || (await readReadOnly())) return known;
+  // Whoever was removed comes back by an invitation only.
+  if (await store.identities.find(proxyIdentity(email).issuer, email)) return undefined;
   const [name = email] = email.split("@");
   const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
   if (made) await note(made, "joinThroughProxy", signUp);
   // Two requests of one new person come at once.
   return made ?? store.members.getByEmail(email);
+}
+
+/** By which the address of a removed member stays known. */
+export function proxyIdentity(email: string): Identity {
+  return { issuer: "proxy", subject: email, provider: "proxy" };
 }
 
 async function begun(member: Member, id: string, sent: Sent): Promise<Live | undefined> {

@@ -62,6 +62,15 @@ export function createIdentityStore(database: Database) {
         .execute();
     },
 
+    /** As of a member who was removed: known, and nobody's. */
+    async keepRemoved({ issuer, subject, provider }: Identity, now: number): Promise<void> {
+      await database
+        .insertInto("identities")
+        .values({ issuer, subject, provider, member_id: null, created_at: now, used_at: now })
+        .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ member_id: null, used_at: now }))
+        .execute();
+    },
+
     async unlink(memberId: string, provider: string): Promise<boolean> {
       const done = await database
         .deleteFrom("identities")

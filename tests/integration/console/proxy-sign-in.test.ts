@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
 const settings = { LIGHTDESK_AUTH_HEADER: "X-Forwarded-Email", LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1, 10.0.0.0/8" };
 
@@ -137,6 +137,33 @@ describe("whom it names", () => {
     expect((await harness.request("/api/prompt", submit)).status).toBe(403);
     await store.members.change(id, { disabled: true });
     expect(await account(as("operator@desk.test"))).toBe(401);
+  });
+
+  test("is nobody again once removed by an admin, until an invitation, and the proxy is no way to sign in that is listed", async () => {
+    const asAdmin = as("admin@desk.test");
+    expect(await account(as("leo@studio.test"))).toBe("leo@studio.test");
+    const { store } = harness.console;
+    const id = (await store.members.getByEmail("leo@studio.test"))?.id ?? "";
+    expect((await harness.request(`/api/console/members/${id}`, { ...asAdmin, method: "DELETE" })).status).toBe(204);
+    expect(await account(as("leo@studio.test"))).toBe(401);
+    expect(await store.members.getByEmail("leo@studio.test")).toBeUndefined();
+    const json = { email: "leo@studio.test", role: "viewer" };
+    const invited = await harness.request("/api/console/members/invitations", { ...asAdmin, method: "POST", json });
+    const { url }: { url: string } = await invited.json();
+    const accepted = { token: new URL(url).searchParams.get("token"), name: "Leo", password: "a new long password" };
+    expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBeLessThan(300);
+    expect(await account(as("leo@studio.test"))).toBe("leo@studio.test");
+    expect(await store.identities.list()).toEqual([]);
+  });
+
+  test("cannot change the address by themselves, which would take a colleague's", async () => {
+    const json = { email: "colleague@studio.test", currentPassword: PASSWORD };
+    const answer = await harness.request("/api/console/account", { ...as("admin@desk.test"), method: "PUT", json });
+    expect([answer.status, (await answer.json()).details]).toEqual([
+      400,
+      [{ path: "email", message: expect.stringMatching(/Ask an admin to invite/) }],
+    ]);
+    expect(await harness.console.store.members.getByEmail("colleague@studio.test")).toBeUndefined();
   });
 
   test("is nobody by the header alone where the setting is off", async () => {
