@@ -41,7 +41,7 @@ export async function admit(provider: OidcProvider, person: Person, purpose: Pur
 type Verified = Person & { email: string };
 
 async function findMember(provider: OidcProvider, person: Verified, purpose: Purpose): Promise<Result<Admitted, Refused>> {
-  const { store, now } = composition();
+  const { store, now, log } = composition();
   const identity: Identity = { issuer: person.issuer, subject: person.subject, provider: provider.id };
   const known = await store.identities.find(identity.issuer, identity.subject);
   const member = known?.memberId === undefined ? undefined : await store.members.get(known.memberId);
@@ -50,7 +50,12 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     if (isOther) return refuse("other", "signed in at the provider as somebody else");
   }
   if (member) {
-    await store.identities.noteUse(identity, now());
+    try {
+      await store.identities.noteUse(identity, now());
+    } catch (err) {
+      // A full disk keeps nobody out.
+      log.warn({ err }, "the last sign-in at a provider was not written");
+    }
     return ok({ member, how: "known" });
   }
   if (await readReadOnly()) return refuse("stranger", "the console is read-only: nobody joins or connects a provider");

@@ -37,10 +37,15 @@ export async function beginProviderSession(
 }
 
 async function keep(sessionId: string, provider: string, idToken: string | undefined): Promise<void> {
-  const { store, authSecret } = composition();
+  const { store, authSecret, log } = composition();
   const isKept = idToken !== undefined && idToken.length <= LONGEST_HINT;
   const sealedHint = isKept ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: KEPT_SECONDS }) : undefined;
-  await store.identities.keepSession({ sessionId, provider, sealedHint });
+  try {
+    await store.identities.keepSession({ sessionId, provider, sealedHint });
+  } catch (err) {
+    // A full disk keeps nobody out: signing out then ends the session here alone.
+    log.warn({ provider, err }, "what ends the session at the provider was not written");
+  }
 }
 
 /** Asked before the session is ended. Undefined: began here, or at a provider without such a page. */
