@@ -41,7 +41,9 @@ export async function readMemberMethods(): Promise<((member: Member) => MemberMe
 export async function disconnectProvider(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const { password, providers } = await getSignInMethods(viewer);
   const connected = providers.filter((provider) => provider.connected);
-  if (!password && connected.every((provider) => provider.id === id))
+  // The day of a reset link does not count: it is over soon.
+  const hasPassword = password && composition().env.passwordSignIn;
+  if (!hasPassword && connected.every((provider) => provider.id === id))
     return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });
   if (await composition().store.identities.unlink(viewer.memberId, id)) return ok(undefined);
   return failed({ code: "NOT_FOUND", message: "It is not connected.", status: 404 });
