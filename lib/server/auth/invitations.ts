@@ -79,11 +79,12 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
 type Joined = { member: Member; isNew: boolean };
 
 export async function join(given: { token: string; name?: string; password: string }): Promise<Result<Joined, Failure>> {
-  const { store, now } = composition();
+  const { store, env, now } = composition();
   const invitation = await readInvitation(given.token);
   if (invitation.state !== "open") return failed(worthless(invitation.state));
   const frozen = invitation.resets ? undefined : await refusedAsReadOnly();
   if (frozen) return failed(frozen);
+  if (!invitation.resets && !env.passwordSignIn) return failed(passwordless);
   if (!invitation.resets && given.name === undefined) return failed(nameless);
   const weak = await judgePassword(given.password, invitation.email);
   if (weak) return failed(weak);
@@ -105,6 +106,12 @@ function worthless(invitation: Worthless): Failure {
   return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
 }
 
+/** A password here would let nobody in afterwards. */
+const passwordless: Failure = {
+  code: "FORBIDDEN",
+  message: "Nobody signs in with a password here. Accept the invitation with a sign-in provider.",
+  status: 403,
+};
 const nameless: Failure = {
   code: "INVALID_BODY",
   message: "name: required",

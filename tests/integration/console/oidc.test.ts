@@ -314,26 +314,4 @@ test("an invitation is accepted at a provider by whoever has its verified addres
   expect(await browser().signIn("open", other, join)).toBe("stranger");
 });
 
-test("where passwords are off only a link of the command line lets one in by password, for a day", async () => {
-  const settings = { LIGHTDESK_OIDC: "acme", ...settingsOf("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
-  let time = Date.now();
-  const closed = await createHarness({ now: () => time, settings });
-  const { signIn } = await import("@/lib/server/auth/sign-in");
-  const attempt = async (email: string, password: string) => (await signIn({ email, password, address: "198.51.100.50" })).ok;
-  // Whoever set it up is in for a day, to connect the provider.
-  expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
-  time += 25 * 60 * 60_000;
-  expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
-  const { composeReset } = await import("@/lib/server/auth/reset-link");
-  const { store, env } = closed.console;
-  const link = await composeReset({ store, env, email: "owner@desk.test", token: "a way back", now: time });
-  expect(link).toContain("/invitation?token=");
-  const json = { token: "a way back", password: "a new long password" };
-  expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
-  expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
-  time += 25 * 60 * 60_000;
-  expect(await attempt("owner@desk.test", "a new long password")).toBe(false);
-  await closed.dispose();
-});
-
 const cookieOf = ({ jar }: ReturnType<typeof browser>) => ({ cookie: `lightdesk.session=${jar["lightdesk.session"] ?? ""}` });
