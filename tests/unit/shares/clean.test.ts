@@ -79,6 +79,15 @@ describe("pictures keep their pixels and their way up", () => {
     expect(await samePixels(clean, plain)).toBe(true);
   });
 
+  test("WebP with more in its head than belongs there is not cleaned", async () => {
+    const chunk = Buffer.from("VP8X\0\0\0\0", "latin1");
+    chunk.writeUInt32LE(10 + SECRET.length, 4);
+    const content = Buffer.concat([Buffer.from("WEBP"), chunk, Buffer.alloc(10), Buffer.from(SECRET), Buffer.alloc(SECRET.length % 2)]);
+    const head = Buffer.from("RIFF\0\0\0\0", "latin1");
+    head.writeUInt32LE(content.length, 4);
+    expect(await cleanPieces(reading(Buffer.concat([head, content])))).toBeUndefined();
+  });
+
   test("GIF that moves, with a comment", async () => {
     const frames = Buffer.concat([Buffer.alloc(40 * 24 * 3, 10), Buffer.alloc(40 * 24 * 3, 200)]);
     const plain = await sharp(frames, { raw: { width: 40, height: 48, channels: 3, pageHeight: 24 } })
@@ -100,17 +109,20 @@ function box(type: string, ...inside: (Buffer | string)[]): Buffer {
   return Buffer.concat([head, content]);
 }
 const times = Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(80)]);
-const track = (handler: string) =>
+const here = box("url ", "\0\0\0\x01");
+const minf = (reference: Buffer) =>
+  box("minf", box("vmhd", "v"), box("hdlr", Buffer.alloc(24), SECRET), box("dinf", box("dref", "\0\0\0\0\0\0\0\x01", reference)));
+const track = (handler: string, reference: Buffer) =>
   box(
     "trak",
     box("tkhd", times),
     box("udta", SECRET),
-    box("mdia", box("mdhd", times), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), box("minf", "m")),
+    box("mdia", box("mdhd", times), box("hdlr", Buffer.alloc(8), handler, Buffer.alloc(12), SECRET), minf(reference)),
   );
-const film = (handler = "vide") =>
+const film = (handler = "vide", reference = here) =>
   Buffer.concat([
     box("ftyp", "isom", Buffer.alloc(4)),
-    box("moov", box("mvhd", times), track(handler), box("udta", box("meta", SECRET))),
+    box("moov", box("mvhd", times), track(handler, reference), box("udta", box("meta", SECRET))),
     box("mdat", "PIXELS"),
     box("uuid", SECRET),
   ]);
@@ -132,8 +144,28 @@ describe("films keep their length, so that every offset in them still fits", () 
     expect(clean.includes("udta")).toBe(false);
   });
 
-  test("MP4 with a track of places or sensors is not cleaned", async () => {
-    expect(await cleanPieces(reading(film("meta")))).toBeUndefined();
+  test.each(["meta", "subt", "text", "sbtl", "clcp"])("MP4 with a track of %s is not cleaned", async (handler) => {
+    expect(await cleanPieces(reading(film(handler)))).toBeUndefined();
+  });
+
+  test("MP4 whose samples are said to be at a path is not cleaned", async () => {
+    for (const reference of [box("alis", "\0\0\0\0", SECRET), box("url ", "\0\0\0\0", SECRET), box("url ", "\0\0\0\x01", SECRET)])
+      expect(await cleanPieces(reading(film("vide", reference)))).toBeUndefined();
+  });
+
+  test.each([
+    [1, true],
+    [2, true],
+    [0x11, false],
+    [0x12, false],
+    [0x21, false],
+  ])("Matroska with a track of type %i is cleaned: %s", async (type, isCleaned) => {
+    const entry = element("ae", element("83", Buffer.from([type])), element("d7", "\x01"));
+    const file = Buffer.concat([
+      element("1a45dfa3", "webm"),
+      element("18538067", element("1654ae6b", entry), element("1f43b675", "PIXELS")),
+    ]);
+    expect((await cleanPieces(reading(file))) !== undefined).toBe(isCleaned);
   });
 
   test("WebM: tags, attachments, titles and the names of tracks are blanked", async () => {
@@ -167,6 +199,20 @@ describe("sounds keep their sound", () => {
   test("MP3, with tags before and behind", async () => {
     const old = Buffer.concat([Buffer.from(`TAG${SECRET}`), Buffer.alloc(125 - SECRET.length)]);
     expect((await cleaned(Buffer.concat([id3, sound, old]))).equals(sound)).toBe(true);
+  });
+
+  test("a sound with a tag of another kind behind it is not cleaned", async () => {
+    const old = Buffer.concat([Buffer.from(`TAG${SECRET}`), Buffer.alloc(125 - SECRET.length)]);
+    const tags = [`LYRICSBEGIN${SECRET}LYRICSEND`, `LYRICSBEGIN${SECRET}000026LYRICS200`, `${SECRET}3DI\x04\0\0\0\0\0\x0f`];
+    for (const tag of tags)
+      for (const last of [Buffer.alloc(0), old])
+        expect([tag, await cleanPieces(reading(Buffer.concat([sound, Buffer.from(tag, "latin1"), last])))]).toEqual([tag, undefined]);
+  });
+
+  test("only a whole head of a frame is taken for an MP3", async () => {
+    const heads = ["fffe6800", "fff15080", "ffe00000", "fffbf064", "fffb9c64", "fffb9066", "ffeb9064"];
+    for (const head of heads)
+      expect([head, await cleanPieces(reading(Buffer.concat([Buffer.from(head, "hex"), Buffer.from(SECRET)])))]).toEqual([head, undefined]);
   });
 
   test("FLAC keeps what it is decoded by", async () => {

@@ -6,7 +6,7 @@ import "server-only";
 import { cleanMatroska, cleanMp4 } from "./films";
 import { cleanGif, cleanJpeg, cleanPng, cleanWebp } from "./pictures";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
-import { cleanFlac, cleanMp3, cleanWave } from "./sounds";
+import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;
 
@@ -47,7 +47,7 @@ function cleanerOf(head: Buffer): Clean | undefined {
   if (text.startsWith("\x1a\x45\xdf\xa3")) return cleanMatroska;
   if (text.startsWith("fLaC")) return cleanFlac;
   if (text.startsWith("ID3")) return cleanTagged;
-  if (head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0) return cleanMp3;
+  if (head[0] === 0xff) return isFrame(head) ? cleanMp3 : undefined;
   // Neither has metadata.
   if (text.startsWith("BM") || isText(head)) return asItIs;
   return undefined;

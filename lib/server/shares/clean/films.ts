@@ -10,10 +10,12 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
   moov: new Set(["mvhd", "trak", "mvex"]),
   trak: new Set(["tkhd", "edts", "mdia", "tref"]),
   mdia: new Set(["mdhd", "hdlr", "minf", "elng"]),
+  minf: new Set(["vmhd", "smhd", "hdlr", "dinf", "stbl"]),
+  dinf: new Set(["dref"]),
 };
 const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
-/** A track of anything else (places, sensors, times of day) is data about the film. */
-const shown = new Set(["vide", "soun", "subt", "text", "sbtl", "clcp"]);
+/** A track of anything else (words, places, sensors, times of day) may tell of who made the film. */
+const shown = new Set(["vide", "soun"]);
 
 export async function cleanMp4(file: Reading, out: Pieces): Promise<void> {
   await walkBoxes(file, out, { parent: "", from: 0, to: file.size });
@@ -45,19 +47,34 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
       out.zeros(times);
       out.keep(headEnd + 4 + times, end);
     } else if (type === "hdlr") {
-      if (!shown.has((await exactly(file, headEnd + 8, 4)).toString("latin1"))) throw new NotCleanable("a track of data");
+      if (parent === "mdia" && !shown.has((await exactly(file, headEnd + 8, 4)).toString("latin1")))
+        throw new NotCleanable("a track of data");
       const name = headEnd + 24;
       out.keep(at, Math.min(name, end));
       out.zeros(end - name);
+    } else if (type === "dref") {
+      await checkReferences(file, headEnd, end);
+      out.keep(at, end);
     } else out.keep(at, end);
     at = end;
   }
 }
 
+/** Where the samples are: in this file, without a path to it. */
+async function checkReferences(file: Reading, from: number, to: number): Promise<void> {
+  const count = (await exactly(file, from, 8)).readUInt32BE(4);
+  if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanable("samples are elsewhere");
+  for (let at = from + 8; at < to; at += 12)
+    if (!(await exactly(file, at, 12)).equals(IN_THIS_FILE)) throw new NotCleanable("samples are elsewhere");
+}
+
+const IN_THIS_FILE = Buffer.from("\0\0\0\x0curl \0\0\0\x01", "latin1");
+
 const SEGMENT = 0x18538067;
 const INFO = 0x1549a966;
 const TRACKS = 0x1654ae6b;
 const TRACK = 0xae;
+const TRACK_TYPE = 0x83;
 const elements: Readonly<Record<number, ReadonlySet<number>>> = {
   // Seek heads, info, tracks, cues, clusters.
   [SEGMENT]: new Set([0x114d9b74, INFO, TRACKS, 0x1c53bb6b, 0x1f43b675]),
@@ -82,6 +99,7 @@ async function walkElements(file: Reading, out: Pieces, { parent, from, to }: { 
   for (let at = from; at < to;) {
     const { id, start, end } = await readElement(file, at, to);
     const isKept = parent === TRACK ? !ofTrack.has(id) : elements[parent]?.has(id) === true;
+    if (parent === TRACK && id === TRACK_TYPE) await checkTrackType(file, start, end);
     if (!isKept) blank(out, end - at);
     else if (id === INFO || id === TRACKS || id === TRACK) {
       out.keep(at, start);
@@ -92,6 +110,12 @@ async function walkElements(file: Reading, out: Pieces, { parent, from, to }: { 
     } else out.keep(at, end);
     at = end;
   }
+}
+
+/** Pictures (1) and sound (2), as of an MP4. */
+async function checkTrackType(file: Reading, from: number, to: number): Promise<void> {
+  const type = to - from > 8 ? 0 : (await exactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
+  if (type !== 1 && type !== 2) throw new NotCleanable("a track of data");
 }
 
 async function readElement(file: Reading, at: number, to: number): Promise<{ id: number; start: number; end: number }> {

@@ -108,6 +108,7 @@ export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
     const length = head.readUInt32LE(4);
     const next = at + 8 + length + (length % 2);
     if (next > file.size) throw new NotCleanable("a chunk is longer than the file");
+    if (type === "VP8X" && length !== 10) throw new NotCleanable("a head of another length");
     if (webpChunks.has(type)) kept.push({ type, at, end: next });
     if (type === "EXIF") {
       const exif = await exactly(file, at + 8, Math.min(length, LONGEST_EXIF));

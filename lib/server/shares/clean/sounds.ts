@@ -6,9 +6,15 @@ import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
 export async function cleanMp3(file: Reading, out: Pieces): Promise<void> {
   const start = await afterId3(file);
-  const [first = 0, second = 0] = await exactly(file, start, 2);
-  if (first !== 0xff || (second & 0xe0) !== 0xe0) throw new NotCleanable("no sound follows the tag");
+  if (!isFrame(await exactly(file, start, 4))) throw new NotCleanable("no sound follows the tag");
   out.keep(start, await beforeTags(file));
+}
+
+/** The head of an MPEG audio frame of layer III, none of whose fields is a forbidden one. */
+export function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): boolean {
+  const isLayer3 = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
+  const bitrate = third >> 4;
+  return isLayer3 && bitrate > 0 && bitrate < 15 && (third & 0x0c) !== 0x0c && (fourth & 3) !== 2;
 }
 
 /** Where what is no ID3v2 tag begins. */
@@ -21,15 +27,22 @@ async function afterId3(file: Reading): Promise<number> {
   }
 }
 
+const TAIL_BYTES = 4096;
+/** Lyrics3, a second APE or ID3v1, its longer form, and ID3v2 behind the sound. */
+const otherTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
+
 /** Tags at the end: ID3v1, and APE before it. */
 async function beforeTags(file: Reading): Promise<number> {
   let end = file.size;
   if (end >= 128 && (await exactly(file, end - 128, 3)).toString("latin1") === "TAG") end -= 128;
   const foot = end >= 32 ? await exactly(file, end - 32, 32) : Buffer.alloc(32);
-  if (foot.toString("latin1", 0, 8) !== "APETAGEX") return end;
-  const hasHead = (foot.readUInt32LE(20) & 0x80000000) !== 0;
-  end -= foot.readUInt32LE(12) + (hasHead ? 32 : 0);
-  if (end < 0) throw new NotCleanable("a tag is longer than the file");
+  if (foot.toString("latin1", 0, 8) === "APETAGEX") {
+    const hasHead = (foot.readUInt32LE(20) & 0x80000000) !== 0;
+    end -= foot.readUInt32LE(12) + (hasHead ? 32 : 0);
+    if (end < 0) throw new NotCleanable("a tag is longer than the file");
+  }
+  const tail = (await file.read(Math.max(0, end - TAIL_BYTES), Math.min(end, TAIL_BYTES))).toString("latin1");
+  if (otherTags.test(tail)) throw new NotCleanable("a tag of another kind");
   return end;
 }
 
