@@ -48,12 +48,13 @@ export function sharesAreOn(): boolean {
 export async function listShares(viewer: Viewer): Promise<ShareView[]> {
   const { store, now } = composition();
   const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
-  const usable = new Map<string, Promise<boolean>>();
-  const mayUse = ({ memberId, connectionId }: ListedShare) => {
+  const reached = new Map<string, Promise<string | undefined>>();
+  /** The connection is still the maker's, and leads where it led. */
+  const mayUse = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
     const key = `${memberId} ${connectionId}`;
-    const known = usable.get(key) ?? store.connections.getFor(memberId, connectionId).then((one) => one !== undefined);
-    usable.set(key, known);
-    return known;
+    const known = reached.get(key) ?? store.connections.getFor(memberId, connectionId).then((one) => one?.baseUrl);
+    reached.set(key, known);
+    return (await known) === baseUrl;
   };
   return Promise.all(
     shares.map(async (share) => ({

@@ -1,5 +1,6 @@
 // When a share opens nothing: wrong, over, revoked, without its password, or its maker may not show it any more.
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { listShares } from "@/lib/server/queries/shares";
 import { DAY, createShareWorld } from "./share-world";
 
 const { harness, given, upload, share, ask, visit, statusOf, expectClosed, now, pass } = await createShareWorld();
@@ -35,7 +36,7 @@ test("a share that is expired or revoked opens nothing, whoever asks", async () 
 test("it stops with its maker: suspended, lowered, without the connection, removed", async () => {
   const { store } = harness.console;
   const { memberId } = harness.viewerOf("operator");
-  const { token } = await share();
+  const { token, id } = await share();
   await store.members.change(memberId, { role: "viewer" });
   await expectClosed(token);
   await store.members.change(memberId, { role: "operator" });
@@ -49,7 +50,9 @@ test("it stops with its maker: suspended, lowered, without the connection, remov
   if (!connection) throw new Error("no connection");
   await store.connections.change(connection.id, { baseUrl: "http://127.0.0.1:9" });
   await expectClosed(token);
+  expect((await listShares(harness.viewerOf("operator"))).find((one) => one.id === id)?.state).toBe("closed");
   await store.connections.change(connection.id, { baseUrl: connection.baseUrl });
+  expect((await listShares(harness.viewerOf("operator"))).find((one) => one.id === id)?.state).toBe("open");
   expect(await statusOf(token, "/1")).toBe(200);
 
   const made = await store.members.create({ name: "Gone", email: "gone@desk.test", role: "operator", passwordHash: "x", createdAt: now() });
