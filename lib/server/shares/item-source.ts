@@ -71,7 +71,10 @@ export async function originalReading(access: Access, item: ShareItem, signal: A
     const total = Number(headers.get("content-range")?.split("/")[1] ?? Number.NaN);
     const isPart = status === 206 && Number.isSafeInteger(total);
     if (isPart) size = total;
-    const bytes = await new Response(limited(opened.value.body, isPart ? BLOCK : MOST_READ)).arrayBuffer();
+    const body = new Response(limited(opened.value.body, isPart ? BLOCK : MOST_READ));
+    const bytes = await body.arrayBuffer().catch((cause: unknown) => {
+      throw cause instanceof TooMuch ? cause : new TooMuch("the service broke off", { cause });
+    });
     fetched += bytes.byteLength;
     if (isPart) return ok(Buffer.from(bytes));
     whole = Buffer.from(bytes);

@@ -82,9 +82,9 @@ async function piecesOf(
 ): Promise<Result<Piece[], Failure>> {
   if (pieces !== undefined) return pieces === NONE ? failed(noShare) : ok(piecesSchema.parse(JSON.parse(pieces)));
   return looking(async () => {
-    const reading = await originalReading(access, item, signal);
-    if (!reading.ok) return reading;
     try {
+      const reading = await originalReading(access, item, signal);
+      if (!reading.ok) return reading;
       const found = (await cleanPieces(reading.value)) ?? [];
       await composition().store.shares.keepPieces(share.id, number, writeExactJson(found));
       return found.length === 0 ? failed(noShare) : ok(found);

@@ -255,3 +255,29 @@ test("what cannot be read while it is shared is left out, and refused where noth
   for (const rest of ["/1", "/1/256"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
   await service.close();
 });
+
+test("a service that breaks off while a file is looked through gives the one answer to strangers", async () => {
+  const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  let isBroken = false;
+  const service = await startLittleServer((request, response) => {
+    if (!request.url?.includes("/api/view")) {
+      const images = [{ filename: "a.png", subfolder: "", type: "output" }];
+      return answerJson(response, { id: "j", status: "completed", outputs: { "1": { images } } });
+    }
+    response.writeHead(200, { "content-type": "image/png", "content-length": picture.length });
+    if (isBroken) response.write(picture.subarray(0, 20), () => response.destroy());
+    else response.end(picture);
+  });
+  const connection = await harness.connect(service.url, "sk-key-of-the-service");
+  const json = { job: "j", expiresInMs: DAY };
+  const answer = await harness.request(`/api/console/shares?connection=${connection}`, { as: "operator", method: "POST", json });
+  const { path }: MadeShare = await answer.json();
+  const token = path.slice("/share/".length);
+  isBroken = true;
+  expect(await statusOf(token, "/1")).toBe(404);
+  isBroken = false;
+  expect(await statusOf(token, "/1")).toBe(200);
+  await service.close();
+});
