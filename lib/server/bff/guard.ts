@@ -1,4 +1,4 @@
-// What comes before every handler of the console, in one order: origin, session, recent sign-in, role, rate. And around it: the only catch, the
+// What comes before every handler of the console, in one order: origin, session, rate, recent sign-in, role. And around it: the only catch, the
 // headers, the audit entry of whatever changes something.
 // Guarantees: a handler without this wrapper is found by the security suite; an unknown error says nothing outside and is logged once.
 // Must never: log a header, a cookie, a query or a body.
@@ -79,6 +79,9 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const admitted = await admit(headers);
     if (!admitted.ok) return admitted;
     const viewer = admitted.value;
+    // Before anything is noted of who asks: refused requests fill no log either.
+    const waitMs = opened.console.memberLimit.take(countedAs(viewer));
+    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     const isRoleTooLow = !hasRole(viewer.role, guard.role);
     const frozen = await ifReadOnly(guard, opened.request);
     // The same request comes again once this is done: the log tells of that one.
@@ -90,8 +93,6 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     if ((guard.recent || guard.session) && viewer.credential.kind !== "session")
       return failed(refusal("FORBIDDEN", "Only a member who is signed in in a browser may do this."));
     if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
-    const waitMs = opened.console.memberLimit.take(countedAs(viewer));
-    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
     const held = holdBody(opened.request, async () => {
       const now = await readViewer(headers);

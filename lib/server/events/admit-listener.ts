@@ -46,7 +46,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   }
   return {
     ok: true,
-    owner: viewer.memberId,
+    owner: countedAs(viewer),
     open(target) {
       const feed = listenTo(access.target, clientId, passMessages(access, target));
       return feed && { stop: () => feed.stop(), objection: async () => (await objection()) ?? feed.objection() };
