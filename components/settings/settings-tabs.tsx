@@ -1,3 +1,5 @@
+"use client";
+
 import { useTranslations } from "next-intl";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
@@ -12,6 +14,12 @@ const parts = [
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },
 ] as const;
+/** On a narrow screen the row is wider than the page: where one is stands in its middle. */
+function showCurrent(row: HTMLElement | null): void {
+  const current = row?.querySelector<HTMLElement>("[aria-current]");
+  if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+}
+
 export type SettingsPart = (typeof parts)[number]["part"];
 
 /** Each part has an address of its own, so that back, reload and a middle click do what they do everywhere. */
@@ -19,6 +27,7 @@ export function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   return (
     <nav
+      ref={showCurrent}
       aria-label={t("label")}
       className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
     >
