@@ -84,7 +84,7 @@ export async function join(given: { token: string; name?: string; password: stri
   if (invitation.state !== "open") return failed(worthless(invitation.state));
   const frozen = invitation.resets ? undefined : await refusedAsReadOnly();
   if (frozen) return failed(frozen);
-  if (!invitation.resets && !env.passwordSignIn) return failed(passwordless);
+  if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
   if (!invitation.resets && given.name === undefined) return failed(nameless);
   const weak = await judgePassword(given.password, invitation.email);
   if (weak) return failed(weak);
