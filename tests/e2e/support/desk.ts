@@ -17,7 +17,7 @@ export type Desk = {
   /** Makes the owner without a browser. */
   setUp(request: APIRequestContext): Promise<void>;
   /** Gives the context a session of the owner, or of whoever else. */
-  signIn(context: BrowserContext, who?: Person): Promise<void>;
+  signIn(context: Pick<BrowserContext, "request">, who?: Person): Promise<void>;
   /** Makes an operator without a browser; `request` is the owner's. */
   addOperator(request: APIRequestContext, who: Person): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;

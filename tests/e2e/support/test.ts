@@ -1,16 +1,21 @@
 // The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
-import { test as base, expect, type Page } from "@playwright/test";
+import { type APIRequestContext, test as base, expect, type Page } from "@playwright/test";
+import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";
 
 export type TargetOptions = { target: "embedded" | "port" };
 type WorkerFixtures = TargetOptions & {
-  /** A set-up console, shared by the tests of a worker. */
-  desk: Desk;
-  /** A service on its own port, shared by the tests of a worker. */
-  service: PortService;
+  /** The set-up console of a worker, which tests see as `desk`, and its owner. */
+  sharedDesk: { desk: Desk; owner: APIRequestContext };
+  /** The service of a worker, which tests see as `service`. */
+  sharedService: PortService;
 };
 type TestFixtures = {
+  /** A set-up console, shared by the tests of a worker. Its service runs one job at a time; each test finds it with none. */
+  desk: Desk;
+  /** A service on its own port, shared in the same way. */
+  service: PortService;
   /** A console that nobody has set up yet, for this test alone. */
   freshDesk: Desk;
   /** A console for this test alone, in which the page is signed in as its owner. */
@@ -30,18 +35,19 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   target: ["embedded", { option: true, scope: "worker" }],
-  desk: [
+  sharedDesk: [
     async ({ playwright }, provide) => {
       const desk = await startDesk();
-      const request = await playwright.request.newContext();
-      await desk.setUp(request);
-      await request.dispose();
-      await provide(desk);
+      const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url } });
+      await desk.setUp(owner);
+      await desk.signIn({ request: owner });
+      await provide({ desk, owner });
+      await owner.dispose();
       expect(await desk.stop(), desk.output()).toBe(0);
     },
     { scope: "worker" },
   ],
-  service: [
+  sharedService: [
     async ({}, provide) => {
       const service = await startService();
       await provide(service);
@@ -49,6 +55,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     { scope: "worker" },
   ],
+  desk: async ({ sharedDesk: { desk, owner } }, provide) => {
+    await provide(desk);
+    const { connections }: { connections: ConnectionView[] } = await (await owner.get(`${desk.url}/api/console/connections`)).json();
+    await stopJobs(owner, desk.url, { params: { connection: connections.find(({ embedded }) => embedded)?.id ?? "" } });
+  },
+  service: async ({ sharedService, request }, provide) => {
+    await provide(sharedService);
+    await stopJobs(request, sharedService.url, { headers: { "X-API-Key": sharedService.key } });
+  },
   freshDesk: async ({}, provide) => {
     const desk = await startDesk();
     await provide(desk);
@@ -64,6 +79,23 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await provide(page);
   },
 });
+
+type Options = { params?: Record<string, string>; headers?: Record<string, string> };
+
+/** Cancels what waits or runs: the next test would stand behind it. */
+async function stopJobs(request: APIRequestContext, url: string, options: Options): Promise<void> {
+  const active = await request.get(`${url}/api/jobs`, {
+    ...options,
+    params: { ...options.params, status: "pending,in_progress", limit: "1" },
+  });
+  expect(active.status(), await active.text()).toBe(200);
+  const { pagination }: { pagination: { total: number } } = await active.json();
+  if (pagination.total === 0) return;
+  for (const [path, data] of Object.entries({ "/api/queue": { clear: true }, "/api/interrupt": {} })) {
+    const answer = await request.post(url + path, { ...options, data });
+    expect(answer.status(), await answer.text()).toBe(200);
+  }
+}
 
 /** A part that was streamed in stands in the document twice until the browser has moved it: no test looks before. */
 function seenWhenStreamed(page: Page): void {
