@@ -1,5 +1,5 @@
-// `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with the line
-// `N passed, N failed`.
+// `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with how each error begins and
+// the line `N passed, N failed`: who sees only the end of the output knows what failed, and why.
 // Names of checks as arguments run only these: `npm test -- lint types`.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -7,10 +7,12 @@ import { ensureBrowser } from "./browser.mjs";
 import { checks } from "./checks.mjs";
 import { enterProject, ensureBundles } from "./prepare.mjs";
 import { run } from "./run.mjs";
+import { beginnings, failureOf } from "./test-results.mjs";
 
 const began = performance.now();
 const asked = process.argv.slice(2);
 const totals = { passed: 0, failed: 0 };
+const failures = [];
 
 try {
   enterProject();
@@ -27,7 +29,7 @@ try {
   process.stdout.write(`${error.stack ?? error}\n`);
   totals.failed += 1;
 }
-process.stdout.write(`${seconds(began)} in all\n${totals.passed} passed, ${totals.failed} failed\n`);
+process.stdout.write(`${beginnings(failures)}${seconds(began)} in all\n${totals.passed} passed, ${totals.failed} failed\n`);
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
 async function runAll(chosen, browser) {
@@ -49,20 +51,26 @@ async function runAll(chosen, browser) {
   }
 }
 
-async function runOne({ name, command: [file, ...args], env, count }, browser) {
+async function runOne({ name, command: [file, ...args], env, read }, browser) {
   if (name === "browser") await browser;
   const started = performance.now();
   // Whatever path the person at the keyboard has: checks are of the build without one.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings });
-  const { passed, failed, slowest = [] } = count?.(code) ?? { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
+  const { passed, failed, slowest, failures: own } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;
+  if (failed > 0) failures.push(...(own.length > 0 ? own : [failureOf(name, output)]));
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(
-    `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${seconds(started)}${count ? `, ${passed} passed, ${failed} failed` : ""})\n`,
+    `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${seconds(started)}${read ? `, ${passed} passed, ${failed} failed` : ""})\n`,
   );
   for (const { file, ms } of slowest) process.stdout.write(`        ${(ms / 1000).toFixed(1).padStart(5)} s  ${file}\n`);
+}
+
+/** A check that is one command and no tests. */
+function readByItself(code) {
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, slowest: [], failures: [] };
 }
 
 function seconds(since) {

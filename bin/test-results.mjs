@@ -1,0 +1,110 @@
+// What a runner of tests says of its run: how many passed and failed, which files took longest, and why what failed did.
+import { existsSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+
+/**
+ * @typedef {{ name: string, error: string }} Failure
+ * @typedef {{ passed: number, failed: number, slowest: { file: string, ms: number }[], failures: Failure[] }} Results
+ */
+
+/**
+ * @param {number} code with which vitest ended
+ * @param {string} path of the report that it wrote as JSON
+ * @returns {Results}
+ */
+export function readVitest(code, path) {
+  const report = readJson(path);
+  const files = report?.testResults ?? [];
+  const failures = files.flatMap(({ name: file, message, assertionResults = [] }) => [
+    ...(message ? [{ name: fromHere(file), error: message }] : []),
+    ...assertionResults
+      .filter(({ status }) => status === "failed")
+      .map(({ fullName, failureMessages }) => ({ name: `${fromHere(file)} › ${fullName}`, error: failureMessages.join("\n") })),
+  ]);
+  const times = files.map(({ name: file, startTime, endTime }) => ({ file: fromHere(file), ms: endTime - startTime }));
+  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), slowest: slowest(times), failures };
+}
+
+/**
+ * @param {number} code with which Playwright ended
+ * @param {string} path of the report that it wrote as JSON
+ * @returns {Results}
+ */
+export function readPlaywright(code, path) {
+  const { config, suites = [], errors = [], stats } = readJson(path) ?? {};
+  const runs = suites.flatMap((suite) => runsOf(suite, fromHere(join(config.rootDir, suite.file))));
+  const failures = runs.filter(({ error }) => error !== "").map(({ file, title, error }) => ({ name: `${file} › ${title}`, error }));
+  const times = new Map();
+  for (const { file, ms } of runs) times.set(file, (times.get(file) ?? 0) + ms);
+  return {
+    ...counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
+    slowest: slowest([...times].map(([file, ms]) => ({ file, ms }))),
+    failures: [...errors.map(({ message }) => ({ name: "outside of the tests", error: message ?? "" })), ...failures],
+  };
+}
+
+function runsOf({ specs = [], suites = [] }, file) {
+  const own = specs.flatMap(({ title, tests }) =>
+    tests.flatMap(({ status, results }) =>
+      results.map(({ duration, errors }) => ({
+        file,
+        title,
+        ms: duration,
+        error: status === "expected" ? "" : errors.map(({ message }) => message ?? "").join("\n"),
+      })),
+    ),
+  );
+  return [...own, ...suites.flatMap((suite) => runsOf(suite, file))];
+}
+
+/**
+ * A check without tests, or a runner whose report names no reason: what it said is the error, from where it speaks of one.
+ * @param {string} name
+ * @param {string} output
+ * @returns {Failure}
+ */
+export function failureOf(name, output) {
+  return { name, error: output.slice(Math.max(0, output.search(/^.*\bErrors?\b/m))) };
+}
+
+const MOST_FAILURES = 10;
+/** What a page that shows the end of a run has room for. */
+const MOST_LINES = 30;
+
+/**
+ * The beginning of each error, for the end of the output: the fewer there are, the longer it is.
+ * @param {readonly Failure[]} failures
+ */
+export function beginnings(failures) {
+  const shown = failures.slice(0, MOST_FAILURES);
+  const lines = Math.min(15, Math.floor(MOST_LINES / shown.length) - 1);
+  const text = shown.flatMap(({ name, error }) => [`FAILED  ${name}`, ...firstLines(error, lines).map((line) => `        ${line}`)]);
+  const left = failures.length - shown.length;
+  return [...text, ...(left > 0 ? [`        and ${left} more`] : [])].map((line) => `${line}\n`).join("");
+}
+
+function firstLines(error, most) {
+  const lines = stripVTControlCharacters(error).split("\n");
+  return lines
+    .filter((line) => line.trim() !== "")
+    .slice(0, most)
+    .map((line) => line.slice(0, 240));
+}
+
+function slowest(files) {
+  return files.toSorted((one, other) => other.ms - one.ms).slice(0, 10);
+}
+
+/** A runner that ends badly without a failed test (a file that does not load, no report at all) has failed all the same. */
+function counted(code, passed, failed) {
+  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
+}
+
+function fromHere(file) {
+  return relative(process.cwd(), file);
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}

@@ -1,0 +1,89 @@
+// The end of `npm test`: what a page that shows only that tells of what failed.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { beginnings, failureOf, readPlaywright, readVitest } from "@/bin/test-results.mjs";
+
+let folder = "";
+const report = (value: unknown) => {
+  const path = join(folder, "report.json");
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+};
+const here = (path: string) => join(process.cwd(), path);
+
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "lightdesk-results-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("a browser test that failed is named with its message and call log, and one that passed is not", () => {
+  const spec = (title: string, status: string, errors: { message: string }[]) => ({
+    title,
+    tests: [{ status, results: [{ duration: 1500, errors }] }],
+  });
+  const message = "Error: \u001b[2mexpect(\u001b[22mlocator) failed\n\nCall log:\n  - waiting for getByText('Saved')";
+  const path = report({
+    config: { rootDir: here("tests/e2e") },
+    suites: [
+      { file: "a.spec.ts", specs: [spec("it saves", "unexpected", [{ message }])] },
+      { file: "b.spec.ts", specs: [spec("it reads", "expected", [])], suites: [{ specs: [spec("it lists", "expected", [])] }] },
+    ],
+    errors: [],
+    stats: { expected: 2, unexpected: 1, flaky: 0 },
+  });
+  const results = readPlaywright(1, path);
+  expect(results).toMatchObject({ passed: 2, failed: 1 });
+  expect(results.slowest).toEqual([
+    { file: "tests/e2e/b.spec.ts", ms: 3000 },
+    { file: "tests/e2e/a.spec.ts", ms: 1500 },
+  ]);
+  expect(beginnings(results.failures).split("\n")).toEqual([
+    "FAILED  tests/e2e/a.spec.ts › it saves",
+    "        Error: expect(locator) failed",
+    "        Call log:",
+    "          - waiting for getByText('Saved')",
+    "",
+  ]);
+});
+
+test("a unit test that failed and a file that does not load are named with their errors", () => {
+  const path = report({
+    numPassedTests: 1,
+    numFailedTests: 1,
+    testResults: [
+      { name: here("tests/unit/broken.test.ts"), message: "Cannot find module", startTime: 0, endTime: 5, assertionResults: [] },
+      {
+        name: here("tests/unit/a.test.ts"),
+        message: "",
+        startTime: 0,
+        endTime: 10,
+        assertionResults: [
+          { fullName: "sums add up", status: "failed", failureMessages: ["AssertionError: expected 1 to be 2\n    at a.test.ts:3"] },
+          { fullName: "sums begin", status: "passed", failureMessages: [] },
+        ],
+      },
+    ],
+  });
+  expect(readVitest(1, path).failures).toEqual([
+    { name: "tests/unit/broken.test.ts", error: "Cannot find module" },
+    { name: "tests/unit/a.test.ts › sums add up", error: "AssertionError: expected 1 to be 2\n    at a.test.ts:3" },
+  ]);
+});
+
+test("a runner that wrote no report has failed, and what it said is the reason", () => {
+  expect(readPlaywright(1, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 1, failures: [] });
+  expect(readVitest(0, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 0 });
+  expect(failureOf("build", "Building.\nError: no space left\n").error).toBe("Error: no space left\n");
+  expect(failureOf("types", "a.ts(1,1): error TS1").error).toBe("a.ts(1,1): error TS1");
+});
+
+test("however many failed, the end has room for them: one in fifteen lines, ten in thirty", () => {
+  const error = Array.from({ length: 80 }, (_, at) => `line ${at}`).join("\n");
+  const lines = (count: number) =>
+    beginnings(Array.from({ length: count }, (_, at) => ({ name: `test ${at}`, error }))).split("\n").length - 1;
+  expect(lines(0)).toBe(0);
+  expect(lines(1)).toBe(16);
+  expect(lines(3)).toBe(30);
+  expect(lines(10)).toBe(30);
+  expect(lines(200)).toBe(31);
+});
