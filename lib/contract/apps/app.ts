@@ -1,0 +1,257 @@
+// An app: a workflow with a face. What it is made of, and the shapes in which it and its runs travel.
+// Guarantees: whatever was parsed here is bounded and whole: each input and output is on a node of its graph, each default fits its input.
+// Components import the types only.
+
+import { z } from "zod";
+import { toPlainLine } from "../plain-line";
+import { workflowLimits } from "../read-workflow";
+import { graphSchema } from "../schemas/graph";
+import { freeForm } from "../schemas/lenient";
+import { type FileKind } from "../views/media-kind";
+import { type AppChange } from "./compare";
+import { checkValue, LONGEST_TEXT, problemSentence } from "./fill";
+
+export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
+
+const idSchema = z.string().min(1).max(200);
+function lineSchema(longest: number) {
+  return z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().max(longest));
+}
+const nameSchema = lineSchema(80).pipe(z.string().min(1));
+
+/** Whole numbers beyond 2^53 keep their digits. */
+export const appValueSchema = z.union([z.string().max(LONGEST_TEXT), z.number(), z.bigint(), z.boolean()]);
+export type AppValue = z.infer<typeof appValueSchema>;
+const limitSchema = z.union([z.number(), z.bigint()]);
+
+/** `picture`, `video`, `audio`: the value is the name of a file at the service, as an upload answers it. */
+export const appControlSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("text"), isLong: z.boolean().default(false) }),
+  z.object({
+    kind: z.literal("number"),
+    isWhole: z.boolean().default(false),
+    min: limitSchema.optional(),
+    max: limitSchema.optional(),
+    step: z.number().positive().optional(),
+    isSlider: z.boolean().default(false),
+  }),
+  /** A whole number that is drawn anew for each run where none is given, or `random` is. */
+  z.object({ kind: z.literal("seed"), min: limitSchema.optional(), max: limitSchema.optional() }),
+  z.object({ kind: z.literal("switch") }),
+  z.object({
+    kind: z.literal("choice"),
+    choices: z
+      .array(z.object({ value: z.union([z.string().max(1000), z.number(), z.boolean()]), label: lineSchema(200).optional() }))
+      .min(1)
+      .max(appBounds.choices),
+  }),
+  /** `hasMask`: a mask may be drawn on it. */
+  z.object({ kind: z.literal("picture"), hasMask: z.boolean().default(false) }),
+  z.object({ kind: z.literal("video") }),
+  z.object({ kind: z.literal("audio") }),
+]);
+export type AppControl = z.infer<typeof appControlSchema>;
+
+/** The order of the list is the order on screen; inputs of one group stand together under its name. */
+export const appInputSchema = z.object({
+  /** What the input is called in a request. */
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
+  node: idSchema,
+  input: idSchema,
+  label: nameSchema,
+  help: z.string().max(1000).default(""),
+  group: lineSchema(80).default(""),
+  control: appControlSchema,
+  default: appValueSchema.optional(),
+  isRequired: z.boolean().default(false),
+  example: appValueSchema.optional(),
+});
+export type AppInput = z.infer<typeof appInputSchema>;
+
+export const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
+export type AppOutput = z.infer<typeof appOutputSchema>;
+
+/** What has versions. */
+const definitionShape = z.object({
+  title: nameSchema,
+  text: z.string().max(5000).default(""),
+  tags: z
+    .array(lineSchema(40).pipe(z.string().min(1)))
+    .max(appBounds.tags)
+    .default([])
+    .transform((tags) => [...new Set(tags)]),
+  /** The id of an asset. */
+  cover: idSchema.optional(),
+  inputs: z.array(appInputSchema).max(appBounds.inputs).default([]),
+  /** Empty: whatever the run puts out. */
+  outputs: z.array(appOutputSchema).max(appBounds.outputs).default([]),
+  graph: graphSchema.refine((graph) => {
+    const nodes = Object.keys(graph).length;
+    return nodes > 0 && nodes <= workflowLimits.nodes;
+  }, `must have 1 to ${workflowLimits.nodes} nodes`),
+  /** The graph editor's file that the graph was made of. */
+  editor: freeForm.optional(),
+});
+export const appDefinitionSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
+  const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
+  const [names, places] = [new Set<string>(), new Set<string>()];
+  inputs.forEach((input, index) => {
+    const place = `${input.node}\n${input.input}`;
+    if (names.has(input.name)) complain(["inputs", index, "name"], "is the name of another input");
+    if (places.has(place)) complain(["inputs", index, "input"], "is chosen twice");
+    if (!Object.hasOwn(graph, input.node)) complain(["inputs", index, "node"], "is no node of the graph");
+    names.add(input.name);
+    places.add(place);
+    for (const field of ["default", "example"] as const) {
+      const value = input[field];
+      const checked = value === undefined ? undefined : checkValue(input, value);
+      if (checked?.ok === false) complain(["inputs", index, field], problemSentence(checked.problem));
+    }
+  });
+  outputs.forEach(({ node }, index) => {
+    if (!Object.hasOwn(graph, node)) complain(["outputs", index, "node"], "is no node of the graph");
+  });
+});
+export type AppDefinition = z.infer<typeof appDefinitionSchema>;
+
+/** Who sees and runs it, beside its maker. */
+export const appAccessSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("team") }),
+  z.object({ kind: z.literal("members"), members: z.array(idSchema).max(appBounds.members) }),
+  z.object({ kind: z.literal("me") }),
+]);
+export type AppAccess = z.infer<typeof appAccessSchema>;
+
+/** Of each member. A day is a day of UTC. What is left out has no limit here. */
+export const appLimitsSchema = z.object({
+  runsPerDay: z.int().min(1).max(100_000).optional(),
+  atOnce: z.int().min(1).max(1000).optional(),
+  picturePixels: z.int().min(1).max(1_000_000_000).optional(),
+  pictureBytes: z.int().min(1).max(10_000_000_000).optional(),
+});
+export type AppLimits = z.infer<typeof appLimitsSchema>;
+
+/** POST /api/apps?connection=ID, answered with `{ app: AppView }` and 201. */
+export const appBodySchema = z.object({
+  definition: appDefinitionSchema,
+  access: appAccessSchema.default({ kind: "me" }),
+  limits: appLimitsSchema.default({}),
+});
+export type AppBody = z.input<typeof appBodySchema>;
+
+/** PUT /api/apps/{id}: what is left out stays. `version`: the one that was changed; another one by now is a CONFLICT. */
+export const appUpdateSchema = z.object({
+  version: z.int().min(1),
+  definition: appDefinitionSchema.optional(),
+  access: appAccessSchema.optional(),
+  limits: appLimitsSchema.optional(),
+});
+export type AppUpdate = z.input<typeof appUpdateSchema>;
+
+/** GET /api/apps/{id}/export, and the body of POST /api/apps/import?connection=ID. Who may see it belongs to the place, not to the file. */
+export const APP_FILE_FORMAT = "lightdesk-app";
+export const appFileSchema = z.object({
+  format: z.literal(APP_FILE_FORMAT),
+  formatVersion: z.literal(1),
+  definition: appDefinitionSchema,
+  limits: appLimitsSchema.default({}),
+});
+export type AppFile = z.infer<typeof appFileSchema>;
+
+/** GET /api/apps?connection=ID. `after`: `next` of the page before. */
+export const appsQuerySchema = z.object({
+  q: z.string().max(200).default(""),
+  tag: z.string().max(40).optional(),
+  whose: z.enum(["all", "mine", "team", "favourites"]).default("all"),
+  after: z.string().max(300).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+});
+export type AppsQuery = z.input<typeof appsQuerySchema>;
+
+export type AppCard = {
+  id: string;
+  title: string;
+  text: string;
+  tags: string[];
+  /** GET /api/apps/{id}/cover answers a picture. */
+  hasCover: boolean;
+  /** Without a name: of somebody who left the team. */
+  maker: { id: string; name: string } | undefined;
+  access: AppAccess["kind"];
+  version: number;
+  updatedAt: number;
+  isFavourite: boolean;
+  canEdit: boolean;
+  canRun: boolean;
+};
+/** `tags`: of all apps that the member sees on the connection. */
+export type AppsAnswer = { apps: AppCard[]; tags: string[]; next?: string };
+
+/** GET /api/apps/{id}. `lastInputs`: of the member's last run. */
+export type AppView = AppCard & {
+  connectionId: string;
+  definition: Omit<AppDefinition, "graph" | "editor">;
+  limits: AppLimits;
+  /** For whoever may edit it. */
+  members?: string[];
+  /** GET /api/apps/{id}/workflow answers `{ graph, editor? }`. */
+  canSeeWorkflow: boolean;
+  lastInputs?: AppValues;
+};
+export type AppValues = Record<string, AppValue>;
+
+/** GET /api/apps/{id}/versions answers `{ versions: AppVersionView[] }`, the newest first; POST …/versions/{number}/restore `{ app }`. */
+export type AppVersionView = { number: number; at: number; by: string; changes: AppChange[]; restoredFrom?: number };
+
+/** POST /api/apps/{id}/presets, answered with `{ preset }`; PUT and DELETE …/presets/{preset}. GET answers `{ presets }`. */
+export const appPresetBodySchema = z.object({
+  name: nameSchema,
+  inputs: z.record(z.string().max(40), appValueSchema),
+  isTeam: z.boolean().default(false),
+});
+export type AppPreset = { id: string; name: string; inputs: AppValues; isTeam: boolean; canChange: boolean };
+
+/** POST /api/apps/{id}/runs, as JSON, answered with `{ run: AppRun }` and 202; as multipart, each part is one input, files too. */
+export const appRunBodySchema = z.object({ inputs: z.record(z.string().max(40), z.unknown()).default({}) });
+
+/**
+ * `sending`: recorded, and no answer of the service yet. `unsent`: the console ended before it was sent. `unknown`: it was sent, and what
+ * became of it cannot be known.
+ */
+export const appRunStates = ["sending", "unsent", "unknown", "pending", "in_progress", "completed", "failed", "cancelled"] as const;
+export type AppRunState = (typeof appRunStates)[number];
+
+/** `number`: GET /api/apps/{id}/runs/{run}/outputs/{number} answers the bytes, with ?edge=256 or 512 a small WebP. */
+export type AppResult = {
+  number: number;
+  /** Of the chosen output. */
+  label: string;
+  kind: FileKind;
+  name: string;
+  /** From /api on; absent where it is a text. */
+  path?: string;
+  text?: string;
+};
+/** GET /api/apps/{id}/runs answers `{ runs, next? }`, one's own, the newest first; …/runs/{run} `{ run }`; POST …/runs/{run}/cancel `{ run }`. */
+export type AppRun = {
+  id: string;
+  appId: string;
+  version: number;
+  state: AppRunState;
+  createdAt: number;
+  endedAt?: number;
+  inputs: AppValues;
+  /** 0 to 1, while it runs and where the service tells. */
+  progress?: number;
+  error?: { message: string };
+  results: AppResult[];
+  /** For whoever may see jobs. */
+  jobId?: string;
+};
+export const appRunsQuerySchema = z.object({
+  after: z.string().max(300).optional(),
+  limit: z.coerce.number().int().min(1).max(50).default(20),
+});
+
+/** POST /api/apps/{id}/files, one part `file`: a value for an input of the kind. GET …/files?name=VALUE answers the bytes, with edge a small WebP. */
+export type AppFileAnswer = { name: string };

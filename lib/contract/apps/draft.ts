@@ -1,0 +1,180 @@
+// An app begun from a workflow: from inputs that a person pinned, from the App mode of an editor's file, or from a past job's graph.
+// Guarantees: pure; never throws; what it answers is a definition that the schema takes. Free of zod: Run loads it.
+
+import { isLink } from "../graph";
+import { objectOf } from "../json/json";
+import { own } from "../json/own";
+import { nodeName } from "../loose-graph";
+import { inputsOf } from "../nodes/dynamic-inputs";
+import { type InputSpec, readInputSpec } from "../nodes/input-spec";
+import { type Graph } from "../schemas/graph";
+import { type ObjectInfo } from "../schemas/object-info";
+import { isSecretName } from "../secrets/secret-names";
+import { toPlainLine } from "../plain-line";
+import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
+import { checkValue } from "./fill";
+
+export type AppPin = { node: string; input: string };
+type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
+
+const MOST_INPUTS = 100;
+const MOST_CHOICES = 1000;
+const LONGEST_LINE = 200;
+const LARGEST_DEFAULT = 100_000;
+const isSeedName = /(^|_)seed$/i;
+const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
+
+/** Without pins and outputs: those of the editor's App mode, where its file has one. */
+export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
+  const mode = editor && appModeOf(editor);
+  const inputs: AppInput[] = [];
+  for (const pin of (chosen.pins ?? mode?.pins ?? []).slice(0, MOST_INPUTS)) {
+    const input = inputDraft(graph, pin, catalogue, inputs);
+    if (input) inputs.push(input);
+  }
+  const nodes = new Set(chosen.outputs ?? mode?.outputs ?? []);
+  const outputs = [...nodes].flatMap((node) => outputDraft(graph, node, catalogue) ?? []).slice(0, 50);
+  const line = toPlainLine(title).trim().slice(0, 80).trim();
+  return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
+}
+
+/** `extra.linearData` of an editor's file: what its maker chose there. Undefined where there is none. */
+export function appModeOf(editor: unknown): { pins: AppPin[]; outputs: string[] } | undefined {
+  const data = objectOf(objectOf(objectOf(editor)?.extra)?.linearData);
+  if (!data) return undefined;
+  const pins = listOf(data.inputs).flatMap((entry) => {
+    const [node, input] = [idOf(listOf(entry)[0]), listOf(entry)[1]];
+    return node !== undefined && typeof input === "string" ? [{ node, input }] : [];
+  });
+  return { pins, outputs: listOf(data.outputs).flatMap((id) => idOf(id) ?? []) };
+}
+
+/** Undefined for what is no input of the graph that a person could fill in: a link, a key, a list. `others`: names that are taken. */
+export function inputDraft(
+  graph: Graph,
+  { node: nodeId, input }: AppPin,
+  catalogue?: ObjectInfo,
+  others: readonly Pick<AppInput, "name" | "node" | "input">[] = [],
+): AppInput | undefined {
+  const node = own(graph, nodeId);
+  const value = own(node?.inputs, input);
+  if (!node || isLink(value) || isSecretName(input)) return undefined;
+  if (others.some((other) => other.node === nodeId && other.input === input)) return undefined;
+  const info = own(catalogue, node.class_type);
+  const described = inputsOf(info, node.inputs).find(({ name }) => name === input);
+  const control = controlOf(described && readInputSpec(input, described.raw), { input, classType: node.class_type, value });
+  if (!control) return undefined;
+  const base: AppInput = {
+    name: freeName(input, others),
+    node: nodeId,
+    input,
+    label: labelOf(input, node._meta?.title?.trim()),
+    help: "",
+    group: "",
+    control,
+    isRequired: ["picture", "video", "audio"].includes(control.kind),
+  };
+  const usual = defaultOf(base, value);
+  return usual === undefined ? base : { ...base, default: usual };
+}
+
+export function outputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo): AppOutput | undefined {
+  const node = own(graph, nodeId);
+  if (!node) return undefined;
+  const name = toPlainLine(nodeName(node, own(catalogue, node.class_type)?.display_name))
+    .trim()
+    .slice(0, 80)
+    .trim();
+  return { node: nodeId, label: name || nodeId };
+}
+
+/** A seed is drawn for each run, and a file is whoever's who runs it. */
+function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
+  if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
+  if (typeof value === "string" && value.length > LARGEST_DEFAULT) return undefined;
+  const checked = checkValue(input, value);
+  return checked.ok ? checked.value : undefined;
+}
+
+type Found = { input: string; classType: string; value: unknown };
+
+function controlOf(spec: InputSpec | undefined, { input, classType, value }: Found): AppControl | undefined {
+  if (typeof value === "object" && value !== null) return undefined;
+  switch (spec?.kind) {
+    case "text":
+      return { kind: "text", isLong: spec.multiline };
+    case "boolean":
+      return { kind: "switch" };
+    case "number":
+      return numberControl(input, spec);
+    case "hex-color":
+      return { kind: "text", isLong: false };
+    case "choice":
+      return choiceControl(spec, value);
+    case "box":
+      return undefined;
+    default:
+      return guessedControl({ input, classType, value });
+  }
+}
+
+function numberControl(name: string, { integer, min, max, step }: Extract<InputSpec, { kind: "number" }>): AppControl {
+  const range = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  if (integer && isSeedName.test(name)) return { kind: "seed", ...range };
+  return { kind: "number", isWhole: integer, isSlider: false, ...range, ...(step !== undefined && step > 0 && { step }) };
+}
+
+function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unknown): AppControl {
+  if (spec.image) return { kind: "picture", hasMask: false };
+  if (spec.media) return { kind: spec.media };
+  const known = spec.options.filter((option) => typeof option !== "string" || option.length <= 1000).slice(0, MOST_CHOICES);
+  if (known.length === 0 || (spec.isOpen && !known.some((option) => option === value))) return { kind: "text", isLong: false };
+  return { kind: "choice", choices: known.map((option) => ({ value: option })) };
+}
+
+function guessedControl({ input, classType, value }: Found): AppControl | undefined {
+  if (pictureClasses.has(classType) && input === "image") return { kind: "picture", hasMask: false };
+  if (typeof value === "boolean") return { kind: "switch" };
+  if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value) && isSeedName.test(input)))
+    return isSeedName.test(input) ? { kind: "seed" } : { kind: "number", isWhole: true, isSlider: false };
+  if (typeof value === "number") return { kind: "number", isWhole: false, isSlider: false };
+  return typeof value === "string" ? { kind: "text", isLong: value.length > LONGEST_LINE || value.includes("\n") } : undefined;
+}
+
+/** "noise_seed" is read as "Noise seed"; a node that a person named says more than its input. */
+function labelOf(input: string, title: string | undefined): string {
+  const words = toPlainLine(input)
+    .replace(/[_.\s]+/g, " ")
+    .trim();
+  const generic = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(words);
+  const named = toPlainLine(title ?? "").trim();
+  const label = (generic && named ? named : words) || "Value";
+  return (label.charAt(0).toUpperCase() + label.slice(1)).slice(0, 80).trim();
+}
+
+function freeName(input: string, others: readonly Pick<AppInput, "name">[]): string {
+  const word = input
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^[^a-z]+|_+$/g, "")
+    .slice(0, 34)
+    .replace(/_+$/, "");
+  const base = word || "value";
+  const taken = new Set(others.map(({ name }) => name));
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}_${number}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === "number" || typeof value === "bigint"
+    ? String(value)
+    : typeof value === "string" && value !== ""
+      ? value
+      : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

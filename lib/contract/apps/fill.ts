@@ -1,0 +1,150 @@
+// The values of an app's inputs, checked and written into its graph. What is wrong is said by the input's label, never by a node.
+// Guarantees: pure; never throws; whole numbers keep every digit. Free of zod: browsers check with it before anything is sent.
+
+import { parseJson } from "../json/json";
+import { own } from "../json/own";
+import { type Graph } from "../schemas/graph";
+import { type AppControl, type AppInput, type AppValue, type AppValues } from "./app";
+
+export const LONGEST_TEXT = 100_000;
+/** In place of a seed: draw one. */
+export const RANDOM = "random";
+const LARGEST_SEED = 2 ** 32 - 1;
+
+type Face = { inputs: readonly AppInput[]; graph: Graph };
+export type AppProblem = {
+  input: string;
+  label: string;
+  control?: AppControl["kind"];
+  code: "missing" | "wrong_type" | "not_whole" | "too_small" | "too_large" | "too_long" | "not_a_choice" | "unknown_input" | "not_yours";
+  limit?: number | bigint;
+};
+/** `values`: what the graph was filled with, defaults and drawn seeds among them. */
+export type Filled = { ok: true; graph: Graph; values: AppValues } | { ok: false; problems: AppProblem[] };
+type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
+
+/** What is not given is the default, and else what the graph holds. `random`: at least 0 and less than 1. */
+export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, unknown>>, random: () => number = Math.random): Filled {
+  const names = new Set(inputs.map(({ name }) => name));
+  const problems: AppProblem[] = Object.keys(given).flatMap((name) =>
+    names.has(name) ? [] : [{ input: name, label: name, code: "unknown_input" as const }],
+  );
+  const values: [string, AppValue][] = [];
+  const filled = new Map(Object.entries(graph));
+  for (const input of inputs) {
+    const value = own(given, input.name);
+    const checked = isEmpty(value) ? emptyValue(input, random) : checkValue(input, value, random);
+    if (checked === undefined) continue;
+    if (!checked.ok) {
+      problems.push(checked.problem);
+      continue;
+    }
+    values.push([input.name, checked.value]);
+    const node = filled.get(input.node);
+    if (node) filled.set(input.node, { ...node, inputs: { ...node.inputs, [input.input]: checked.value } });
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, graph: Object.fromEntries(filled), values: Object.fromEntries(values) };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+function emptyValue(input: AppInput, random: () => number): Checked | undefined {
+  const { control, isRequired } = input;
+  if (control.kind === "seed" && input.default === undefined) return checkValue(input, RANDOM, random);
+  if (input.default !== undefined && input.default !== "") return checkValue(input, input.default, random);
+  if (isRequired) return { ok: false, problem: problemOf(input, "missing") };
+  return control.kind === "text" && input.default === "" ? { ok: true, value: "" } : undefined;
+}
+
+export function checkValue(input: AppInput, value: unknown, random: () => number = Math.random): Checked {
+  const { control } = input;
+  const bad = (code: AppProblem["code"], limit?: number | bigint): Checked => ({ ok: false, problem: problemOf(input, code, limit) });
+  switch (control.kind) {
+    case "number":
+    case "seed": {
+      if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawn(control, random) };
+      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return bad("wrong_type");
+      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value)) return bad("not_whole");
+      if (control.min !== undefined && value < control.min) return bad("too_small", control.min);
+      if (control.max !== undefined && value > control.max) return bad("too_large", control.max);
+      return { ok: true, value };
+    }
+    case "switch":
+      return typeof value === "boolean" ? { ok: true, value } : bad("wrong_type");
+    case "choice": {
+      const choice = control.choices.find((one) => one.value === value);
+      return choice ? { ok: true, value: choice.value } : bad("not_a_choice");
+    }
+    default: {
+      if (typeof value !== "string") return bad("wrong_type");
+      const most = control.kind === "text" ? LONGEST_TEXT : 1000;
+      return value.length <= most ? { ok: true, value } : bad("too_long", most);
+    }
+  }
+}
+
+function drawn({ min = 0, max = LARGEST_SEED }: { min?: number | bigint; max?: number | bigint }, random: () => number): number {
+  const low = Math.ceil(Number(min));
+  const high = Math.min(Number(max), low + LARGEST_SEED);
+  return Math.max(low, low + Math.floor(random() * (high - low + 1)));
+}
+
+function problemOf({ name, label, control }: AppInput, code: AppProblem["code"], limit?: number | bigint): AppProblem {
+  return { input: name, label, control: control.kind, code, ...(limit !== undefined && { limit }) };
+}
+
+/** A text field of a form that carries files, as the input's own type; what cannot be read stays a text, and is refused as one. */
+export function valueOfText({ control }: AppInput, text: string): unknown {
+  if (control.kind === "number" || control.kind === "seed" || control.kind === "switch") return text === "" ? undefined : scalarOf(text);
+  if (control.kind === "choice") return control.choices.find(({ value }) => String(value) === text)?.value ?? text;
+  return text;
+}
+
+function scalarOf(text: string): unknown {
+  const read = parseJson(text);
+  return typeof read === "number" || typeof read === "bigint" || typeof read === "boolean" ? read : text;
+}
+
+const needed: Readonly<Record<AppControl["kind"], string>> = {
+  picture: "an image",
+  video: "a video",
+  audio: "a sound",
+  text: "a text",
+  number: "a number",
+  seed: "a number",
+  switch: "true or false",
+  choice: "a choice",
+};
+
+/** For programs, in English; screens have sentences of their own for each code. */
+export function problemSentence(problem: AppProblem): string {
+  return `${problem.label}: ${whatIsWrong(problem)}`;
+}
+
+function whatIsWrong({ code, control = "text", limit }: AppProblem): string {
+  switch (code) {
+    case "missing":
+      return `needs ${needed[control]}`;
+    case "wrong_type":
+      return control === "picture" || control === "video" || control === "audio"
+        ? "must be a file, or the name of one"
+        : `must be ${needed[control]}`;
+    case "not_whole":
+      return "must be a whole number";
+    case "too_small":
+      return `must be at least ${limit}`;
+    case "too_large":
+      return `must be at most ${limit}`;
+    case "too_long":
+      return `may have at most ${limit} characters`;
+    case "not_a_choice":
+      return "is none of its choices";
+    case "unknown_input":
+      return "is no input of this app";
+    case "not_yours":
+      return "is not a file that you have given to this app. Send it again";
+  }
+}

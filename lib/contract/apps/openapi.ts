@@ -1,0 +1,197 @@
+// The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how a run is read.
+// Guarantees: made of the app's definition alone; it names no node and holds no value of a person.
+
+import { type JsonSchema } from "../openapi/wire-schema";
+import { IDEMPOTENCY_HEADER } from "../submission";
+import { type AppControl, type AppDefinition, type AppInput, appRunStates } from "./app";
+import { RANDOM } from "./fill";
+
+type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
+
+export function appDocument(app: Described, baseUrl: string): JsonSchema {
+  const path = `/api/apps/${app.id}/runs`;
+  const run = { $ref: "#/components/schemas/Run" };
+  const one = {
+    description: "The run.",
+    content: { "application/json": { schema: { type: "object", properties: { run }, required: ["run"] } } },
+  };
+  const runParameter = { name: "run", in: "path", required: true, schema: { type: "string", format: "uuid" } };
+  return {
+    openapi: "3.1.0",
+    info: { title: app.title, version: String(app.version), ...(app.text && { description: app.text }) },
+    servers: [{ url: baseUrl }],
+    security: [{ ApiKey: [] }, { Bearer: [] }],
+    paths: {
+      [path]: {
+        post: {
+          operationId: "runApp",
+          summary: `Runs ${app.title}.`,
+          parameters: [
+            {
+              name: IDEMPOTENCY_HEADER,
+              in: "header",
+              schema: { type: "string", pattern: "^[A-Za-z0-9-]{16,64}$" },
+              description: "The same key again answers the same run, and starts no second one.",
+            },
+          ],
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": { schema: { type: "object", properties: { inputs: appInputsSchema(app.inputs) }, required: ["inputs"] } },
+              "multipart/form-data": { schema: multipartSchema(app.inputs) },
+            },
+          },
+          responses: { "202": { ...one, description: "Begun." }, ...refusals },
+        },
+        get: {
+          operationId: "listAppRuns",
+          summary: "One's own runs, the newest first.",
+          responses: {
+            "200": {
+              description: "Runs.",
+              content: {
+                "application/json": {
+                  schema: {
+                    type: "object",
+                    properties: { runs: { type: "array", items: run }, next: { type: "string" } },
+                    required: ["runs"],
+                  },
+                },
+              },
+            },
+            ...refusals,
+          },
+        },
+      },
+      [`${path}/{run}`]: {
+        get: {
+          operationId: "readAppRun",
+          summary: "A run, with what it put out.",
+          parameters: [runParameter],
+          responses: { "200": one, ...refusals },
+        },
+      },
+      [`${path}/{run}/cancel`]: {
+        post: {
+          operationId: "cancelAppRun",
+          summary: "Cancels a run.",
+          parameters: [runParameter],
+          responses: { "200": one, ...refusals },
+        },
+      },
+    },
+    components: {
+      securitySchemes: {
+        ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+        Bearer: { type: "http", scheme: "bearer", description: "A personal access token of this console." },
+      },
+      schemas: { Run: runSchema, Refusal: refusalSchema },
+    },
+  };
+}
+
+/** The named inputs of a request, as JSON Schema. */
+export function appInputsSchema(inputs: readonly AppInput[]): JsonSchema {
+  const required = inputs.filter((input) => input.isRequired && input.default === undefined).map(({ name }) => name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(inputs.map((input) => [input.name, inputSchema(input)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+function multipartSchema(inputs: readonly AppInput[]): JsonSchema {
+  const whole = appInputsSchema(inputs);
+  const files = inputs.filter(({ control }) => isFileKind(control.kind));
+  const parts = files.map(({ name, label }) => [name, { type: "string", contentMediaType: "application/octet-stream", title: label }]);
+  const { properties } = whole;
+  return { ...whole, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
+}
+
+export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video" | "audio" {
+  return kind === "picture" || kind === "video" || kind === "audio";
+}
+
+function inputSchema({ label, help, control, default: usual, example }: AppInput): JsonSchema {
+  return {
+    title: label,
+    ...(help && { description: help }),
+    ...typeSchema(control),
+    ...(usual !== undefined && { default: usual }),
+    ...(example !== undefined && { examples: [example] }),
+  };
+}
+
+function typeSchema(control: AppControl): JsonSchema {
+  switch (control.kind) {
+    case "text":
+      return { type: "string" };
+    case "number":
+      return { type: control.isWhole ? "integer" : "number", ...rangeOf(control) };
+    case "seed":
+      return { anyOf: [{ type: "integer", ...rangeOf(control) }, { const: RANDOM }] };
+    case "switch":
+      return { type: "boolean" };
+    case "choice":
+      return { enum: control.choices.map(({ value }) => value) };
+    default:
+      return { type: "string", description: "The name of a file at the service, as an upload to this app answers it." };
+  }
+}
+
+function rangeOf({ min, max }: { min?: number | bigint; max?: number | bigint }): JsonSchema {
+  return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+}
+
+const refusalSchema = {
+  type: "object",
+  properties: { code: { type: "string" }, message: { type: "string" }, details: {}, request_id: { type: "string" } },
+  required: ["code", "message"],
+};
+const refused = (description: string) => ({
+  description,
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Refusal" } } },
+});
+const refusals = {
+  "400": refused("What was sent cannot be read."),
+  "401": refused("No valid token."),
+  "403": refused("Not allowed."),
+  "404": refused("There is no such app or run, or it is not for this member."),
+  "409": refused("The key was used for another run."),
+  "413": refused("A file is too large."),
+  "422": refused("An input is missing or wrong; details lists them."),
+  "429": refused("A limit of the app; Retry-After says when again, where that is known."),
+};
+
+const runSchema = {
+  type: "object",
+  properties: {
+    id: { type: "string", format: "uuid" },
+    appId: { type: "string" },
+    version: { type: "integer" },
+    state: { enum: appRunStates },
+    createdAt: { type: "integer", description: "Milliseconds since 1970." },
+    endedAt: { type: "integer" },
+    inputs: { type: "object" },
+    progress: { type: "number", minimum: 0, maximum: 1 },
+    error: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
+    results: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          number: { type: "integer" },
+          label: { type: "string" },
+          kind: { type: "string" },
+          name: { type: "string" },
+          path: { type: "string", description: "From /api on: GET answers the bytes, with ?edge=256 or 512 a small WebP." },
+          text: { type: "string" },
+        },
+        required: ["number", "label", "kind", "name"],
+      },
+    },
+    jobId: { type: "string" },
+  },
+  required: ["id", "appId", "version", "state", "createdAt", "inputs", "results"],
+};

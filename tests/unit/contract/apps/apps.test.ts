@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { type AppDefinition, appDefinitionSchema, type AppInput } from "@/lib/contract/apps/app";
+import { compareVersions } from "@/lib/contract/apps/compare";
+import { appDraft, appModeOf } from "@/lib/contract/apps/draft";
+import { fillApp, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
+import { appDocument } from "@/lib/contract/apps/openapi";
+
+const graph = {
+  "1": { class_type: "LoadImage", inputs: { image: "old.png" } },
+  "2": { class_type: "KSampler", inputs: { seed: 18446744073709551615n, steps: 20, cfg: 7.5, sampler_name: "euler", image: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "out" }, _meta: { title: "Result" } },
+};
+const input = (name: string, node: string, control: AppInput["control"], more: Partial<AppInput> = {}): AppInput => ({
+  name,
+  node,
+  input: name,
+  label: `The ${name}`,
+  help: "",
+  group: "",
+  control,
+  isRequired: false,
+  ...more,
+});
+const picture = input("picture", "1", { kind: "picture", hasMask: false }, { input: "image", label: "Picture", isRequired: true });
+const steps = input("steps", "2", { kind: "number", isWhole: true, min: 1, max: 50, isSlider: true }, { default: 20 });
+const seed = input("seed", "2", { kind: "seed", min: 0, max: 18446744073709551615n });
+const app: AppDefinition = {
+  title: "Sharpen",
+  text: "",
+  tags: [],
+  inputs: [picture, steps, seed],
+  outputs: [{ node: "3", label: "Result" }],
+  graph,
+};
+
+describe("filling an app", () => {
+  it("writes values, defaults and a drawn seed into the graph, and leaves the app's own graph alone", () => {
+    const filled = fillApp(app, { picture: "new.png" }, () => 0.5);
+    expect(filled).toMatchObject({ ok: true, values: { picture: "new.png", steps: 20, seed: 2147483648 } });
+    expect(filled.ok && filled.graph["1"]?.inputs.image).toBe("new.png");
+    expect(filled.ok && filled.graph["2"]?.inputs).toMatchObject({ steps: 20, seed: 2147483648, image: ["1", 0] });
+    expect(graph["1"].inputs.image).toBe("old.png");
+  });
+
+  it("keeps every digit of a seed of twenty", () => {
+    const filled = fillApp(app, { picture: "new.png", seed: 18446744073709551614n });
+    expect(filled.ok && filled.graph["2"]?.inputs.seed).toBe(18446744073709551614n);
+  });
+
+  it("says what is wrong by labels, all of it at once, and never names a node", () => {
+    const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
+    expect(filled.ok ? [] : filled.problems.map(problemSentence)).toEqual([
+      "extra: is no input of this app",
+      "Picture: needs an image",
+      "The steps: must be at most 50",
+      "The seed: must be a whole number",
+    ]);
+  });
+
+  it("takes nothing that an object inherits for a value or an input", () => {
+    const filled = fillApp({ ...app, inputs: [{ ...steps, name: "constructor", default: undefined, isRequired: true }] }, {});
+    expect(filled).toMatchObject({ ok: false, problems: [{ code: "missing" }] });
+  });
+
+  it("reads the text fields of a form as their inputs' types", () => {
+    const choice = input("size", "2", { kind: "choice", choices: [{ value: 512 }, { value: "large" }] });
+    const swap = input("swap", "2", { kind: "switch" });
+    const read = [
+      valueOfText(seed, "18446744073709551615"),
+      valueOfText(choice, "512"),
+      valueOfText(swap, "true"),
+      valueOfText(steps, "many"),
+    ];
+    expect(read).toEqual([18446744073709551615n, 512, true, "many"]);
+  });
+});
+
+describe("an app's definition", () => {
+  it("is refused where an input or output is on no node, is named twice, or has a default that does not fit", () => {
+    const bad = {
+      ...app,
+      inputs: [steps, { ...steps, node: "9" }, { ...seed, name: "other", default: -1 }],
+      outputs: [{ node: "x", label: "X" }],
+    };
+    const read = appDefinitionSchema.safeParse(bad);
+    expect(read.success ? [] : read.error.issues.map(({ path }) => path.join("."))).toEqual([
+      "inputs.1.name",
+      "inputs.1.node",
+      "inputs.2.default",
+      "outputs.0.node",
+    ]);
+  });
+});
+
+describe("an app begun from a workflow", () => {
+  it("takes what the editor's App mode chose, and leaves out links and what is not there", () => {
+    const editor = {
+      nodes: [],
+      extra: { linearData: { inputs: [[1, "image"], [2, "seed", { height: 3 }], [2, "image"], [7, "x"], "odd"], outputs: [3, 9] } },
+    };
+    expect(appModeOf(editor)?.outputs).toEqual(["3", "9"]);
+    const draft = appDraft({ graph, editor, title: "  Sharpen\n it " });
+    expect(draft).toMatchObject({
+      title: "Sharpen it",
+      inputs: [
+        { name: "image", node: "1", control: { kind: "picture" }, isRequired: true },
+        { name: "seed", control: { kind: "seed" } },
+      ],
+      outputs: [{ node: "3", label: "Result" }],
+    });
+    expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
+  });
+
+  it("takes pinned inputs with the service's ranges and choices, and never a key", () => {
+    const catalogue = {
+      KSampler: {
+        input: { required: { steps: ["INT", { min: 1, max: 100, step: 1 }], sampler_name: [["euler", "dpm"]], api_key: ["STRING", {}] } },
+      },
+    };
+    const pins = ["steps", "sampler_name", "api_key"].map((name) => ({ node: "2", input: name }));
+    const { inputs } = appDraft({ graph, title: "x", pins }, catalogue);
+    expect(inputs).toMatchObject([
+      { name: "steps", label: "Steps", control: { kind: "number", isWhole: true, min: 1, max: 100 }, default: 20 },
+      { name: "sampler_name", control: { kind: "choice", choices: [{ value: "euler" }, { value: "dpm" }] }, default: "euler" },
+    ]);
+  });
+});
+
+describe("versions of an app", () => {
+  it("differ by a plain list, in whatever order fields stand", () => {
+    const later = { ...app, title: "Sharper", inputs: [seed, { ...steps, label: "Rounds" }], outputs: app.outputs };
+    expect(compareVersions(app, later)).toEqual([
+      { what: "title" },
+      { what: "input_removed", label: "Picture" },
+      { what: "input_changed", label: "Rounds" },
+      { what: "input_order" },
+    ]);
+    expect(compareVersions(app, { ...app, graph: { "3": graph["3"], "2": graph["2"], "1": graph["1"] } })).toEqual([]);
+  });
+});
+
+it("describes an app's own operation, and names no node", () => {
+  const document = appDocument({ id: "a1", version: 2, ...app }, "http://127.0.0.1:3000");
+  expect(document).toMatchObject({
+    info: { title: "Sharpen", version: "2" },
+    paths: {
+      "/api/apps/a1/runs": {
+        post: {
+          requestBody: {
+            content: {
+              "application/json": {
+                schema: {
+                  properties: {
+                    inputs: { required: ["picture"], properties: { steps: { type: "integer", minimum: 1, maximum: 50, default: 20 } } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  });
+  expect(Object.keys(document)).not.toContain("graph");
+});
