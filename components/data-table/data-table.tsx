@@ -5,16 +5,70 @@
 // and knows all that match on other pages.
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
-import { type MouseEvent, useMemo, useRef, type RefObject, useState } from "react";
+import { type MouseEvent, useMemo, useRef, type RefObject, useState, memo, useCallback, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { drawnColumns } from "./drawn-columns";
 import { features, type Features, type Sizing, type Sorting } from "./features";
 import { TableHead } from "./table-head";
 import { type RowMarks, drawRow, type RowLook } from "./table-row";
 import { useRowKeys } from "./use-row-keys";
-import { RowsOf } from "./row-group";
-import { type Grouped, groupRows } from "./row-groups";
+import { type Grouped, groupRows, type RowGroup } from "./row-groups";
 import { useRowWindow } from "./use-row-window";
+import { type RowWindow } from "./row-window";
+
+type RowsOfProps<Row extends RowData> = {
+  group: RowGroup<Row>;
+  rowWindow: RowWindow;
+  look: RowLook<Row>;
+  lightText: (row: Row) => string;
+  /** Where the list's rows begin in a longer one. */
+  listFirst: number;
+};
+
+/** Some rows: whole near the screen, text elsewhere, in the same height. */
+const RowsOf = memo(RowsOfView) as typeof RowsOfView;
+
+function RowsOfView<Row extends RowData>({ group, rowWindow, look, lightText, listFirst }: RowsOfProps<Row>) {
+  const { key, first, offset, rows } = group;
+  const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
+  const span = useSyncExternalStore(
+    subscribe,
+    () => rowWindow.spanOf(key),
+    () => rowWindow.firstSpanOf(key),
+  );
+  const from = Math.max(0, span.from - offset);
+  const to = Math.max(from, Math.min(rows.length, span.to - offset));
+  const { isLong } = look;
+  return (
+    <tbody
+      data-group={key}
+      role={isLong ? (from < to ? "rowgroup" : "none") : undefined}
+      style={isLong ? { height: heightOf(rows.length) } : undefined}
+    >
+      {from > 0 ? <LightRows rows={rows.slice(0, from)} lightText={lightText} /> : null}
+      {rows.slice(from, to).map((row, at) => drawRow(row, look, listFirst + first + from + at))}
+      {to < rows.length ? <LightRows rows={rows.slice(to)} lightText={lightText} /> : null}
+    </tbody>
+  );
+}
+
+const heightOf = (count: number) => `calc(var(--row-height) * ${count})`;
+
+type LightRowsProps<Row> = { rows: readonly Row[]; lightText: (row: Row) => string };
+
+/** Their words replace the rows while the list flies past, and in the browser's own search. The stylesheet leaves out what is far from view. */
+function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
+  return (
+    <tr role="none" className="light-rows">
+      {/* One cell: a span over columns that a narrow screen hides would bring them back, empty. */}
+      <td role="none" className="whole-cell">
+        <div aria-hidden="true" style={{ height: heightOf(rows.length) }}>
+          {rows.map(lightText).join("\n")}
+        </div>
+      </td>
+    </tr>
+  );
+}
 
 type DataTableProps<Row extends RowData> = {
   /** Read out before the table; not shown. */

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useSyncExternalStore } from "react";
+import { useSyncExternalStore, useState } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
@@ -8,8 +8,9 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
-import { type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
-import { ReplaceDialog } from "./replace-dialog";
+import { type FileUpload, type FileUploads, isLeft, isUnderWay, type Answer } from "./file-uploads";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Dialog } from "@/components/ui/dialog";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",
@@ -106,5 +107,61 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
         <X aria-hidden="true" className="size-3.5" />
       </button>
     </li>
+  );
+}
+
+type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
+
+/** Asks about one file after the other; one answer can be for all that came with it. Closing it asks no more until a person wants to decide. */
+function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
+  const t = useTranslations("files.replace");
+  const [isForAll, setForAll] = useState(false);
+  // Of a whole upload: its other files go on coming back as asked about, and each of them would open it anew.
+  const [later, setLater] = useState<ReadonlySet<number>>(new Set());
+  const asked = all.filter(({ state }) => state === "asked");
+  const open = asked.filter(({ batch }) => !later.has(batch));
+  // What is being read is not swapped for another question, whichever file turns out to exist meanwhile.
+  const [key, setKey] = useState<number>();
+  const file = open.find((one) => one.key === key) ?? open[0];
+  if (file?.key !== key) {
+    setKey(file?.key);
+    setForAll(false);
+  }
+  const others = all.filter((one) => one.batch === file?.batch && one.key !== file.key && isUnderWay(one));
+  function say(answer: Answer) {
+    if (file) uploads.answer(file.key, answer, isForAll);
+  }
+  return (
+    <>
+      {asked.some(({ batch }) => later.has(batch)) ? (
+        <Button size="small" className="mt-1.5" onClick={() => setLater(new Set())}>
+          {t("ask", { count: asked.length })}
+        </Button>
+      ) : null}
+      <Dialog
+        isOpen={file !== undefined}
+        onClose={() => {
+          // Without a file it closed by itself, since nothing is left to ask.
+          if (file) setLater((before) => new Set([...before, ...open.map(({ batch }) => batch)]));
+        }}
+        title={t("title", { path: file?.path ?? "" })}
+        actions={
+          <>
+            <Button onClick={() => say("keep")}>{t("keep")}</Button>
+            <Button tone="danger" onClick={() => say("replace")}>
+              {t(isForAll ? "replaceAll" : "replace")}
+            </Button>
+          </>
+        }
+      >
+        <p>{t("text")}</p>
+        {others.length > 0 ? (
+          <label className="mt-3 flex items-center gap-2 text-ink">
+            <Checkbox checked={isForAll} onChange={(event) => setForAll(event.currentTarget.checked)} />
+            {t("all", { count: asked.filter(({ batch }) => batch === file?.batch).length })}
+          </label>
+        ) : null}
+      </Dialog>
+    </>
   );
 }

@@ -12,12 +12,57 @@ import { type Motion } from "@/lib/browser/poll-plan";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { ActsPart } from "./acts-part";
 import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
 import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./overview-jobs";
-import { ToldFailure } from "./part";
+import { ToldFailure, Part, PartNote } from "./part";
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
+import { useActWords } from "@/components/frame/act-words";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { withQuery } from "@/lib/browser/urls";
+import { type AuditPage } from "@/lib/contract/audit/audit";
+import { RowsSkeleton } from "./skeletons";
+
+const MOST_ACTS = 6;
+const toEntries = ({ entries }: AuditPage) => entries;
+
+/** The newest entries of the audit log, for those who may read it. */
+function ActsPart() {
+  const t = useTranslations("overview.acts");
+  const { wordOf, triedOf } = useActWords();
+  const poll = usePoll(withQuery("/api/console/audit", { limit: MOST_ACTS }), { read: toEntries, motion: () => "background" });
+  return (
+    <Part
+      title={t("title")}
+      all={{ href: "/settings/audit", text: t("all") }}
+      poll={poll}
+      skeleton={<RowsSkeleton rows={MOST_ACTS} />}
+      bodyClassName="p-0 min-h-[294px]"
+    >
+      {(entries) =>
+        entries.length === 0 ? (
+          <PartNote>{t("none")}</PartNote>
+        ) : (
+          <ul>
+            {entries.map(({ id, at, member, action, status }) => (
+              <li
+                key={id}
+                data-entry={id}
+                className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 py-1 last:border-b-0"
+              >
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate">{member?.name || t("nobody")}</span>
+                  <span className="block truncate text-sm text-ink-2">{status < 400 ? wordOf(action) : triedOf(action)}</span>
+                </span>
+                <RelativeTime ms={at} className="whitespace-nowrap text-ink-3" />
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Part>
+  );
+}
 
 type Reading<T> = Promise<Result<Stamped<T>, Failure>>;
 export type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;

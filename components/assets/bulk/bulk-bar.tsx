@@ -13,15 +13,18 @@ import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetAct, type Entry } from "./asset-acts";
-import { BulkConfirm } from "./bulk-confirm";
 import { AssetLines } from "./asset-lines";
-import { type Selected, useAssetBulk } from "./use-asset-bulk";
+import { type Selected, useAssetBulk, type Asked } from "./use-asset-bulk";
 import { useTold } from "./use-told";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/archive";
 import { assetsApiPath } from "../assets-address";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
+import { Dialog } from "@/components/ui/dialog";
+import { MOST_IN_ACT } from "./walk-assets";
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
@@ -178,4 +181,38 @@ function useArchive(connectionId: string | undefined) {
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
   }
   return { download, isAsking };
+}
+
+type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
+
+/** Asks by the number; a number that one press cannot reach is said before, not after. */
+function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
+  const t = useTranslations("assets.bulk.ask");
+  const isLocal = useConnection()?.isLocal === true;
+  if (!asked) return null;
+  const { act, selected } = asked;
+  const total = selected.kind === "named" ? selected.assets.length : selected.total;
+  const fixed = selected.kind === "named" ? selected.assets.filter(({ immutable }) => immutable).length : 0;
+  const count = Math.min(total - fixed, MOST_IN_ACT);
+  const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("keep")}</Button>
+          <Button tone={act.kind === "delete" ? "danger" : "primary"} onClick={onConfirm}>
+            {title}
+          </Button>
+        </>
+      }
+    >
+      <p>{t(`${act.kind}.text`)}</p>
+      {act.kind === "delete" && isLocal ? <p className="mt-2">{t("onDisk")}</p> : null}
+      {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
+      {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}
+    </Dialog>
+  );
 }

@@ -1,17 +1,15 @@
 import { useLocale, useTranslations } from "next-intl";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent } from "react";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { AssetTile } from "./asset-tile";
 import { type AssetsSource } from "./assets-source";
 import { OffsetLabel } from "./offset-label";
 import { RubberBand } from "./rubber-band";
 import { sharedNames } from "./shared-names";
-import { type usePicking } from "./use-picking";
+import { type usePicking, type Picking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
-import { useTileClicks } from "./use-tile-clicks";
 import { standAt } from "./drawn";
 import { useWall, type Wall } from "./use-wall";
-import { WaitingTile } from "./waiting-tile";
 import { GAP_X, MOST_TILES, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
 
 export type WallProps = {
@@ -177,4 +175,50 @@ function useKeepInView(openId: string | undefined, source: AssetsSource, wall: W
     const index = source.indexOf(openId);
     if (index >= 0) queueMicrotask(() => wall.reveal(index));
   }, [openId, columns, source, wall]);
+}
+
+/**
+ * The place of an asset that is not read yet. A leap draws a screen of these in one frame: no hook, and no more elements than its looks take.
+ * A press gives it no focus, which would be lost with the element when its asset comes.
+ */
+function WaitingTile({ index, count }: { index: number; count: number }) {
+  return (
+    <li aria-setsize={count} aria-posinset={index + 1} className="min-w-0">
+      <a data-index={index} draggable={false} className="block rounded-sm pb-[27px] outline-offset-2">
+        <span className="tile-picture block rounded-sm bg-sunken" />
+      </a>
+    </li>
+  );
+}
+
+type TileClicks = {
+  source: AssetsSource;
+  picking: Picking;
+  onOpen: (id: string) => boolean;
+  onPage: (id: string) => void;
+};
+
+/** A press opens beside the wall, two open the page; while some are chosen a press chooses, and with shift it always does. Other presses are the browser's. */
+function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
+  return {
+    onClick(event: MouseEvent<HTMLElement>) {
+      const index = tileOf(event);
+      const asset = index === undefined ? undefined : source.at(index);
+      if (index === undefined || !asset || event.metaKey || event.ctrlKey || event.altKey) return;
+      event.preventDefault();
+      if (event.shiftKey) void picking.extend(index);
+      else if (picking.store.ids().size > 0) picking.toggle(index);
+      else if (!onOpen(asset.id)) onPage(asset.id);
+    },
+    onDoubleClick(event: MouseEvent<HTMLElement>) {
+      const index = tileOf(event);
+      const asset = index === undefined ? undefined : source.at(index);
+      if (asset && !event.shiftKey && picking.store.ids().size === 0) onPage(asset.id);
+    },
+  };
+}
+
+function tileOf({ target }: MouseEvent): number | undefined {
+  const tile = target instanceof Element ? target.closest<HTMLElement>("a[data-index]") : null;
+  return tile ? Number(tile.dataset.index) : undefined;
 }

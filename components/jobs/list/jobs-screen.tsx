@@ -1,29 +1,71 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useCallback } from "react";
+import { useCallback, useState } from "react";
 import { NewRows } from "@/components/data-table/new-rows";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { useOpened } from "@/components/frame/list/use-opened";
-import { buttonStyle } from "@/components/ui/controls/button";
+import { buttonStyle, Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { choiceOfOne, usualChoice } from "../columns/column-choice";
+import { choiceOfOne, usualChoice, type ColumnChoice } from "../columns/column-choice";
 import { useColumnChoice } from "../columns/use-column-choice";
 import { type JobRow, type JobsView } from "../job-row";
 import { WordsField } from "../search/words-field";
 import { ChosenTable } from "./chosen-table";
 import { JobsBeside } from "./jobs-beside";
 import { JobsFilters } from "./jobs-filters";
-import { JobsTools } from "./jobs-tools";
-import { type ListLinks } from "./list-address";
+import { type ListLinks, listHref, viewHref } from "./list-address";
 import { ListFrame } from "./list-frame";
 import { ListEmpty, ListPages } from "./list-rows";
 import { SelectedJobs } from "./selected-jobs";
 import { type FirstAnswer, useJobList } from "./use-job-list";
+import dynamic from "next/dynamic";
+import { type ListState } from "./list-state";
+
+const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
+
+const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
+
+type JobsToolsProps = {
+  choice: ColumnChoice;
+  /** What the columns are reset to. */
+  usual: ColumnChoice;
+  onChoose: (choice: ColumnChoice) => void;
+  state: ListState;
+  linked: string | undefined;
+  canShare: boolean;
+};
+
+/** What is about the view, on the right of the tool bar; each opens what its press loads. */
+function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToolsProps) {
+  const t = useTranslations("jobs");
+  const [open, setOpen] = useState<"columns" | "views">();
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      <Button aria-haspopup="dialog" onClick={() => setOpen("views")}>
+        {t("views.open")} <span aria-hidden="true">▾</span>
+      </Button>
+      <Button aria-haspopup="dialog" onClick={() => setOpen("columns")}>
+        {t("columns.open")} <span aria-hidden="true">▾</span>
+      </Button>
+      {open === "views" ? (
+        <ViewsDialog
+          screen="jobs"
+          query={listHref("jobs", { ...state.query(), offset: 0 }).split("?")[1] ?? ""}
+          hrefOf={(query) => viewHref(query, linked)}
+          canShare={canShare}
+          onClose={close}
+        />
+      ) : null}
+      {open === "columns" ? <ColumnsDialog choice={choice} usual={usual} onChoose={onChoose} onClose={close} /> : null}
+    </>
+  );
+}
 
 type JobsScreenProps = {
   /** The address, as the server read it. */

@@ -1,13 +1,15 @@
 // An upload as its operation's row describes it, within its limits: the file's own, and what the user's quota leaves. What a declared length rules out is refused unread.
 
-import { type z } from "zod";
+import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
-import { readUpload, type Upload } from "./read-upload";
+import { readUpload, type Upload, type Fields } from "./read-upload";
 import { type Asked } from "./route";
-import { readFields } from "./upload-fields";
+import { type ServiceSettings } from "../settings";
+import { parseJson } from "./read-json";
+import { invalid, toIssues } from "./read-query";
 
 /** What the parts around a file may add to the length of a body. */
 const MOST_AROUND_A_FILE = 16 * 1024 * 1024;
@@ -41,4 +43,47 @@ export async function receiveUpload<O extends UploadOperation>(
 
 function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service takes.`);
+}
+
+// The text parts of an upload, read with its operation's schema. A list comes as JSON text, as repeated parts or as a comma list; an object is
+// JSON text. A blank part counts as left out.
+type Limits = Pick<ServiceSettings, "maxJsonDepth">;
+
+function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
+  const values = Object.entries(schema.shape).map(([name, field]) => [name, valueOf(name, field, parts.get(name) ?? [], limits)] as const);
+  const parsed = schema.safeParse(Object.fromEntries(values));
+  if (parsed.success) return parsed.data;
+  throw invalid("INVALID_BODY", toIssues(parsed.error));
+}
+
+function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
+  const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
+  if (inner instanceof z.ZodArray) return texts.flatMap((text) => readList(name, text, limits));
+  const text = texts.find((one) => one.trim() !== "");
+  return text !== undefined && inner instanceof z.ZodRecord ? readJsonPart(name, text, limits) : text;
+}
+
+function readList(field: string, text: string, limits: Limits): unknown[] {
+  if (text.trim() === "") return [];
+  // What begins as JSON is JSON: an object or a text in quotes is no comma list.
+  if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
+  const list = readJsonPart(field, text, limits);
+  if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
+  return list;
+}
+
+/** The blanks of a comma list belong to the list; a part that is one tag is kept as it was sent. */
+function splitList(text: string): string[] {
+  return text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+}
+
+function readJsonPart(field: string, text: string, limits: Limits): unknown {
+  try {
+    return parseJson(text, limits);
+  } catch (error) {
+    throw invalid("INVALID_BODY", [{ field, message: asRefusal(error)?.message ?? "is not JSON" }]);
+  }
 }
