@@ -3,10 +3,11 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { type AnswerOf, type Operation } from "@/lib/contract/operation";
+import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
@@ -154,7 +155,11 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
     target,
     fingerprint: stored?.fingerprint,
     lostRights: lost,
-    upstream: whileAllowed(upstream, async (...call) => (await lost()) ?? refusalOf(connection, ...call)),
+    upstream: whileAllowed(
+      upstream,
+      async (operation, input) =>
+        (await lost()) ?? (await refusalOf(connection, operation, input)) ?? (isRead(operation) ? undefined : refusedAsReadOnly()),
+    ),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),
   });
@@ -168,7 +173,7 @@ async function lostSight({ memberId }: Viewer, { id, seenOf }: Connection): Prom
 
 type Refusing = (operation: Operation, input?: CallInput) => Promise<Failure | undefined>;
 
-/** Each call is a step of its own: whoever was removed or lowered since the first one makes no further one. */
+/** Each call is a step of its own: whoever was removed or lowered since the first one makes no further one, nor does anybody once the console is read-only. */
 function whileAllowed(upstream: Upstream, refusal: Refusing): Upstream {
   return {
     async call(operation, input) {

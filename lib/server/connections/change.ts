@@ -15,6 +15,7 @@ import {
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
@@ -39,7 +40,7 @@ export async function createConnection(
   const check = await askWhoseKey({ id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
   // Asking takes its time, which the service chooses: who asked may have lost their rights meanwhile.
-  const refused = await lostRights(viewer);
+  const refused = (await lostRights(viewer)) ?? (await refusedAsReadOnly());
   if (refused) return failed(refused);
   await store.connections.create({
     id,
@@ -73,7 +74,7 @@ export async function changeConnection(
   const check = await askWhoseKey({ id, baseUrl, apiKey });
   if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
   // Asking takes its time: what was asked about must still be what is stored, or a key would meet an address it was not given for.
-  const refused = await lostRights(viewer);
+  const refused = (await lostRights(viewer)) ?? (await refusedAsReadOnly());
   if (refused) return failed(refused);
   const now = await findOwnConnection(viewer, id);
   if (!now.ok) return now;

@@ -1,6 +1,7 @@
 // The whole console read-only: generated over every route that changes something, so that what is added tomorrow is refused the same day.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { loadRoutes, type Route } from "@/tests/support/routes";
 
 let harness: Harness;
@@ -127,4 +128,30 @@ test("what begins before it is switched on is refused with its last byte", async
     headers: { "content-type": "application/json", "content-length": String(body.length) },
   });
   expect([answer.status, (await answer.json()).code]).toEqual([403, "READ_ONLY"]);
+});
+
+test("an act of many steps makes no further one once it is switched on", async () => {
+  await harness.renewCookies();
+  await end("owner");
+  const service = await startLittleServer(async (_asked, response) => {
+    await make("admin");
+    answerJson(response, { jobs: [{ id: "job-1", status: "in_progress", create_time: 1 }], pagination: { has_more: false } });
+  });
+  try {
+    const connection = await harness.connect(service.url, "a-key-of-the-team");
+    const stop = { as: "operator", method: "POST", json: { ids: ["job-1", "job-2"] } } as const;
+    const stopped = await harness.request(`/api/console/jobs/stop?connection=${connection}`, stop);
+    expect([stopped.status, (await stopped.json()).code]).toEqual([403, "READ_ONLY"]);
+    expect(service.seen.filter(({ method }) => method === "POST")).toEqual([]);
+    await end("owner");
+    // Whose key it is takes its time to ask.
+    const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };
+    const made = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
+    expect([made.status, (await made.json()).code]).toEqual([403, "READ_ONLY"]);
+    const names = (await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId)).map(({ name }) => name);
+    expect(names).not.toContain("Late");
+  } finally {
+    await end("owner");
+    await service.close();
+  }
 });
