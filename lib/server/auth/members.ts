@@ -9,8 +9,8 @@ import { hasRole, type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { type Member } from "../store/members";
+import { keepRemoved } from "./removed";
 import { type Viewer } from "./viewer";
-import { proxyIdentity } from "./vouched";
 
 export async function changeMember(
   viewer: Viewer,
@@ -28,10 +28,8 @@ export async function changeMember(
 export async function removeMember(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const mayChange = await requireWeaker(viewer, id);
   if (!mayChange.ok) return mayChange;
-  const { store, now } = composition();
-  // A reverse proxy goes on vouching for the address: it makes nobody a member again.
-  await store.identities.keepRemoved(proxyIdentity(mayChange.value.email), now());
-  return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
+  await keepRemoved(mayChange.value.email);
+  return (await composition().store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
 
 export function toMemberView({ id, name, email, role, disabled, createdAt }: Member): MemberView {

@@ -71,7 +71,8 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
         const admitted = turn?.admitted();
         if (!admitted || !account) {
           const version = "version" in user ? Number(user.version) : Number.NaN;
-          return { ...token, sid: await beginSession({ memberId: user.id, version, method: "password" }, sent) };
+          const { id } = await beginSession({ memberId: user.id, version, method: "password" }, sent);
+          return { ...token, sid: id };
         }
         const { id, name, email } = admitted.member;
         return { ...token, sub: id, name, email, sid: await beginProviderSession(admitted, account, sent) };

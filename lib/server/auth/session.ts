@@ -22,17 +22,17 @@ const LONGEST_BROWSER = 60;
 type Begun = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
 
 /**
- * `method`: `password`, or who said who it is; `confirmedAt`: where that was not now. Answers the session's id, a new one where none is
- * given.
+ * `method`: `password`, or who said who it is; `confirmedAt`: where that was not now. The session has a new id where none is given; with
+ * one that is in use it goes on, and is not new.
  */
-export async function beginSession({ id = randomUUID(), ...who }: Begun, sent: Sent): Promise<string> {
+export async function beginSession({ id = randomUUID(), ...who }: Begun, sent: Sent): Promise<{ id: string; isNew: boolean }> {
   const { store, env, now } = composition();
   const before = await sessionIdIn(sent);
   if (before !== undefined) await store.sessions.end(before);
   const at = now();
   const from = { browser: browserOf(sent), address: sent.get(ADDRESS_HEADER) ?? "" };
-  await store.sessions.begin({ confirmedAt: at, ...who, id, ...from, createdAt: at, usedAt: at }, env.session);
-  return id;
+  const isNew = await store.sessions.begin({ confirmedAt: at, ...who, id, ...from, createdAt: at, usedAt: at }, env.session);
+  return { id, isNew };
 }
 
 export async function findSession(id: string): Promise<Live | undefined> {

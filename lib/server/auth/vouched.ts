@@ -8,9 +8,9 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { composition } from "../composition";
 import { type ProxySignIn } from "../proxy-sign-in";
-import { type Identity } from "../store/identities";
 import { type Member } from "../store/members";
 import { readReadOnly } from "./read-only";
+import { isRemoved } from "./removed";
 import { beginSession, browserOf, findSession, type Live, type Sent } from "./session";
 
 const address = z.string().trim().toLowerCase().max(254).pipe(z.email());
@@ -32,8 +32,7 @@ async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member 
   const known = await store.members.getByEmail(email);
   // While the console is read-only nobody becomes a member either.
   if (known || signUp === undefined || (await readReadOnly())) return known;
-  // Whoever was removed comes back by an invitation only.
-  if (await store.identities.find(proxyIdentity(email).issuer, email)) return undefined;
+  if (await isRemoved(email)) return undefined;
   const [name = email] = email.split("@");
   const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
   if (made) await note(made, "joinThroughProxy", signUp);
@@ -41,15 +40,9 @@ async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member 
   return made ?? store.members.getByEmail(email);
 }
 
-/** By which the address of a removed member stays known. */
-export function proxyIdentity(email: string): Identity {
-  return { issuer: "proxy", subject: email, provider: "proxy" };
-}
-
 async function begun(member: Member, id: string, sent: Sent): Promise<Live | undefined> {
-  await composition().store.sessions.end(id);
-  await beginSession({ id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, sent);
-  await note(member, "signIn", "through the proxy");
+  const { isNew } = await beginSession({ id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, sent);
+  if (isNew) await note(member, "signIn", "through the proxy");
   return findSession(id);
 }
 

@@ -47,26 +47,32 @@ export function createSessionStore(database: Database) {
   const ending = new Set<string>();
 
   return {
-    /** What is over is swept. */
-    async begin(session: Session, limits: SessionLimits): Promise<void> {
-      const { memberId, createdAt } = session;
-      await database
-        .deleteFrom("sessions")
-        .where(({ or, eb }) => or([eb("created_at", "<=", createdAt - limits.longestMs), eb("used_at", "<=", createdAt - limits.idleMs)]))
-        .execute();
-      const newest = database
-        .selectFrom("sessions")
-        .select("id")
-        .where("member_id", "=", memberId)
-        .orderBy("used_at", "desc")
-        .limit(MOST_OF_A_MEMBER - 1);
-      await database.deleteFrom("sessions").where("member_id", "=", memberId).where("id", "not in", newest).execute();
-      await database.deleteFrom("sessions").where("member_id", "=", memberId).where("version", "<", session.version).execute();
-      await database
-        .insertInto("sessions")
-        .values(toRow(session))
-        .onConflict((conflict) => conflict.column("id").doNothing())
-        .execute();
+    /** What is over is swept. False where a session with its id goes on: of many that begin one at once, one began it. */
+    async begin(session: Session, limits: SessionLimits): Promise<boolean> {
+      const { id, memberId, createdAt } = session;
+      return database.transaction().execute(async (transaction) => {
+        await transaction
+          .deleteFrom("sessions")
+          .where(({ or, eb }) => or([eb("created_at", "<=", createdAt - limits.longestMs), eb("used_at", "<=", createdAt - limits.idleMs)]))
+          .execute();
+        const newest = transaction
+          .selectFrom("sessions")
+          .select("id")
+          .where("member_id", "=", memberId)
+          .orderBy("used_at", "desc")
+          .limit(MOST_OF_A_MEMBER - 1);
+        await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("id", "not in", newest).execute();
+        await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("version", "<", session.version).execute();
+        // Its end did not get to the disk.
+        if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
+        const begun = await transaction
+          .insertInto("sessions")
+          .values(toRow(session))
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .executeTakeFirst();
+        ending.delete(id);
+        return Number(begun.numInsertedOrUpdatedRows) > 0;
+      });
     },
 
     async find(id: string): Promise<{ session: Session; member: Member } | undefined> {

@@ -121,6 +121,20 @@ describe("whom it names", () => {
     expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
   });
 
+  test("is let in by each of many requests that come at once, with one session and one row of the log", async () => {
+    const rows = async () =>
+      (await harness.console.store.audit.listNewest(200)).filter(({ action, target }) => action === "signIn" && target === "mia@studio.test");
+    const many = () => Promise.all(Array.from({ length: 20 }, () => account(as("mia@studio.test"))));
+    expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
+    expect(await rows()).toHaveLength(1);
+    // Idle for too long: it begins once more.
+    now += 8 * 24 * 60 * 60_000;
+    expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
+    expect(await rows()).toHaveLength(2);
+    const mia = await harness.console.store.members.getByEmail("mia@studio.test");
+    expect(await harness.console.store.sessions.list(mia?.id ?? "")).toHaveLength(1);
+  });
+
   test("is asked for no password, as each request is vouched for anew", async () => {
     const invite = (email: string) =>
       harness.request("/api/console/members/invitations", { ...as("admin@desk.test"), method: "POST", json: { email, role: "viewer" } });

@@ -14,6 +14,7 @@ import { type Identity } from "@/lib/server/store/identities";
 import { type Member } from "@/lib/server/store/members";
 import { readInvitation } from "../invitations";
 import { readReadOnly } from "../read-only";
+import { isRemoved } from "../removed";
 import { type Purpose } from "./asked";
 import { type Person } from "./claims";
 
@@ -63,12 +64,12 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
   // A group that may not sign in makes no member either.
   if (person.role === "none") return refuse("stranger", "in none of the groups that may sign in");
   if (purpose.kind === "join") return joinTeam(identity, person, purpose.token);
-  if (known) return refuse("stranger", "the member was removed");
   const holder = await store.members.getByEmail(person.email);
   if (holder) {
     if (!provider.linksByAddress) return refuse("stranger", "the address is a member's who has not linked this provider");
     return holder.disabled ? refuse("stranger", "the member is suspended") : link(identity, holder);
   }
+  if (known || (await isRemoved(person.email))) return refuse("stranger", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
   const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);

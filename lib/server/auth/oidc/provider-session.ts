@@ -31,7 +31,8 @@ export async function beginProviderSession(
     if (purpose === "confirm") await confirmSession(current);
     return current;
   }
-  const sid = await beginSession({ memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt }, sent);
+  const begun = { memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt };
+  const { id: sid } = await beginSession(begun, sent);
   await keep(sid, provider, id_token);
   return sid;
 }
