@@ -10,6 +10,7 @@ export const oidcRefusals = [
   "stale",
   "stranger",
   "too-many",
+  "undated",
   "unverified",
   "untrusted",
 ] as const;

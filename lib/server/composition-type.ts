@@ -44,6 +44,8 @@ export type Composition = {
   wrongTokenLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
+  /** Ways to a provider of sign-in and back, by address. */
+  oidcLimit: AttemptLimit;
   /** What strangers ask of shares, by address. */
   shareLimit: AttemptLimit;
   /** Attempts with a ticket of a host page, by address. */

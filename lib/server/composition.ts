@@ -144,6 +144,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     wrongTokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
+    // A whole office has one address, and what is good is given back.
+    oidcLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
     shareLimit: createAttemptLimit({ now, burst: 600, refillMs: 100 }),
     // A whole office has one address, and each page asks every few minutes.
     ticketLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),

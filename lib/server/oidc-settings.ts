@@ -24,6 +24,8 @@ export type OidcProvider = {
   verifiedClaim: string;
   /** A verified address leads to the member who has it. */
   linksByAddress: boolean;
+  /** It never says when somebody signed in: at a confirmation its word counts without. */
+  isUndated: boolean;
 };
 
 export const EVERYBODY = "*";
@@ -96,6 +98,7 @@ function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
     signUp: signUp === "no" ? undefined : signUp,
     roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
     verifiedClaim: of("VERIFIED_CLAIM", text, "the name of the claim that says that an address is verified") ?? "email_verified",
+    isUndated: of("UNDATED", flag, "1 where it never sends auth_time and is taken at its word all the same, else 0") ?? false,
     linksByAddress: of("LINK", flag, "1 where a verified address may lead to the member who has it, else 0") ?? false,
   };
 }

@@ -30,7 +30,7 @@ const LONGEST_RETURN = 500;
 
 /** POST: answers the address at the provider to go to. */
 export async function beginOidc(provider: OidcProvider, request: Request, run: Run): Promise<Result<Response, Failure>> {
-  const waitMs = composition().tokenLimit.take(networkOf(clientAddress(request)));
+  const waitMs = composition().oidcLimit.take(networkOf(clientAddress(request)));
   if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
   const fields = new URLSearchParams(await request.clone().text());
   const purpose = await readPurpose(fields, request);
@@ -63,7 +63,8 @@ export async function beginOidc(provider: OidcProvider, request: Request, run: R
 /** GET: a browser comes back from the provider. */
 export async function finishOidc(provider: OidcProvider, opened: Opened, run: Run): Promise<Result<Response, Failure>> {
   const { request, note } = opened;
-  const { log, tokenLimit } = composition();
+  const { log, oidcLimit } = composition();
+  const network = networkOf(clientAddress(request));
   const asked = await readAsked(request.headers);
   const search = searchOf(request);
   const refuse = (refused: Refused, headers?: Headers) => {
@@ -77,7 +78,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
     });
     return ok(toSignIn(provider, refused.shown, asked?.returnTo, headers));
   };
-  if (tokenLimit.take(networkOf(clientAddress(request))) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
+  if (oidcLimit.take(network) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
   const isAsked = asked?.provider === provider.id && asked.state === search.get("state");
   if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
   const error = search.get("error");
@@ -97,6 +98,8 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   const admitted = turn.admitted();
   const headers = cookiesOf(answer);
   if (!admitted) return refuse(turn.refused(), headers);
+  // The way there, and the way back.
+  for (const _way of [1, 2]) oidcLimit.giveBack(network);
   const { member, how } = admitted;
   const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, outcome: outcomeOf(provider, how) });

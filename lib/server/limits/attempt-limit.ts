@@ -6,6 +6,8 @@ import "server-only";
 export type AttemptLimit = {
   /** Milliseconds to wait before the next one, 0 when this one may pass. */
   take(name: string): number;
+  /** One that was taken did not count after all. */
+  giveBack(name: string): void;
   reset(name: string): void;
 };
 
@@ -35,6 +37,10 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
       if (waitMs > 0) return Math.ceil(waitMs);
       fullAt.set(name, full);
       return 0;
+    },
+    giveBack(name) {
+      const full = fullAt.get(name);
+      if (full !== undefined) fullAt.set(name, full - refillMs);
     },
     reset(name) {
       fullAt.delete(name);

@@ -1,6 +1,6 @@
 // Signing in at a provider, without a browser: what a good answer leads to, and that no bad one leads anywhere.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
 import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
 
@@ -183,26 +183,6 @@ test("the address of a member with a password leads to nobody by itself", async 
   expect(await harness.console.store.identities.list(harness.viewerOf("viewer").memberId)).toEqual([]);
 });
 
-test("a suspended member and a removed one stay out, and a member without a password has none that fits", async () => {
-  const { store } = harness.console;
-  acme.bend({ claims: { sub: "dora", email: "dora@example.com" } });
-  const dora = browser();
-  await dora.signIn("acme", acme);
-  const member = await store.members.getByEmail("dora@example.com");
-  const { signIn } = await import("@/lib/server/auth/sign-in");
-  for (const password of ["", " ", "undefined", PASSWORD])
-    expect(await signIn({ email: "dora@example.com", password, address: "198.51.100.77" })).toMatchObject({
-      ok: false,
-      failure: { code: "UNAUTHORIZED" },
-    });
-  await store.members.change(member?.id ?? "", { disabled: true });
-  expect(await dora.me()).toMatchObject({ code: "UNAUTHORIZED" });
-  expect(await dora.signIn("acme", acme)).toBe("stranger");
-  await store.members.remove(member?.id ?? "");
-  expect(await dora.signIn("acme", acme)).toBe("stranger");
-  expect(await store.members.getByEmail("dora@example.com")).toBeUndefined();
-});
-
 const audited = async (many = 1) => (await harness.console.store.audit.list({}, many)).map(({ action, outcome }) => [action, outcome]);
 
 test("a member connects a provider while signed in, and confirms there that it is them", async () => {
@@ -223,7 +203,7 @@ test("a member connects a provider while signed in, and confirms there that it i
   const at = Math.floor(now / 1000);
   acme.bend({ claims: { sub: "ola", email: "ola@example.com", auth_time: at - 3600 } });
   expect(await ola.finish("acme", acme.visit(url))).toBe("stale");
-  acme.bend({ claims: { sub: "somebody else", email: "ola@example.com" } });
+  acme.bend({ claims: { sub: "somebody else", email: "ola@example.com", auth_time: at } });
   expect(await ola.signIn("acme", acme, { purpose: "confirm" })).toBe("other");
   expect((await harness.request("/api/console/account/methods/acme", { ...cookieOf(ola), method: "DELETE" })).status).toBe(403);
   acme.bend({ claims: { sub: "ola", email: "ola@example.com", auth_time: at } });
@@ -242,6 +222,12 @@ test("a member without a password keeps the last way in, and an old sign-in of t
   acme.bend({ claims: { sub: "ida", email: "ida@example.com" } });
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
+  // A provider that does not say when proves nothing.
+  const url = new URL(await ida.begin("acme", { purpose: "confirm" }));
+  expect(JSON.parse(url.searchParams.get("claims") ?? "{}")).toEqual({ id_token: { auth_time: { essential: true } } });
+  expect(await ida.finish("acme", acme.visit(url.href))).toBe("undated");
+  expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
+  acme.bend({ claims: { sub: "ida", email: "ida@example.com", auth_time: Math.floor(now / 1000) } });
   expect(await ida.signIn("acme", acme, { purpose: "confirm" })).toBe("/jobs");
   expect(await (await removed()).json()).toMatchObject({ code: "CONFLICT" });
 });

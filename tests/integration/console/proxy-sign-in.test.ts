@@ -123,7 +123,9 @@ describe("whom it names", () => {
 
   test("is let in by each of many requests that come at once, with one session and one row of the log", async () => {
     const rows = async () =>
-      (await harness.console.store.audit.listNewest(200)).filter(({ action, target }) => action === "signIn" && target === "mia@studio.test");
+      (await harness.console.store.audit.listNewest(200)).filter(
+        ({ action, target }) => action === "signIn" && target === "mia@studio.test",
+      );
     const many = () => Promise.all(Array.from({ length: 20 }, () => account(as("mia@studio.test"))));
     expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
     expect(await rows()).toHaveLength(1);

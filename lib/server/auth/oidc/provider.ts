@@ -29,7 +29,7 @@ export function toNextAuth(
     name: label,
     type: "oauth",
     issuer: found.issuer,
-    authorization: { url: found.authorizationUrl, params: { scope: scopes, ...(asksAgain && { prompt: "login", max_age: 0 }) } },
+    authorization: { url: found.authorizationUrl, params: { scope: scopes, ...(asksAgain && askedAgain) } },
     token: {
       url: found.tokenUrl,
       request: ({ client, provider: { callbackUrl }, params, checks }) =>
@@ -56,6 +56,9 @@ export function toNextAuth(
     profile: ({ sub }) => ({ id: sub }),
   };
 }
+
+/** Some providers say when somebody signed in only where a claim is asked for by its name. */
+const askedAgain = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };
 
 export function toClaims(claims: unknown): Claims {
   if (!isObject(claims) || typeof claims.sub !== "string" || typeof claims.iss !== "string") throw new Error("the ID token names nobody");

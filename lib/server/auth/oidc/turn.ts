@@ -40,6 +40,11 @@ export function createTurn(provider: OidcProvider, found: Discovered, asked: Ask
       if (!person || !asked) return false;
       const { now } = composition();
       const { purpose, at } = asked;
+      // Asked with max_age, a provider has to say when they signed in (OpenID Connect Core, 3.1.2.1).
+      if (purpose.kind === "confirm" && person.signedInAt === undefined && !provider.isUndated) {
+        refused = { shown: "undated", cause: "the provider does not say when they signed in (auth_time)" };
+        return false;
+      }
       if (purpose.kind === "confirm" && person.signedInAt !== undefined && person.signedInAt < at - SLACK_MS) {
         refused = { shown: "stale", cause: "the provider went by a session of its own" };
         return false;
