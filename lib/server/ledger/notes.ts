@@ -50,7 +50,8 @@ export function notesOf(answered: Answered): LedgerNote[] {
     case "history":
       return answered.value.history.map((entry) => {
         const { job, files } = jobOfEntry(entry);
-        const note = noteOf({ ...job, outputs_count: files.length, preview_output: previewTold(previewOf(files)) });
+        // How many outputs there are says the list: one service counts texts among them, another does not.
+        const note = noteOf({ ...job, preview_output: previewTold(previewOf(files)) });
         return { ...note, isExact: true, kinds: kindsOf(files) };
       });
     case "job": {

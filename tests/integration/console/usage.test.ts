@@ -48,6 +48,17 @@ beforeAll(async () => {
     const one = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
     if (one !== undefined) return answerJson(response, { ...list.find(({ id }) => id === one), outputs: {} });
     if (method === "POST") return response.writeHead(200).end();
+    if (url.startsWith("/api/history_v2")) {
+      const outputs = { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }], text: ["said"] } };
+      const ended = list.filter(({ status }) => status === "completed");
+      const history = ended.map(({ id: prompt_id, create_time }) => ({
+        prompt_id,
+        create_time,
+        outputs,
+        status: { status_str: "success", completed: true, messages: [] },
+      }));
+      return answerJson(response, { history });
+    }
     return answerJson(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
   });
   other = await harness.connect(service.url, "sk-other");
@@ -87,6 +98,12 @@ test("runs, failures, time and outputs are those of the jobs that were submitted
     ["admin", "Another service", { runs: 1, failed: { value: 0 }, seconds: { value: 1 }, outputs: { value: 0 }, bytes: { value: 0 } }],
     ["operator", "Another service", { runs: 2, failed: { value: 1 }, seconds: { value: 3 }, outputs: { value: 2 }, bytes: {} }],
   ]);
+});
+
+test("outputs are as many as the list says, whichever page was read last, where a service counts texts among them", async () => {
+  const before = await usage("owner");
+  expect((await harness.request(`/api/history_v2?connection=${other}`, { as: "viewer" })).status).toBe(200);
+  expect(await usage("owner")).toEqual(before);
 });
 
 test("a member sees their own usage, whatever they ask for", async () => {
