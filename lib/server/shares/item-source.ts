@@ -5,7 +5,7 @@
 import "server-only";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { failed, type Result } from "@/lib/shared/result";
 import { type Failure } from "@/lib/contract/failure";
 import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
@@ -56,82 +56,26 @@ async function sameAsset(access: Access, { asset: id, hash, isFixed }: ShareItem
   return asset.ok && (!isFixed || hashOf(asset.value) === hash) ? asset.value : undefined;
 }
 
-/** Its size, and stretches of it by requests for ranges; of a service that knows none, what it answers is read once, up to a bound. */
-export async function originalReading(access: Access, item: ShareItem, signal: AbortSignal): Promise<Result<OriginalReading, Failure>> {
-  let fetched = 0;
-  const blocks = new Map<number, Buffer>();
-  let whole: Buffer | undefined;
-  let size = 0;
+/** Where in the file an answer begins: all of it, or a range. Undefined of any other answer. */
+export function beginOf({ status, headers }: Response): number | undefined {
+  if (status === 200) return 0;
+  const [, begin] = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "") ?? [];
+  return status === 206 && begin !== undefined ? Number(begin) : undefined;
+}
 
-  async function fetchBlock(index: number): Promise<Result<Buffer, Failure>> {
-    const from = index * BLOCK;
-    const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
-    if (!opened.ok) return opened;
-    const { status, headers } = opened.value;
-    const total = Number(headers.get("content-range")?.split("/")[1] ?? Number.NaN);
-    const isPart = status === 206 && Number.isSafeInteger(total);
-    if (isPart) size = total;
-    const body = new Response(limited(opened.value.body, isPart ? BLOCK : MOST_READ));
-    const bytes = await body.arrayBuffer().catch((cause: unknown) => {
-      throw cause instanceof TooMuch ? cause : new TooMuch("the service broke off", { cause });
+/** A service that broke off, or that does not hand out what it should: it may the next time. */
+export class Unreadable extends Error {}
+
+/** As they come; whoever stops early lets go of the answer. */
+export async function* bytesIn({ body }: Response): AsyncGenerator<Uint8Array, void> {
+  const reader = body?.getReader();
+  const next = () =>
+    reader?.read().catch((cause: unknown) => {
+      throw new Unreadable("the service broke off", { cause });
     });
-    fetched += bytes.byteLength;
-    if (isPart) return ok(Buffer.from(bytes));
-    whole = Buffer.from(bytes);
-    size = whole.length;
-    return ok(whole.subarray(from, from + BLOCK));
+  try {
+    for (let part = await next(); part && !part.done; part = await next()) yield part.value;
+  } finally {
+    await reader?.cancel().catch(() => undefined);
   }
-
-  async function block(index: number): Promise<Buffer> {
-    const known = blocks.get(index);
-    if (known) return known;
-    if (fetched >= MOST_READ) throw new TooMuch("too much of the file would have to be read");
-    const made = whole?.subarray(index * BLOCK, (index + 1) * BLOCK) ?? valueOf(await fetchBlock(index));
-    if (blocks.size >= MOST_BLOCKS) blocks.clear();
-    blocks.set(index, made);
-    return made;
-  }
-
-  const first = await fetchBlock(0);
-  if (!first.ok) return first;
-  blocks.set(0, first.value);
-  return ok({
-    size,
-    async read(at, length) {
-      const parts: Buffer[] = [];
-      const end = Math.min(size, at + length);
-      for (let index = Math.floor(at / BLOCK); index * BLOCK < end; index++) {
-        const from = index * BLOCK;
-        parts.push((await block(index)).subarray(Math.max(0, at - from), end - from));
-      }
-      return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-    },
-  });
-}
-
-type OriginalReading = { size: number; read(at: number, length: number): Promise<Buffer> };
-export class TooMuch extends Error {}
-
-const BLOCK = 256 * 1024;
-const MOST_BLOCKS = 16;
-const MOST_READ = 128 * 1024 ** 2;
-
-function valueOf(result: Result<Buffer, Failure>): Buffer {
-  if (!result.ok) throw new TooMuch(result.failure.message);
-  return result.value;
-}
-
-function limited(body: ReadableStream<Uint8Array> | null, most: number): ReadableStream<Uint8Array> | null {
-  let count = 0;
-  return (
-    body?.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          count += chunk.byteLength;
-          if (count > most) throw new TooMuch("the service sends more than was asked for");
-          controller.enqueue(chunk);
-        },
-      }),
-    ) ?? null
-  );
 }

@@ -23,12 +23,18 @@ import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
 import { isCleanable } from "./clean/clean";
-import { hashOf, openOriginal, openUnchecked, validatorOf } from "./item-source";
+import { bytesIn, hashOf, openOriginal, openUnchecked, Unreadable, validatorOf } from "./item-source";
 
 type Body = z.output<typeof shareBodySchema>;
 
 const AT_ONCE = 6;
 const LONGEST_TEXT = 20_000;
+
+const brokeOff: Failure = {
+  code: "UPSTREAM_ERROR",
+  message: "The service broke off while the files were read. Nothing was shared. Try again.",
+  status: 502,
+};
 
 export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<MadeShare, Failure>> {
   const { store, now } = composition();
@@ -41,7 +47,9 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
   }
   const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MOST_SHARED);
   if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
-  const items = (await inTurn(left, (item) => described(access, item, signal))).filter((item) => item !== undefined);
+  const read = await inTurn(left, (item) => described(access, item, signal));
+  if (read.includes("broke off")) return failed(brokeOff);
+  const items = read.filter((item) => typeof item === "object");
   if (items.length === 0) return failed(refusal("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
@@ -108,26 +116,29 @@ const HEAD_BYTES = 64 * 1024;
 const MOST_HASHED = 256 * 1024 ** 2;
 
 /** Undefined of what could not be read: nothing would tell it from another file that takes its place. */
-async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
-  const known = item.isFixed ? item : await hashed(access, item, signal);
-  if (known?.kind !== "image" || known.width !== undefined) return known;
-  const size = await pictureSizeOf(await beginningOf(access, known, signal));
-  return { ...known, ...size };
+async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "broke off"> {
+  try {
+    const known = item.isFixed ? item : await hashed(access, item, signal);
+    if (known?.kind !== "image" || known.width !== undefined) return known;
+    const size = await pictureSizeOf(await beginningOf(access, known, signal));
+    return { ...known, ...size };
+  } catch (error) {
+    if (error instanceof Unreadable) return "broke off";
+    throw error;
+  }
 }
 
 /** The room that a picture takes on its page is known before it is there. */
 async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
   const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
-  const reader = opened.ok ? opened.value.body?.getReader() : undefined;
-  const chunks: Uint8Array[] = [];
-  for (let size = 0; size < HEAD_BYTES;) {
-    const next = await reader?.read();
-    if (!next || next.done) break;
-    chunks.push(next.value);
-    size += next.value.byteLength;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  if (!opened.ok) return new Uint8Array();
+  for await (const bytes of bytesIn(opened.value)) {
+    parts.push(bytes);
+    if ((size += bytes.byteLength) >= HEAD_BYTES) break;
   }
-  await reader?.cancel().catch(() => undefined);
-  return new Uint8Array(Buffer.concat(chunks).subarray(0, HEAD_BYTES));
+  return new Uint8Array(Buffer.concat(parts).subarray(0, HEAD_BYTES));
 }
 
 /** Of what its service does not name by its content: the hash, and what tells it apart when it is asked for again. */
@@ -137,13 +148,10 @@ async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Pro
   const validator = validatorOf(opened.value);
   const hasher = new Blake3Hasher();
   let size = 0;
-  const reader = opened.value.body?.getReader();
-  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
-    hasher.update(Buffer.from(next.value));
-    size += next.value.byteLength;
-    if (size <= MOST_HASHED) continue;
-    await reader?.cancel();
-    return { ...item, validator };
+  for await (const bytes of bytesIn(opened.value)) {
+    hasher.update(Buffer.from(bytes));
+    size += bytes.byteLength;
+    if (size > MOST_HASHED) return { ...item, validator };
   }
   return { ...item, validator, size, hash: hasher.digestBuffer().toString("hex") };
 }

@@ -11,19 +11,23 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { bytesAnswer } from "../bff/bytes";
 import { composition } from "../composition";
 import { type ShareItem } from "../store/shares";
-import { cleanPieces } from "./clean/clean";
+import { CLEANING, cleanPieces } from "./clean/clean";
 import { lengthOf, type Piece } from "./clean/pieces";
 import { cleanStream, piecesBetween, spanOf } from "./clean-stream";
-import { openOriginal, originalReading, TooMuch } from "./item-source";
+import { beginOf, openOriginal, Unreadable } from "./item-source";
 import { noShare, type OpenedShare } from "./open-share";
+import { readOriginal } from "./original-reading";
 
 type Asked = { number: number; item: ShareItem; pieces: string | undefined };
 type Wanted = { range: string | null; signal: AbortSignal; isDownload: boolean };
 
-const piecesSchema = z.array(
-  z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
-);
-const NONE = "[]";
+/** What another version of the cleaning left is cleaned anew; of what cannot be cleaned there are no pieces. */
+const keptSchema = z.object({
+  version: z.literal(CLEANING),
+  pieces: z.array(
+    z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
+  ),
+});
 /** Each reads a file to find what is to be taken out. */
 const looking = createTurns(4);
 
@@ -51,21 +55,23 @@ async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal 
 
 async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wanted): Promise<Result<Response, Failure>> {
   const known = await piecesOf(opened, asked, signal);
-  if (!known.ok) return known;
-  const size = known.value.reduce((sum, piece) => sum + lengthOf(piece), 0);
+  if (!known?.length) return failed(noShare);
+  const size = known.reduce((sum, piece) => sum + lengthOf(piece), 0);
   const part = partOf(range, size);
   if (part === "none") return unsatisfiable(undefined, `bytes */${size}`);
   const { from, to } = part ?? { from: 0, to: size };
-  const pieces = piecesBetween(known.value, from, to);
+  const pieces = piecesBetween(known, from, to);
   const span = spanOf(pieces);
   const headers = { range: `bytes=${span?.from ?? 0}-${(span?.to ?? 1) - 1}` };
   const original = await openOriginal(opened.access, asked.item, { signal, headers });
   if (!original.ok) return original;
-  if (original.value.status !== 206 && original.value.status !== 200) {
+  const begin = beginOf(original.value);
+  // Of another stretch than the one that was asked for nothing would be where it is looked for.
+  if (begin === undefined || (begin !== 0 && begin !== span?.from)) {
     await original.value.body?.cancel();
     return failed(noShare);
   }
-  const stream = cleanStream(pieces, original.value.body, original.value.status === 206 ? (span?.from ?? 0) : 0);
+  const stream = cleanStream(pieces, original.value.body, begin);
   const answer = bytesAnswer(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
   answer.headers.set("content-length", String(to - from));
   answer.headers.set("accept-ranges", "bytes");
@@ -79,18 +85,16 @@ async function piecesOf(
   { share, access }: OpenedShare,
   { number, item, pieces }: Asked,
   signal: AbortSignal,
-): Promise<Result<Piece[], Failure>> {
-  if (pieces !== undefined) return pieces === NONE ? failed(noShare) : ok(piecesSchema.parse(JSON.parse(pieces)));
+): Promise<Piece[] | undefined> {
+  const kept = pieces === undefined ? undefined : keptSchema.safeParse(JSON.parse(pieces)).data;
+  if (kept) return kept.pieces;
   return looking(async () => {
     try {
-      const reading = await originalReading(access, item, signal);
-      if (!reading.ok) return reading;
-      const found = (await cleanPieces(reading.value)) ?? [];
-      await composition().store.shares.keepPieces(share.id, number, writeExactJson(found));
-      return found.length === 0 ? failed(noShare) : ok(found);
+      const found = (await readOriginal(access, item, signal, cleanPieces)) ?? [];
+      await composition().store.shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: found }));
+      return found;
     } catch (error) {
-      // A service that broke off may be whole the next time.
-      if (error instanceof TooMuch) return failed(noShare);
+      if (error instanceof Unreadable) return undefined;
       throw error;
     }
   });

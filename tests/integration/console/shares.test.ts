@@ -1,9 +1,7 @@
 // A share shows what it was given, to whoever has its link: and nothing else, however it is asked.
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { type MadeShare } from "@/lib/contract/share";
 import { listShares } from "@/lib/server/queries/shares";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
 import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
 
@@ -74,6 +72,18 @@ test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("a range is of wh
   expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${whole.length}`]);
   const head = await ask(token, "/1", { method: "HEAD", headers: { range: "bytes=0-9" } });
   expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(whole.length), ""]);
+});
+
+test("what an older version of the cleaning left is cleaned anew", async () => {
+  const { token, id } = await share();
+  const { shares } = harness.console.store;
+  const whole = [{ from: 0, to: given.file.length }];
+  for (const kept of [whole, { version: 1, pieces: whole }, []]) {
+    await shares.keepPieces(id, 1, JSON.stringify(kept));
+    const answer = await ask(token, "/1");
+    expect(answer.status).toBe(200);
+    expect((await bytesOf(answer)).includes(SECRET)).toBe(false);
+  }
 });
 
 test("nothing else is behind a link: no other number, id, hash, edge, path or connection", async () => {
@@ -185,99 +195,4 @@ test("only what its maker sees is shared, by an operator or more, and not where 
   expect((await make("operator", body)).status).toBe(403);
   await expectClosed(token);
   harness.console.env.shares = true;
-});
-
-test("of a service that names files by place, a file that was replaced since is not shown", async () => {
-  let content = Buffer.concat([
-    await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
-      .png()
-      .toBuffer(),
-  ]);
-  const service = await startLittleServer((request, response) => {
-    if (request.url?.includes("/api/view"))
-      return void response.writeHead(200, { "content-type": "image/png", "content-length": content.length }).end(content);
-    return answerJson(response, {
-      id: "j",
-      status: "completed",
-      outputs: { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } },
-    });
-  });
-  const connection = await harness.connect(service.url, "sk-key-of-the-service");
-  const answer = await harness.request(`/api/console/shares?connection=${connection}`, {
-    as: "operator",
-    method: "POST",
-    json: { job: "j", expiresInMs: DAY },
-  });
-  const { path }: MadeShare = await answer.json();
-  const token = path.slice("/share/".length);
-  expect(await statusOf(token, "/1")).toBe(200);
-  content = Buffer.concat([content, Buffer.from("replaced")]);
-  expect(await statusOf(token, "/1")).toBe(404);
-  expect(await statusOf(token, "/1/256")).toBe(404);
-  await service.close();
-});
-
-test("what cannot be read while it is shared is left out, and refused where nothing is left", async () => {
-  const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-  const readable = new Set(["b.png"]);
-  const service = await startLittleServer((request, response) => {
-    const name = new URL(request.url ?? "", "http://service.test").searchParams.get("filename");
-    if (request.url?.includes("/api/view"))
-      return readable.has(name ?? "")
-        ? void response.writeHead(200, { "content-type": "image/png", "content-length": picture.length }).end(picture)
-        : void response.writeHead(500).end();
-    const images = ["a.png", "b.png"].map((filename) => ({ filename, subfolder: "", type: "output" }));
-    return answerJson(response, { id: "j", status: "completed", outputs: { "1": { images } } });
-  });
-  const connection = await harness.connect(service.url, "sk-key-of-the-service");
-  const make = () =>
-    harness.request(`/api/console/shares?connection=${connection}`, {
-      as: "operator",
-      method: "POST",
-      json: { job: "j", expiresInMs: DAY },
-    });
-  const made: MadeShare = await (await make()).json();
-  expect(made.count).toBe(1);
-  readable.clear();
-  expect((await make()).status).toBe(422);
-  readable.add("a.png");
-
-  // One that was made before this was looked after.
-  const { store } = harness.console;
-  const token = "D".repeat(43);
-  const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
-  const about = { id: "unchecked", memberId: harness.viewerOf("operator").memberId, connectionId: connection, baseUrl: service.url };
-  const how = { title: "", keepsMetadata: true, showsMaker: false, showsWorkflow: false, jobId: undefined, passwordHash: undefined };
-  await store.shares.create({ ...about, ...how, token, createdAt: now(), expiresAt: now() + DAY, items: [item] });
-  expect(await visit(token)).toMatchObject({ kind: "open" });
-  for (const rest of ["/1", "/1/256"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
-  await service.close();
-});
-
-test("a service that breaks off while a file is looked through gives the one answer to strangers", async () => {
-  const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-  let isBroken = false;
-  const service = await startLittleServer((request, response) => {
-    if (!request.url?.includes("/api/view")) {
-      const images = [{ filename: "a.png", subfolder: "", type: "output" }];
-      return answerJson(response, { id: "j", status: "completed", outputs: { "1": { images } } });
-    }
-    response.writeHead(200, { "content-type": "image/png", "content-length": picture.length });
-    if (isBroken) response.write(picture.subarray(0, 20), () => response.destroy());
-    else response.end(picture);
-  });
-  const connection = await harness.connect(service.url, "sk-key-of-the-service");
-  const json = { job: "j", expiresInMs: DAY };
-  const answer = await harness.request(`/api/console/shares?connection=${connection}`, { as: "operator", method: "POST", json });
-  const { path }: MadeShare = await answer.json();
-  const token = path.slice("/share/".length);
-  isBroken = true;
-  expect(await statusOf(token, "/1")).toBe(404);
-  isBroken = false;
-  expect(await statusOf(token, "/1")).toBe(200);
-  await service.close();
 });

@@ -110,8 +110,9 @@ function box(type: string, ...inside: (Buffer | string)[]): Buffer {
 }
 const times = Buffer.concat([Buffer.alloc(4), Buffer.alloc(8, 0x5a), Buffer.alloc(80)]);
 const here = box("url ", "\0\0\0\x01");
+const samples = box("stbl", box("stts", "TIMES"), box("meta", SECRET));
 const minf = (reference: Buffer) =>
-  box("minf", box("vmhd", "v"), box("hdlr", Buffer.alloc(24), SECRET), box("dinf", box("dref", "\0\0\0\0\0\0\0\x01", reference)));
+  box("minf", box("vmhd", "v"), box("hdlr", Buffer.alloc(24), SECRET), box("dinf", box("dref", "\0\0\0\0\0\0\0\x01", reference)), samples);
 const track = (handler: string, reference: Buffer) =>
   box(
     "trak",
@@ -123,6 +124,7 @@ const film = (handler = "vide", reference = here) =>
   Buffer.concat([
     box("ftyp", "isom", Buffer.alloc(4)),
     box("moov", box("mvhd", times), track(handler, reference), box("udta", box("meta", SECRET))),
+    box("moof", box("mfhd", "1"), box("traf", box("tfhd", "1"), box("uuid", SECRET)), box("meta", SECRET)),
     box("mdat", "PIXELS"),
     box("uuid", SECRET),
   ]);
@@ -142,10 +144,20 @@ describe("films keep their length, so that every offset in them still fits", () 
     expect(clean.indexOf("PIXELS")).toBe(film().indexOf("PIXELS"));
     expect(clean.includes(Buffer.alloc(8, 0x5a))).toBe(false);
     expect(clean.includes("udta")).toBe(false);
+    expect(clean.includes("TIMES")).toBe(true);
   });
 
   test.each(["meta", "subt", "text", "sbtl", "clcp"])("MP4 with a track of %s is not cleaned", async (handler) => {
     expect(await cleanPieces(reading(film(handler)))).toBeUndefined();
+  });
+
+  test("a track that does not say what it is of is not cleaned", async () => {
+    const nameless = box("trak", box("tkhd", times), box("mdia", box("mdhd", times), minf(here)));
+    const twice = box("trak", box("mdia", box("hdlr", Buffer.alloc(8), "vide"), box("hdlr", Buffer.alloc(8), "text")));
+    for (const one of [nameless, twice])
+      expect(await cleanPieces(reading(Buffer.concat([box("ftyp", "isom"), box("moov", one)])))).toBeUndefined();
+    const tracks = element("1654ae6b", element("ae", element("d7", "\x01"), element("86", "S_TEXT/UTF8")));
+    expect(await cleanPieces(reading(Buffer.concat([element("1a45dfa3", "webm"), element("18538067", tracks)])))).toBeUndefined();
   });
 
   test("MP4 whose samples are said to be at a path is not cleaned", async () => {
@@ -169,6 +181,9 @@ describe("films keep their length, so that every offset in them still fits", () 
   });
 
   test("WebM: tags, attachments, titles and the names of tracks are blanked", async () => {
+    const block = (type: number, content: string) => Buffer.concat([Buffer.from([type, 0, 0, content.length]), Buffer.from(content)]);
+    const decoded = element("63a2", "fLaC", block(0, "STREAMINFO"), block(4, SECRET), block(0x86, SECRET));
+    const flac = element("ae", element("83", "\x02"), decoded);
     const file = Buffer.concat([
       element("1a45dfa3", "webm"),
       element(
@@ -180,7 +195,7 @@ describe("films keep their length, so that every offset in them still fits", () 
           element("2ad7b1", "\x0f\x42\x40"),
           Buffer.from([0x44, 0x61, 0x81, 1]),
         ),
-        element("1654ae6b", element("ae", element("536e", SECRET), element("d7", "\x01"))),
+        element("1654ae6b", element("ae", element("536e", SECRET), element("83", "\x01")), flac),
         element("1f43b675", "PIXELS"),
         element("1254c367", SECRET),
         element("1941a469", SECRET),

@@ -3,10 +3,14 @@
 // never lets a file pass that it did not understand to its end. Must never: decode or recompress.
 
 import "server-only";
-import { cleanMatroska, cleanMp4 } from "./films";
+import { cleanMatroska } from "./matroska";
+import { cleanMp4 } from "./mp4";
 import { cleanGif, cleanJpeg, cleanPng, cleanWebp } from "./pictures";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
+
+/** Raised with every change of what is taken out: what was found by an older one is looked for anew. */
+export const CLEANING = 2;
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;
 

@@ -1,0 +1,110 @@
+// The original of what is shared, read in blocks to find what is to be taken out of it.
+// Guarantees: a few blocks are held at a time, whether its service knows ranges or not; between two blocks others have their turn; so much of
+// it is read and no more. Must never: take one stretch of a file for another.
+
+import "server-only";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { type Access } from "../connections/access";
+import { type ShareItem } from "../store/shares";
+import { type Reading } from "./clean/pieces";
+import { beginOf, bytesIn, openOriginal, Unreadable } from "./item-source";
+
+const BLOCK = 256 * 1024;
+const MOST_HELD = 16;
+const MOST_READ = 128 * 1024 ** 2;
+
+/** `next`: the number of the block that comes next. */
+type Source = { blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
+
+/** Throws `Unreadable` where it is not there or breaks off. */
+export async function readOriginal<T>(
+  access: Access,
+  item: ShareItem,
+  signal: AbortSignal,
+  work: (file: Reading) => Promise<T>,
+): Promise<T> {
+  const held = new Map<number, Buffer>();
+  let source: Source | undefined;
+  let read = 0;
+
+  /** Returns the size of the whole, where its service says it. */
+  async function open(index: number): Promise<number | undefined> {
+    await source?.blocks.return();
+    const from = index * BLOCK;
+    const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
+    if (!opened.ok) throw new Unreadable(opened.failure.message);
+    const { status, headers } = opened.value;
+    const isWhole = status === 200;
+    source = { blocks: blocksIn(opened.value), next: isWhole ? 0 : index, isWhole };
+    if (beginOf(opened.value) !== (isWhole ? 0 : from)) throw new Unreadable("the service sends something else");
+    const size = Number((isWhole ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
+    if (!isWhole && !Number.isSafeInteger(size)) throw new Unreadable("the service does not say how long the file is");
+    return Number.isSafeInteger(size) ? size : undefined;
+  }
+
+  async function nextBlock(): Promise<Buffer | undefined> {
+    const next = await source?.blocks.next();
+    if (!source || !next || next.done) return undefined;
+    read += next.value.length;
+    if (read > MOST_READ) throw new Unreadable("too much of the file would have to be read");
+    if (held.size >= MOST_HELD) held.delete(Math.min(...held.keys()));
+    held.set(source.next, next.value);
+    source.next += 1;
+    await othersTurn();
+    return next.value;
+  }
+
+  async function block(index: number): Promise<Buffer> {
+    const known = held.get(index);
+    if (known) return known;
+    // A service without ranges is read on to the place, or again from the beginning.
+    if (!source?.isWhole || source.next > index) await open(index);
+    for (;;) {
+      const isWanted = source?.next === index;
+      const bytes = await nextBlock();
+      if (!bytes) throw new Unreadable("the file ends too early");
+      if (isWanted) return bytes;
+    }
+  }
+
+  async function sizeOfAll(): Promise<number> {
+    const told = await open(0);
+    if (told !== undefined) return told;
+    let counted = 0;
+    for (let bytes = await nextBlock(); bytes; bytes = await nextBlock()) counted += bytes.length;
+    return counted;
+  }
+
+  try {
+    const size = await sizeOfAll();
+    return await work({
+      size,
+      async read(at, length) {
+        const parts: Buffer[] = [];
+        const end = Math.min(size, at + length);
+        for (let index = Math.floor(at / BLOCK); index * BLOCK < end; index++) {
+          const from = index * BLOCK;
+          parts.push((await block(index)).subarray(Math.max(0, at - from), end - from));
+        }
+        return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+      },
+    });
+  } finally {
+    await source?.blocks.return();
+  }
+}
+
+async function* blocksIn(answer: Response): AsyncGenerator<Buffer, void> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const bytes of bytesIn(answer)) {
+    parts.push(bytes);
+    length += bytes.byteLength;
+    if (length < BLOCK) continue;
+    const whole = Buffer.concat(parts);
+    let at = 0;
+    for (; at + BLOCK <= whole.length; at += BLOCK) yield whole.subarray(at, at + BLOCK);
+    [parts, length] = [[whole.subarray(at)], whole.length - at];
+  }
+  if (length > 0) yield Buffer.concat(parts);
+}

@@ -1,0 +1,207 @@
+// What is shared stays at its service: which may lose it, replace it, break off, or know no ranges.
+import { createHash } from "node:crypto";
+import { type ServerResponse } from "node:http";
+import sharp from "sharp";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { type MadeShare } from "@/lib/contract/share";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
+
+const { harness, given, ask, visit, statusOf, now } = await createShareWorld();
+beforeEach(() => harness.renewCookies());
+afterAll(() => harness.dispose());
+
+test("of a service that names files by place, a file that was replaced since is not shown", async () => {
+  let content = Buffer.concat([
+    await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+      .png()
+      .toBuffer(),
+  ]);
+  const service = await startLittleServer((request, response) => {
+    if (request.url?.includes("/api/view"))
+      return void response.writeHead(200, { "content-type": "image/png", "content-length": content.length }).end(content);
+    return answerJson(response, {
+      id: "j",
+      status: "completed",
+      outputs: { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } },
+    });
+  });
+  const connection = await harness.connect(service.url, "sk-key-of-the-service");
+  const answer = await harness.request(`/api/console/shares?connection=${connection}`, {
+    as: "operator",
+    method: "POST",
+    json: { job: "j", expiresInMs: DAY },
+  });
+  const { path }: MadeShare = await answer.json();
+  const token = path.slice("/share/".length);
+  expect(await statusOf(token, "/1")).toBe(200);
+  content = Buffer.concat([content, Buffer.from("replaced")]);
+  expect(await statusOf(token, "/1")).toBe(404);
+  expect(await statusOf(token, "/1/256")).toBe(404);
+  await service.close();
+});
+
+test("what cannot be read while it is shared is left out, and refused where nothing is left", async () => {
+  const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  const readable = new Set(["b.png"]);
+  const service = await startLittleServer((request, response) => {
+    const name = new URL(request.url ?? "", "http://service.test").searchParams.get("filename");
+    if (request.url?.includes("/api/view"))
+      return readable.has(name ?? "")
+        ? void response.writeHead(200, { "content-type": "image/png", "content-length": picture.length }).end(picture)
+        : void response.writeHead(500).end();
+    const images = ["a.png", "b.png"].map((filename) => ({ filename, subfolder: "", type: "output" }));
+    return answerJson(response, { id: "j", status: "completed", outputs: { "1": { images } } });
+  });
+  const connection = await harness.connect(service.url, "sk-key-of-the-service");
+  const make = () =>
+    harness.request(`/api/console/shares?connection=${connection}`, {
+      as: "operator",
+      method: "POST",
+      json: { job: "j", expiresInMs: DAY },
+    });
+  const made: MadeShare = await (await make()).json();
+  expect(made.count).toBe(1);
+  readable.clear();
+  expect((await make()).status).toBe(422);
+  readable.add("a.png");
+
+  // One that was made before this was looked after.
+  const { store } = harness.console;
+  const token = "D".repeat(43);
+  const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
+  const about = { id: "unchecked", memberId: harness.viewerOf("operator").memberId, connectionId: connection, baseUrl: service.url };
+  const how = { title: "", keepsMetadata: true, showsMaker: false, showsWorkflow: false, jobId: undefined, passwordHash: undefined };
+  await store.shares.create({ ...about, ...how, token, createdAt: now(), expiresAt: now() + DAY, items: [item] });
+  expect(await visit(token)).toMatchObject({ kind: "open" });
+  for (const rest of ["/1", "/1/256"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
+  await service.close();
+});
+
+/** A service with a job of one file, handed out as `send` says. */
+async function serve(filename: string, send: (range: string | undefined, response: ServerResponse) => void) {
+  const service = await startLittleServer((request, response) => {
+    if (request.url?.includes("/api/view")) return send(request.headers.range, response);
+    const outputs = { "1": { images: [{ filename, subfolder: "", type: "output" }] } };
+    return answerJson(response, { id: "j", status: "completed", outputs });
+  });
+  const connection = await harness.connect(service.url, "sk-key-of-the-service");
+  const make = () =>
+    harness.request(`/api/console/shares?connection=${connection}`, {
+      as: "operator",
+      method: "POST",
+      json: { job: "j", expiresInMs: DAY },
+    });
+  return {
+    make,
+    close: () => service.close(),
+    async share(): Promise<string> {
+      const { path }: MadeShare = await (await make()).json();
+      return path.slice("/share/".length);
+    },
+  };
+}
+
+test("a service that breaks off while a share is made or shown is no share, and no reason why not later", async () => {
+  let isBroken = true;
+  const service = await serve("a.png", (_range, response) => {
+    response.writeHead(200, { "content-type": "image/png", "content-length": given.file.length });
+    if (isBroken) response.write(given.file.subarray(0, 20), () => response.destroy());
+    else response.end(given.file);
+  });
+  const before = await harness.console.store.shares.list();
+  const refused = await service.make();
+  expect([refused.status, await refused.json()]).toMatchObject([
+    502,
+    { code: "UPSTREAM_ERROR", message: expect.stringContaining("broke off") },
+  ]);
+  expect(await harness.console.store.shares.list()).toEqual(before);
+  isBroken = false;
+  const token = await service.share();
+  isBroken = true;
+  expect(await statusOf(token, "/1")).toBe(404);
+  isBroken = false;
+  expect(await statusOf(token, "/1")).toBe(200);
+  await service.close();
+});
+
+function chunk(type: string, content: Buffer): Buffer {
+  const head = Buffer.from(`${type}\0\0\0\0`, "latin1");
+  head.writeUInt32LE(content.length, 4);
+  return Buffer.concat([head, content]);
+}
+const EXIF = `${SECRET}.`;
+/** Longer than what is held at a time, and its beginning is needed again at its end. */
+const long = chunk(
+  "RIFF",
+  Buffer.concat([
+    Buffer.from("WEBP"),
+    chunk("VP8X", Buffer.from([0x08, ...Buffer.alloc(9)])),
+    chunk("VP8 ", Buffer.alloc(5 * 1024 ** 2, "pixels")),
+    chunk("EXIF", Buffer.from(EXIF)),
+  ]),
+);
+
+test.each(["ranges", "no ranges", "neither ranges nor lengths"])("a long file of a service with %s is cleaned", async (knows) => {
+  const service = await serve("a.webp", (range, response) => {
+    const [, from = "", to = ""] = /^bytes=(\d+)-(\d+)$/.exec(knows === "ranges" ? (range ?? "") : "") ?? [];
+    const part = from === "" ? long : long.subarray(Number(from), Number(to) + 1);
+    response.writeHead(from === "" ? 200 : 206, {
+      "content-type": "image/webp",
+      etag: '"long"',
+      ...(knows !== "neither ranges nor lengths" && { "content-length": part.length }),
+      ...(from !== "" && { "content-range": `bytes ${from}-${Number(from) + part.length - 1}/${long.length}` }),
+    });
+    response.end(part);
+  });
+  const clean = await bytesOf(await ask(await service.share(), "/1"));
+  expect(clean.length).toBe(long.length - 8 - EXIF.length);
+  expect(clean.includes(SECRET)).toBe(false);
+  expect(createHash("sha256").update(clean.subarray(30)).digest("hex")).toBe(
+    createHash("sha256").update(long.subarray(30, clean.length)).digest("hex"),
+  );
+  await service.close();
+});
+
+test("of a file that is not cleaned no more is read than shows it, of a service without ranges too", async () => {
+  const piece = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypavif");
+  const pieces = 64;
+  let sent = 0;
+  const service = await serve("a.mp4", (_range, response) => {
+    response.writeHead(200, { "content-type": "video/mp4", "content-length": pieces * piece.length, etag: '"long"' });
+    sent = 0;
+    const go = () => {
+      while (sent < pieces && !response.destroyed) {
+        sent += 1;
+        if (!response.write(piece)) return void response.once("drain", go);
+      }
+      response.end();
+    };
+    go();
+  });
+  const token = await service.share();
+  expect(sent).toBe(pieces);
+  expect(await statusOf(token, "/1")).toBe(404);
+  expect(sent).toBeLessThan(pieces / 2);
+  await service.close();
+});
+
+test("a service that sends another stretch than was asked for is not believed", async () => {
+  let begin: number | undefined;
+  const service = await serve("a.png", (range, response) => {
+    const isPart = begin !== undefined && range !== undefined;
+    const part = isPart ? given.file.subarray(begin) : given.file;
+    const headers = { "content-type": "image/png", "content-length": part.length, etag: '"same"' };
+    const said = isPart ? { "content-range": `bytes ${begin}-${given.file.length - 1}/${given.file.length}` } : {};
+    response.writeHead(isPart ? 206 : 200, { ...headers, ...said }).end(part);
+  });
+  const token = await service.share();
+  const clean = await bytesOf(await ask(token, "/1"));
+  begin = 5;
+  expect(await statusOf(token, "/1")).toBe(404);
+  begin = undefined;
+  expect((await bytesOf(await ask(token, "/1"))).equals(clean)).toBe(true);
+  await service.close();
+});

@@ -1,0 +1,129 @@
+// Films and sounds as a real program writes them (tests/fixtures/media): what is played stays byte for byte, and no word of the metadata does.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { cleanPieces, isCleanable } from "@/lib/server/shares/clean/clean";
+import { cleanStream, spanOf } from "@/lib/server/shares/clean-stream";
+
+const SECRET = "a-secret-prompt";
+const read = (name: string) => readFile(join("tests/fixtures/media", name));
+const piecesOf = (file: Buffer) =>
+  cleanPieces({ size: file.length, read: (at, length) => Promise.resolve(file.subarray(at, at + length)) });
+
+async function cleaned(file: Buffer): Promise<Buffer> {
+  const pieces = (await piecesOf(file)) ?? [];
+  const { from, to } = spanOf(pieces) ?? { from: 0, to: 0 };
+  const original = new Blob([new Uint8Array(file.subarray(from, to))]).stream();
+  return Buffer.from(await new Response(cleanStream(pieces, original, from)).arrayBuffer());
+}
+
+type Part = { path: string; content: Buffer };
+
+/** Boxes of an MP4, those that hold others opened. */
+function boxesOf(file: Buffer, path = ""): Part[] {
+  const found: Part[] = [];
+  for (let at = 0; at < file.length; at += file.readUInt32BE(at)) {
+    const name = `${path}/${file.toString("latin1", at + 4, at + 8)}`;
+    const content = file.subarray(at + 8, at + file.readUInt32BE(at));
+    found.push(...(/(moov|trak|mdia|minf|stbl|moof|traf)$/.test(name) ? boxesOf(content, name) : [{ path: name, content }]));
+  }
+  return found;
+}
+
+/** Elements of a Matroska, those that hold others opened. */
+function elementsOf(file: Buffer, path = ""): Part[] {
+  const found: Part[] = [];
+  for (let at = 0; at < file.length;) {
+    const idEnd = at + Math.clz32(file[at] ?? 0) - 23;
+    const name = `${path}/${file.toString("hex", at, idEnd)}`;
+    const sizeLength = Math.clz32(file[idEnd] ?? 0) - 23;
+    const size = [...file.subarray(idEnd, idEnd + sizeLength)].reduce(
+      (sum, byte, at) => sum * 256 + (at ? byte : byte & (0xff >> sizeLength)),
+      0,
+    );
+    at = idEnd + sizeLength + size;
+    const content = file.subarray(at - size, at);
+    found.push(...(/(18538067|1654ae6b|ae)$/.test(name) ? elementsOf(content, name) : [{ path: name, content }]));
+  }
+  return found;
+}
+
+const namesIn = (parts: readonly Part[]) => new Set(parts.map(({ path }) => path));
+const partsOf = (parts: readonly Part[], kept: RegExp) => parts.filter(({ path }) => kept.test(path));
+
+describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
+  test("has the same samples, in the same places, and nothing that was written about it", async () => {
+    const file = await read(name);
+    const clean = await cleaned(file);
+    expect(file.includes(SECRET)).toBe(true);
+    for (const word of [SECRET, "Lavf", "udta", "meta"]) expect([word, clean.includes(word)]).toEqual([word, false]);
+    expect(clean.length).toBe(file.length);
+    const [before, after] = [boxesOf(file), boxesOf(clean)];
+    const played = /mdat$|stbl\/|traf\/|trex$|elst$|dinf$|tref$/;
+    expect(partsOf(after, played)).toEqual(partsOf(before, played));
+    for (const { path, content } of partsOf(after, /(mvhd|tkhd|mdhd)$/)) expect([path, content.readBigUInt64BE(4)]).toEqual([path, 0n]);
+    expect(partsOf(before, /mvhd$/)[0]?.content.readBigUInt64BE(4)).not.toBe(0n);
+  });
+});
+
+describe.each(["film.webm", "film.mkv"])("%s", (name) => {
+  test("has the same pictures and sound, in the same places, and nothing that was written about it", async () => {
+    const file = await read(name);
+    const clean = await cleaned(file);
+    expect(file.includes(SECRET)).toBe(true);
+    for (const word of [SECRET, "Lavf", "encoder="]) expect([word, clean.includes(word)]).toEqual([word, false]);
+    expect(clean.length).toBe(file.length);
+    const [before, after] = [elementsOf(file), elementsOf(clean)];
+    // Clusters, cues, and of tracks how they are decoded.
+    const played = /\/(1f43b675|1c53bb6b|1654ae6b\/ae\/(83|86|e0|e1|23e383))$/;
+    expect(partsOf(after, played)).toEqual(partsOf(before, played));
+    // Tags, attachments, chapters, the name of a track.
+    expect([...namesIn(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
+    expect([...namesIn(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
+  });
+});
+
+test("a sound in a WebM keeps what it is decoded by, without the tags of the file that it came from", async () => {
+  const [before, after] = [await read("film.webm"), await cleaned(await read("film.webm"))].map((file) =>
+    elementsOf(file)
+      .find(({ path, content }) => path.endsWith("/63a2") && content.includes("vorbis"))
+      ?.content.toString("latin1"),
+  );
+  expect(before).toContain("encoder=Lavc");
+  expect(after).not.toContain("Lavc");
+  const lastPacket = before?.slice(before.lastIndexOf("\x05vorbis"));
+  expect(after?.endsWith(lastPacket ?? "none")).toBe(true);
+});
+
+test("sound.mp3 is its frames alone, without its tags and its cover", async () => {
+  const file = await read("sound.mp3");
+  const clean = await cleaned(file);
+  const begin = file.indexOf(clean);
+  expect(begin).toBeGreaterThan(0);
+  expect(file.toString("latin1", 0, 3)).toBe("ID3");
+  // The length of the tag, seven bits a byte.
+  expect(begin).toBe(10 + [...file.subarray(6, 10)].reduce((sum, byte) => sum * 128 + byte, 0));
+  expect(begin + clean.length).toBe(file.length - 128);
+  expect(clean.includes(SECRET)).toBe(false);
+});
+
+test("sound.flac is what it is decoded by and its frames, without comments and its cover", async () => {
+  const file = await read("sound.flac");
+  const clean = await cleaned(file);
+  const endOfBlocks = (bytes: Buffer): number => {
+    for (let at = 4; ;) {
+      const isLast = ((bytes[at] ?? 0) & 0x80) !== 0;
+      at += 4 + bytes.readUIntBE(at + 1, 3);
+      if (isLast) return at;
+    }
+  };
+  expect(clean.subarray(endOfBlocks(clean)).equals(file.subarray(endOfBlocks(file)))).toBe(true);
+  expect(clean.subarray(8, 42).equals(file.subarray(8, 42))).toBe(true);
+  for (const word of [SECRET, "Lavf", "\x89PNG"]) expect([word, clean.includes(word, "latin1")]).toEqual([word, false]);
+});
+
+test("a time code and a sound in Ogg are not let through", async () => {
+  expect(await piecesOf(await read("timecode.mov"))).toBeUndefined();
+  expect(await piecesOf(await read("sound.ogg"))).toBeUndefined();
+  expect(isCleanable("sound.ogg", "audio/ogg")).toBe(false);
+});
