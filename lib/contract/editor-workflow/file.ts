@@ -4,7 +4,8 @@
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
 
-export type Slot = { name: string; type: string; link?: string; hasWidget: boolean };
+/** `widget`: the name of the widget that it belongs to, where the file names one. */
+export type Slot = { name: string; widget?: string; type: string; link?: string; hasWidget: boolean };
 export type EditorNode = {
   id: string;
   type: string;
@@ -14,6 +15,9 @@ export type EditorNode = {
   outputs: readonly { name: string; type: string }[];
   values: readonly unknown[] | JsonObject;
   properties: JsonObject;
+  /** The very object in the file that holds its values, and from which of them on. */
+  raw: JsonObject;
+  firstValue?: number;
 };
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink> };
@@ -31,10 +35,11 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
 
 export function readEditorFile(file: JsonObject & { nodes: unknown[] }): EditorFile {
   const extra = objectOf(file.extra);
-  const definitions = uniqueIds(file, definitionsIn(file));
+  const net = readNet(file);
+  const read = definitionsIn(file).map((one) => ({ id: idText(one.id) ?? "", ...readNet(one), ...readPorts(one) }));
   return {
-    ...readNet(file),
-    definitions: new Map(definitions.map((one) => [idText(one.id) ?? "", { ...readNet(one), ...readPorts(one) }])),
+    ...net,
+    definitions: new Map(uniqueIds(file, net, read).map(({ id, ...definition }) => [id, definition])),
     groupNodes: objectOf(extra?.groupNodes) ?? {},
     linksByRule: listOf(extra?.ue_links).length > 0,
   };
@@ -54,12 +59,13 @@ export function readNode(value: unknown): EditorNode[] {
       outputs: listOf(node.outputs).map((output) => ({ name: textIn(output, "name"), type: typeText(objectOf(output)?.type) })),
       values: objectOf(node.widgets_values) ?? listOf(node.widgets_values),
       properties: objectOf(node.properties) ?? {},
+      raw: node,
     },
   ];
 }
 
 function readNet(net: JsonObject): Net {
-  return { nodes: listOf(net.nodes).flatMap(readNode), links: new Map(listOf(net.links).flatMap(readLink)) };
+  return { nodes: listOf(net.nodes).flatMap((node) => readNode(node)), links: new Map(listOf(net.links).flatMap(readLink)) };
 }
 
 function readSlot(value: unknown): Slot[] {
@@ -67,9 +73,16 @@ function readSlot(value: unknown): Slot[] {
   if (!slot) return [];
   const widget = objectOf(slot.widget);
   const link = idText(slot.link);
-  // A place that a person turned into an input is matched by the widget's name: its own may be a label.
-  const name = typeof widget?.name === "string" ? widget.name : textIn(slot, "name");
-  return [{ name, type: typeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
+  const own = textIn(slot, "name");
+  const ofWidget = textIn(widget, "name");
+  const names = { name: own === "" ? ofWidget : own, ...(ofWidget !== "" && { widget: ofWidget }) };
+  return [{ ...names, type: typeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
+}
+
+/** By its own name, else by that of its widget: the first may be a label. Of several the one at the same place among them. */
+export function slotNamed(slots: readonly Slot[], name: string, at = 0): Slot | undefined {
+  const named = slots.filter((slot) => slot.name === name);
+  return named[at] ?? named[0] ?? slots.find(({ widget }) => widget === name);
 }
 
 function readLink(value: unknown): [string, EditorLink][] {
@@ -102,14 +115,14 @@ function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
 const MOST_ID = 100_000_000;
 
 /** An inner id that occurs outside or in a definition before gets the next free number, as the editor does it. */
-function uniqueIds(file: JsonObject, definitions: readonly JsonObject[]): JsonObject[] {
-  const used = new Set(listOf(file.nodes).flatMap((node) => numberOf(objectOf(node)?.id) ?? []));
+function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definitions: readonly T[]): T[] {
+  const used = new Set(root.nodes.flatMap(({ raw }) => numberOf(raw.id) ?? []));
   const given = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
   let last = Number.isSafeInteger(given) && given < MOST_ID ? given : 0;
   return definitions.map((definition) => {
-    const renamed = new Map<unknown, number>();
-    const nodes = listOf(definition.nodes).map((node) => {
-      const id = objectOf(node)?.id;
+    const renamed = new Map<string, string>();
+    const nodes = definition.nodes.map((node) => {
+      const { id } = node.raw;
       if (typeof id !== "number") return node;
       if (!used.has(id)) {
         used.add(id);
@@ -119,14 +132,15 @@ function uniqueIds(file: JsonObject, definitions: readonly JsonObject[]): JsonOb
       do last += 1;
       while (used.has(last));
       used.add(last);
-      renamed.set(id, last);
-      return { ...objectOf(node), id: last };
+      renamed.set(node.id, String(last));
+      return { ...node, id: String(last) };
     });
-    const links = listOf(definition.links).map((link) => {
-      const { origin_id: origin, target_id: target, ...rest } = objectOf(link) ?? {};
-      return { ...rest, origin_id: renamed.get(origin) ?? origin, target_id: renamed.get(target) ?? target };
-    });
-    return renamed.size === 0 ? definition : { ...definition, nodes, links };
+    if (renamed.size === 0) return definition;
+    const named = (id: string) => renamed.get(id) ?? id;
+    const links = [...definition.links].map(
+      ([id, link]) => [id, { ...link, origin: named(link.origin), target: named(link.target) }] as const,
+    );
+    return { ...definition, nodes, links: new Map(links) };
   });
 }
 

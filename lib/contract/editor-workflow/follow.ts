@@ -3,10 +3,11 @@
 // Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
 
 import { type ObjectInfo } from "../schemas/object-info";
+import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf, typeOf } from "../nodes/input-spec";
-import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot } from "./file";
-import { socketsOf, widgetsOf } from "./values";
+import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot, slotNamed } from "./file";
+import { type Home, homeOf, socketsOf, widgetsOf } from "./values";
 
 const MUTED = 2;
 const BYPASSED = 4;
@@ -21,8 +22,8 @@ export type Use = { scope: Scope; node: EditorNode; definition: Definition };
 export type Place = { scope: Scope; node: EditorNode };
 export type Source =
   | { kind: "output"; id: string; slot: number }
-  /** `isRaw`: a widget of a subgraph gives it, whose texts are not filled in. */
-  | { kind: "value"; value: unknown; isRaw?: boolean; isOfUse?: boolean }
+  /** `home`: where the file has it. `isRaw`: a widget of a subgraph gives it, whose texts are not filled in. */
+  | { kind: "value"; value: unknown; home: Home; isRaw?: boolean; isOfUse?: boolean }
   | { kind: "nothing"; why?: "broken" | "bypass" };
 export type Following = {
   info: ObjectInfo;
@@ -60,24 +61,29 @@ export function placesOf(place: Place, following: Following): readonly Slot[] {
 function makePlaces(place: Place, { info, inside }: Following): readonly Slot[] {
   const { node } = place;
   const within = inside(place);
-  const inFile = new Map((within?.use ?? node).inputs.toReversed().map((slot) => [slot.name, slot]));
   if (within) {
-    return within.definition.inputs.map(({ name, type }) => ({ name, type, hasWidget: false, ...linkOf(inFile.get(name)) }));
+    const seen = new Map<string, number>();
+    return within.definition.inputs.map(({ name, type }) => {
+      const at = seen.get(name) ?? 0;
+      seen.set(name, at + 1);
+      return { name, type, hasWidget: false, ...linkOf(slotNamed(within.use.inputs, name, at)) };
+    });
   }
+  const inFile = (name: string) => slotNamed(node.inputs, name);
   const known = own(info, node.type);
   if (!known) return node.inputs;
   const widgets = widgetsOf(node, known);
   const sockets = socketsOf(known, widgets).flatMap(({ name, raw }): Slot[] => {
     if (typeOf(raw) === "COMFY_AUTOGROW_V3") return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
-    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (inFile.get(name)?.type ?? "*") : typeOf(raw);
-    return [{ name, type, hasWidget: false, ...linkOf(inFile.get(name)) }];
+    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (inFile(name)?.type ?? "*") : typeOf(raw);
+    return [{ name, type, hasWidget: false, ...linkOf(inFile(name)) }];
   });
   // A widget that cannot be linked has no place.
   const linkable = widgets.filter(({ raw }) => settingsOf(raw).socketless === undefined);
-  const ofWidgets = linkable.map(({ name, raw }): Slot => ({ name, type: typeOf(raw), hasWidget: true, ...linkOf(inFile.get(name)) }));
+  const ofWidgets = linkable.map(({ name, raw }): Slot => ({ name, type: typeOf(raw), hasWidget: true, ...linkOf(inFile(name)) }));
   const listed = [...sockets, ...ofWidgets];
   const names = new Set(listed.map(({ name }) => name));
-  return [...listed, ...node.inputs.filter(({ name }) => !names.has(name))];
+  return [...listed, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
 }
 
 function linkOf(slot: Slot | undefined): { link?: string } {
@@ -112,7 +118,7 @@ function input({ scope }: Pick<Place, "scope">, slot: Slot, way: Way, following:
 function output(place: Place, slot: number, way: Way, following: Following): Source {
   const { node, scope } = place;
   // Its value is written whether it is muted or not; over a reroute it reaches nothing.
-  if (isPrimitive(node)) return way.isDirect ? valueOf(following.primitiveValue(node)) : nothing;
+  if (isPrimitive(node)) return way.isDirect ? primitive(node, following) : nothing;
   if (notes.has(node.type) || node.mode === MUTED) return nothing;
   const onward = { ...way, isDirect: false };
   if (node.mode === BYPASSED) return bypassed(place, slot, onward, following);
@@ -183,8 +189,9 @@ function promoted(use: Use, inner: Scope, slot: number, following: Following): S
 function findPromoted(use: Use, inner: Scope, slot: number, following: Following): Source {
   const port = use.definition.inputs[slot];
   const held = valueOfUse(use.node, port?.name ?? "");
-  const firsts = [...use.definition.links].filter(([, link]) => link.origin === INSIDE_START && link.originSlot === slot);
-  for (const [id] of firsts) {
+  const begun = [...use.definition.links].flatMap(([id, link]) => (link.origin === INSIDE_START && link.originSlot === slot ? [id] : []));
+  // In the order that the input itself names.
+  for (const id of new Set([...(port?.links ?? []).filter((link) => begun.includes(link)), ...begun])) {
     const node = inner.net.nodes.find(({ inputs }) => inputs.some(({ link }) => link === id));
     if (!node) continue;
     const place = { scope: inner, node };
@@ -197,19 +204,27 @@ function findPromoted(use: Use, inner: Scope, slot: number, following: Following
     }
     const known = own(following.info, node.type);
     const widget = known && widgetsOf(node, known).find(({ name }) => name === places[at]?.name);
-    if (widget) return held ?? { kind: "value", value: widget.value ?? settingsOf(widget.raw).default, isRaw: true };
+    if (widget) {
+      const value = widget.value ?? settingsOf(widget.raw).default;
+      return held ?? { kind: "value", value, home: homeOf(node, widget), isRaw: true };
+    }
   }
   return nothing;
 }
 
-function valueOfUse({ values, properties }: EditorNode, name: string): Source | undefined {
+function valueOfUse(use: EditorNode, name: string): Source | undefined {
+  const { values, properties } = use;
   const at = listOf(properties.proxyWidgets).findIndex((entry) => listOf(entry)[0] === "-1" && listOf(entry)[1] === name);
   const value = at < 0 ? undefined : listOf(values)[at];
-  return value === undefined || value === null ? undefined : { kind: "value", value, isRaw: true, isOfUse: true };
+  return value === undefined || value === null
+    ? undefined
+    : { kind: "value", value, home: homeOf(use, { key: at }), isRaw: true, isOfUse: true };
 }
 
-function valueOf(value: unknown): Source {
-  return value === undefined || value === null ? nothing : { kind: "value", value };
+function primitive(node: EditorNode, { primitiveValue }: Following): Source {
+  const value = primitiveValue(node);
+  const key = isObject(node.values) ? "value" : 0;
+  return value === undefined || value === null ? nothing : { kind: "value", value, home: homeOf(node, { key }) };
 }
 
 export function idIn({ path }: Scope, { id }: EditorNode): string {

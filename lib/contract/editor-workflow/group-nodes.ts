@@ -96,9 +96,10 @@ function withOwnValues(nodes: readonly EditorNode[], use: EditorNode, info: Obje
   return nodes.map((node) => {
     const known = own(info, node.type);
     const count = known ? listOf(node.values).length || widgetsOf(node, known).length : listOf(node.values).length;
+    const firstValue = at;
     const given = values.slice(at, at + count);
     at += count;
-    return given.length === count && count > 0 ? { ...node, values: given } : node;
+    return given.length === count && count > 0 ? { ...node, values: given, raw: use.raw, firstValue } : node;
   });
 }
 

@@ -10,17 +10,20 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
-import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
+import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, type Net, readEditorFile } from "./file";
 import { follow, type Following, idIn, isNeverSent, isRunning, type Place, placesOf, type Scope } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { type EditorProblem } from "./problems";
 import { findWidget, problemOf, sentValue } from "./sent-values";
-import { widgetsOf } from "./values";
+import { isSameJson, keptInputs } from "./kept-inputs";
+import { type Home, homeOf, widgetsOf } from "./values";
 
 export { type EditorProblem } from "./problems";
 
 /** `rawTexts`: "node input" of texts that are sent as they stand, where others are filled in. */
 export type Converted = { graph: Graph; problems: EditorProblem[]; rawTexts: string[] };
+/** `homes`: where the file has each value, by "node input". */
+export type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as they were written. */
 type Options = { fill?: Filling | false };
 
@@ -34,13 +37,15 @@ export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, optio
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
   if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] };
   const { fill = { at: new Date(), draw: 0 } } = options;
-  return convert(readEditorFile(parsed), objectInfo, fill);
+  const { graph, problems, rawTexts } = convert(readEditorFile(parsed), objectInfo, fill);
+  return { graph, problems, rawTexts };
 }
 
-function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Converted {
+export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): ConvertedFile {
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const nodes: [string, GraphNode][] = [];
   const rawTexts: string[] = [];
+  const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
   const following: Following = { info, inside, primitiveValue, places: new Map(), promoted: new Map() };
   /** Nodes and links of all uses that were looked into. */
@@ -70,8 +75,8 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
     return isReplaced && fill ? withReplacements(value, fill.at, widgetOf) : value;
   }
 
-  const all = [...file.nodes, ...[...file.definitions.values()].flatMap((definition) => definition.nodes)];
-  const widgetOf = (name: string, widget: string) => findWidget(all, info, name, widget);
+  const nets: readonly Net[] = [file, ...file.definitions.values()];
+  const widgetOf = (name: string, widget: string) => findWidget(nets, info, name, widget);
 
   function send(scope: Scope): void {
     for (const node of scope.net.nodes) {
@@ -97,11 +102,15 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
       else if (source.kind === "value" && slot.hasWidget) {
         const value = sentValue(source.value, known, name);
         inputs[name] = source.isRaw ? value : filled(node, nodeId, name, value);
+        homes.set(`${nodeId} ${name}`, source.home);
         if (source.isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
         if (source.isOfUse) problems.push({ code: "value_of_use_kept", nodeId, input: name });
       } else if (source.kind === "nothing" && source.why) {
         problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
+    }
+    for (const [name, kept] of Object.entries(keptInputs(node))) {
+      if (isSameJson(own(inputs, name), kept.reads)) inputs[name] = kept.is;
     }
     return { class_type: node.type, inputs, _meta: { title: node.title ?? known?.display_name ?? node.type } };
   }
@@ -112,6 +121,7 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
       const { name, raw } = widget;
       const value = sentValue(widget.value, known, name, raw);
       problems.push(...problemOf(widget, nodeId));
+      homes.set(`${nodeId} ${name}`, homeOf(node, widget));
       if (value !== undefined) inputs[name] = filled(node, nodeId, name, value);
     }
     return inputs;
@@ -126,7 +136,7 @@ function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): Con
 
   send({ path: "", net: file, byId: byId(file.nodes) });
   if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
-  return { graph: Object.fromEntries(nodes), problems, rawTexts };
+  return { graph: Object.fromEntries(nodes), problems, rawTexts, homes };
 }
 
 function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {

@@ -8,7 +8,7 @@ import { isFileName } from "../nodes/fill-texts";
 import { readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { nearestOf } from "../nodes/nearest";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
-import { type EditorNode, listOf } from "./file";
+import { type EditorNode, listOf, type Net, slotNamed } from "./file";
 import { type EditorProblem } from "./problems";
 import { type Widget, widgetsOf } from "./values";
 
@@ -21,7 +21,7 @@ export function sentValue(value: unknown, info: NodeInfo | undefined, name: stri
   return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
 }
 
-function defaultOf(raw: unknown): unknown {
+export function defaultOf(raw: unknown): unknown {
   return settingsOf(raw).default ?? fallbackOf(raw);
 }
 
@@ -35,13 +35,22 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
 }
 
 /** What the first node of this name holds: by the name for texts, which a class other than a writer of files has by itself, else by title. */
-export function findWidget(nodes: readonly EditorNode[], info: ObjectInfo, name: string, widget: string): unknown {
-  const named = nodes.find((node) => nameForTexts(node) === name) ?? nodes.find((node) => titleOf(node, info) === name);
-  if (!named) return undefined;
-  const known = own(info, named.type);
-  if (!known) return widget === "value" ? (objectOf(named.values)?.value ?? listOf(named.values)[0]) : undefined;
-  const found = widgetsOf(named, known).find((one) => one.name === widget);
-  return found && (found.value ?? defaultOf(found.raw));
+export function findWidget(nets: readonly Net[], info: ObjectInfo, name: string, widget: string): unknown {
+  const all = nets.flatMap((net) => net.nodes.map((node) => ({ net, node })));
+  const found = all.find(({ node }) => nameForTexts(node) === name) ?? all.find(({ node }) => titleOf(node, info) === name);
+  if (!found) return undefined;
+  const { net, node } = found;
+  const known = own(info, node.type);
+  if (!known) return widget === "value" ? firstValue(node) : undefined;
+  const held = widgetsOf(node, known).find((one) => one.name === widget);
+  const link = net.links.get(slotNamed(node.inputs, widget)?.link ?? "");
+  // A primitive writes its value over that of the widget before anything is sent.
+  const primitive = link && net.nodes.find(({ id, type }) => id === link.origin && type === "PrimitiveNode");
+  return held && ((primitive && firstValue(primitive)) ?? held.value ?? defaultOf(held.raw));
+}
+
+function firstValue({ values }: EditorNode): unknown {
+  return objectOf(values)?.value ?? listOf(values)[0];
 }
 
 function nameForTexts({ type, properties }: EditorNode): unknown {

@@ -1,29 +1,34 @@
 // What the widgets of a node hold: the file keeps values by their place, and some belong to no input.
 // Guarantees: never throws; pure. What the file does not hold has no value here; defaults are the caller's.
 
-import { isObject, type JsonObject, textOf } from "../json/json";
+import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { broughtBy, type ClassInput, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
-import { settingsOf, typeOf } from "../nodes/input-spec";
+import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
 
+/** Where in widgets_values it stands, and of which node in the file. */
+export type ValueKey = string | number;
+export type Home = { node: JsonObject; key: ValueKey };
 /** `value` is undefined where the file holds none. */
-export type Widget = { name: string; raw: unknown; value: unknown };
+export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 
 const widgetTypes = new Set([
   ...["INT", "FLOAT", "BOOLEAN", "STRING", "COMBO", "COLOR", "BOUNDING_BOX", "CURVE", "RANGE", "MARKDOWN", "TEXTAREA", "CHART"],
   ...["GALLERIA", "PAINTER", "IMAGECOMPARE", "COMFY_DYNAMICCOMBO_V3", "WEBCAM", "LOAD_3D", "AUDIO_UI", "AUDIO_RECORD"],
 ]);
 /** A list of the server that had not come yet when the file was saved. */
-const UNREAD_LIST = "Loading...";
-const BOX_NUMBERS = 4;
-const REFRESH_VALUES = 2;
+const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 const DEEPEST = 4;
 
 /** Without forceInput: a socket that would be a widget by its type. */
 function isWidgetType(raw: unknown): boolean {
-  return widgetTypes.has(settingsOf(raw).widgetType ?? typeOf(raw));
+  return widgetTypes.has(widgetTypeOf(raw));
+}
+
+function widgetTypeOf(raw: unknown): string {
+  return settingsOf(raw).widgetType ?? typeOf(raw);
 }
 
 function hasWidget(raw: unknown): boolean {
@@ -34,9 +39,37 @@ export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
   const inputs = orderedInputs(info);
   const { values } = node;
   if (isObject(values)) return byName(inputs, values, 0);
-  const list = withoutForced(inputs, values);
-  let at = 0;
-  return byPlace(inputs, () => list[at++], 0).map((widget) => corrected(node, widget));
+  const places = placesOfValues(inputs, values);
+  const [filtered, bare] = [true, false].map((hasFilters) => {
+    let at = 0;
+    const take = (): Taken => ({ key: places[at] ?? values.length + at - places.length, value: values[places[at++] ?? -1] });
+    const widgets = byPlace(inputs, take, 0, hasFilters);
+    return { widgets, isWhole: at <= places.length };
+  });
+  const read = filtered?.isWhole ? filtered : bare;
+  return (read?.widgets ?? []).map((widget) => corrected(node, widget));
+}
+
+export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
+  return byName(orderedInputs(info), values, 0);
+}
+
+/** What a list of values has for them: the value itself, and behind it what belongs to no input. */
+export function listed({ name, raw, value }: Widget): unknown[] {
+  const behind = valuesBehind(name, raw, true);
+  if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...behind];
+  return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
+}
+
+/** The editor's own buttons at the end of a node. */
+export function listedAtEnd(info: NodeInfo): unknown[] {
+  const settings = orderedInputs(info).map(({ raw }) => settingsOf(raw));
+  const isPicture = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
+  return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
+}
+
+export function homeOf({ raw, firstValue = 0 }: EditorNode, { key }: Pick<Widget, "key">): Home {
+  return { node: raw, key: typeof key === "number" ? key + firstValue : key };
 }
 
 /** The sockets that are declared, in order: those that a choice brings along behind it. A list that grows is named without its places. */
@@ -50,14 +83,16 @@ export function socketsOf(info: NodeInfo, widgets: readonly Widget[]): ClassInpu
   return within(orderedInputs(info), 0);
 }
 
-function byPlace(inputs: readonly ClassInput[], take: () => unknown, depth: number): Widget[] {
+type Taken = { key: number; value: unknown };
+
+function byPlace(inputs: readonly ClassInput[], take: () => Taken, depth: number, hasFilters: boolean): Widget[] {
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    const value = take();
-    for (let more = valuesBehind(name, raw); more > 0; more--) take();
-    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), take, depth + 1) : [];
-    return [{ name, raw, value }, ...brought];
+    const { key, value } = take();
+    valuesBehind(name, raw, hasFilters).forEach(take);
+    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), take, depth + 1, hasFilters) : [];
+    return [{ name, raw, value, key }, ...brought];
   });
 }
 
@@ -67,38 +102,40 @@ function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number
     if (isGrowing(raw) || !hasWidget(raw)) return [];
     const value = own(values, name);
     const brought = isDynamicCombo(raw) && depth < DEEPEST ? byName(broughtBy(input, value), values, depth + 1) : [];
-    return [{ name, raw, value }, ...brought];
+    return [{ name, raw, value, key: name }, ...brought];
   });
 }
 
-/** How many values behind this one belong to no input: what becomes of a seed after a run, a list's refresh, the edges of a box. */
-function valuesBehind(name: string, raw: unknown): number {
-  const type = typeOf(raw);
-  const { remote } = settingsOf(raw);
-  return (isControlled(name, raw) ? 1 : 0) + (remote === undefined ? 0 : REFRESH_VALUES) + (type === "BOUNDING_BOX" ? BOX_NUMBERS : 0);
+/** What stands behind a value and belongs to no input: what becomes of a seed after a run, a list's refresh, the edges of a box. */
+function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[] {
+  const type = widgetTypeOf(raw);
+  const control = isControlled(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
+  const refresh = settingsOf(raw).remote === undefined ? [] : [false, "refresh"];
+  return [...control, ...refresh, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
 
-/** The editor gives seeds a control even where the class does not ask for one. */
+/** The editor gives seeds a control even where the class does not ask for one; behind that of a list stands what it is filtered by. */
 function isControlled(name: string, raw: unknown): boolean {
-  const type = typeOf(raw);
-  if (type !== "INT" && type !== "COMBO") return false;
+  const type = widgetTypeOf(raw);
+  if (type !== "INT" && type !== "FLOAT" && type !== "COMBO") return false;
   return Boolean(settingsOf(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
 }
 
-/** Older files hold values of inputs that are sockets today; they are told by the number of values alone. */
-function withoutForced(inputs: readonly ClassInput[], values: readonly unknown[]): readonly unknown[] {
+/** Older files hold values of inputs that are sockets today, which are passed over; they are told by the number of values alone. */
+function placesOfValues(inputs: readonly ClassInput[], values: readonly unknown[]): readonly number[] {
   const kinds = inputs.flatMap(({ raw }) => {
     const { forceInput, control_after_generate: control } = settingsOf(raw);
     if (!isWidgetType(raw) && forceInput === undefined) return [];
     const isForced = forceInput === true;
     return control ? [isForced, false] : [isForced];
   });
-  return kinds.length === values.length ? values.filter((_, at) => kinds[at] !== true) : values;
+  const places = values.map((_, at) => at);
+  return kinds.length === values.length ? places.filter((at) => kinds[at] !== true) : places;
 }
 
 function corrected({ type }: EditorNode, widget: Widget): Widget {
   const { name, raw, value } = widget;
-  if (value === UNREAD_LIST && settingsOf(raw).remote !== undefined) return { ...widget, value: undefined };
+  if (unreadLists.includes(value) && settingsOf(raw).remote !== undefined) return { ...widget, value: undefined };
   const isSampler = name === "sampler_name" && (type === "KSampler" || type === "KSamplerAdvanced");
   return isSampler ? { ...widget, value: textOf(value)?.replace(/^sample_/, "") ?? value } : widget;
 }

@@ -11,6 +11,17 @@ export const info = objectInfoSchema.parse({
   },
   Seeded: { input: { required: { seed: ["INT", { default: 0 }], steps: ["INT", { default: 20 }] } }, output: ["INT"] },
   Uncontrolled: { input: { required: { seed: ["INT", { control_after_generate: false }], steps: ["INT", {}] } }, output: [] },
+  Drawn: {
+    input: {
+      required: {
+        kind: [["one", "two"], { control_after_generate: true }],
+        label: ["STRING", {}],
+        much: ["FLOAT", { control_after_generate: true }],
+      },
+      optional: { last: ["INT", {}] },
+    },
+    output: [],
+  },
   Boxed: { input: { required: { box: ["BOUNDING_BOX", {}], after: ["STRING", { default: "" }] } }, output: [] },
   Listed: {
     input: {
@@ -60,11 +71,36 @@ export function net(given: readonly Given[], first = 1) {
   }));
   return { last_node_id: Math.max(0, ...given.map(({ id }) => id)), nodes, links, version: 0.4 };
 }
-export const objects = (links: readonly unknown[]) =>
+const objects = (links: readonly unknown[]) =>
   links.map((link) => {
     const [id, origin_id, origin_slot, target_id, target_slot, type] = Array.isArray(link) ? link : [];
     return { id, origin_id, origin_slot, target_id, target_slot, type };
   });
+/** `outputs`: of inner nodes, by their ids and slots. */
+export function definition(
+  id: string,
+  given: readonly Given[],
+  { inputs = [], outputs = [] }: { inputs?: string[]; outputs?: [number, number][] } = {},
+) {
+  const inner = net(given, 100);
+  const ends = outputs.map(([node, slot], at) => ({
+    id: 900 + at,
+    origin_id: node,
+    origin_slot: slot,
+    target_id: -20,
+    target_slot: at,
+    type: "IMAGE",
+  }));
+  return {
+    id,
+    version: 1,
+    name: "Inner",
+    inputs: inputs.map((name) => ({ id: name, name, type: name === "radius" ? "INT" : "IMAGE", linkIds: [] })),
+    outputs: outputs.map((_, at) => ({ id: `o${at}`, name: `o${at}`, type: "IMAGE", linkIds: [900 + at] })),
+    nodes: inner.nodes,
+    links: [...objects(inner.links), ...ends],
+  };
+}
 export const convert = (file: unknown) => toApiWorkflow(file, info);
 export const inputsOf = (file: unknown, id: string) => convert(file).graph[id]?.inputs;
 export const codes = (problems: readonly EditorProblem[]) => problems.map(({ code }) => code);

@@ -135,3 +135,16 @@ test("a text of a primitive is filled in as the widget's own would be", () => {
   ]);
   expect(inputsOf(file, "2")).toEqual({ text: "a ", plain: "" });
 });
+
+test("a place is known by its own name, else by that of its widget", () => {
+  const file = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Blur", in: { image: [1, 0], radius: [1, 2, "INT", true] }, values: [3] },
+  ]);
+  const named = (name: string) =>
+    file.nodes.map((node) => ({
+      ...node,
+      inputs: node.inputs.map((slot) => ("widget" in slot && slot.widget ? { ...slot, name } : slot)),
+    }));
+  expect(inputsOf({ ...file, nodes: named("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
+});

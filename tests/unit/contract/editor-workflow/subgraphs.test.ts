@@ -1,33 +1,9 @@
 // Subgraphs and group nodes, by the editor's rules.
 import { expect, test } from "vitest";
-import { convert, net, objects, type Given } from "./editor-files";
+import { convert, definition, net, type Given } from "./editor-files";
 
 const INNER = "11111111-1111-1111-1111-111111111111";
 const OUTER = "22222222-2222-2222-2222-222222222222";
-function definition(
-  id: string,
-  given: readonly Given[],
-  { inputs = [], outputs = [] }: { inputs?: string[]; outputs?: [number, number][] } = {},
-) {
-  const inner = net(given, 100);
-  const ends = outputs.map(([node, slot], at) => ({
-    id: 900 + at,
-    origin_id: node,
-    origin_slot: slot,
-    target_id: -20,
-    target_slot: at,
-    type: "IMAGE",
-  }));
-  return {
-    id,
-    version: 1,
-    name: "Inner",
-    inputs: inputs.map((name) => ({ id: name, name, type: name === "radius" ? "INT" : "IMAGE", linkIds: [] })),
-    outputs: outputs.map((_, at) => ({ id: `o${at}`, name: `o${at}`, type: "IMAGE", linkIds: [900 + at] })),
-    nodes: inner.nodes,
-    links: [...objects(inner.links), ...ends],
-  };
-}
 const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }], {
   inputs: ["image", "radius"],
   outputs: [[5, 0]],
@@ -153,4 +129,28 @@ test("definitions that use one another without end, and ids beyond all counting,
   });
   const { problems } = convert({ ...using({ type: ids[0], in: {} }, nested), last_node_id: 1e300 });
   expect(problems).toContainEqual({ code: "too_many_nodes", most: 5000 });
+});
+
+test("of several widgets on one input the first that the input itself names gives the value", () => {
+  const two = definition(
+    INNER,
+    [
+      { id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] },
+      { id: 6, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [9] },
+    ],
+    { inputs: ["radius"] },
+  );
+  const [radius] = two.inputs;
+  const { graph } = convert(using({ in: {} }, [{ ...two, inputs: [{ ...radius, linkIds: [101, 100] }] }]));
+  expect([graph["2:5"]?.inputs.radius, graph["2:6"]?.inputs.radius]).toEqual([9, 9]);
+});
+
+test("inputs of one name are told apart by their order", () => {
+  const twice = definition(INNER, [{ id: 5, type: "Sink", in: { images: [-10, 0], also: [-10, 1] } }], { inputs: ["image", "image"] });
+  const file = using({ in: { image: [1, 1], more: [1, 0] } }, [twice]);
+  const nodes = file.nodes.map((node) => ({
+    ...node,
+    inputs: node.inputs.map((slot) => ({ ...slot, name: node.id === 2 ? "image" : slot.name })),
+  }));
+  expect(convert({ ...file, nodes }).graph["2:5"]?.inputs).toEqual({ images: ["1", 1], also: ["1", 0] });
 });

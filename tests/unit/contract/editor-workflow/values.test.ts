@@ -103,3 +103,18 @@ test("a choice that brings inputs has its values behind it and its sockets by th
   ]);
   expect(inputsOf(file, "2")).toEqual({ mode: "by", "mode.factor": 1.5, "mode.match": ["1", 0], last: 7 });
 });
+
+test("behind a list with a control stands what it is filtered by, where the file has that; a fraction has a control too", () => {
+  const said = { kind: "two", label: "a text", much: 1.5, last: 3 };
+  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(said);
+  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(said);
+});
+
+test("a file's name takes the value that a primitive writes over a widget", () => {
+  const nodes = [
+    { id: 1, type: "PrimitiveNode", values: [640] },
+    { id: 2, type: "Blur", title: "Wide", in: { radius: [1, 0, "INT", true] }, values: [4] },
+    { id: 4, type: "SaveImage", values: ["%Wide.radius%"], properties: {} },
+  ];
+  expect(inputsOf(net(nodes), "4")?.filename_prefix).toBe("640");
+});

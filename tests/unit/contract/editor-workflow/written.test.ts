@@ -1,0 +1,181 @@
+// A graph written as a file of the editor, and values written into a file that the editor made.
+import fc from "fast-check";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { listOf } from "@/lib/contract/editor-workflow/file";
+import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
+import { withValues } from "@/lib/contract/editor-workflow/write-values";
+import { isLink } from "@/lib/contract/graph";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { comparable } from "./comparable";
+import { definition, info as ours, net } from "./editor-files";
+
+const folder = "tests/fixtures/editor-pairs";
+const read = (name: string) => parseExactJson<JsonObject>(readFileSync(`${folder}/${name}`, "utf8"));
+const pairInfo = objectInfoSchema.parse(read("object-info.json"));
+const info = { ...pairInfo, ...ours };
+const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
+const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(file), catalogue, { fill: false }).graph;
+
+/** All of a class's inputs as any person or script might fill them, and some that no class has. */
+const odd = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
+  fc.constantFrom("Loading...", "sample_euler", "%date:yyyy%", "{a|b} // c", ["1"], { __value__: ["1", 0] }, null),
+);
+const classes = [...Object.keys(info), "Nobody.Knows", "Sharpen"];
+const inputNames = [
+  ...new Set(Object.values(info).flatMap(({ input }) => Object.keys({ ...input?.required, ...input?.optional }))),
+  ...["resize_type.width", "resize_type.match", "images.image0", "images.image3", "values.a", "mode.factor", "undeclared", "constructor"],
+];
+const ids = fc.oneof(fc.nat(12).map(String), fc.constantFrom("5:3", "a", "01", "constructor", "1e3", "9007199254740993"));
+const link = fc.tuple(ids, fc.nat(4));
+const anyNode = fc.record({
+  class_type: fc.constantFrom(...classes),
+  inputs: fc.dictionary(fc.constantFrom(...inputNames), fc.oneof(odd, link), { maxKeys: 8 }),
+});
+const anyGraph = fc.dictionary(ids, anyNode, { maxKeys: 8 });
+
+/** The inputs that `as` names, and nothing that says the same in two ways. */
+function inputsLike(as: Graph, graph: Graph): unknown {
+  const nodes = Object.entries(as).map(([id, { class_type, inputs }]) => {
+    const held = graph[id]?.inputs ?? {};
+    const named = Object.keys(inputs).map((name) => [name, Object.hasOwn(held, name) ? unwrapped(held[name]) : undefined]);
+    return [id, { class_type: graph[id]?.class_type ?? class_type, inputs: Object.fromEntries(named) }];
+  });
+  return parseExactJson(writeExactJson(Object.fromEntries(nodes)));
+}
+/** Sent in a wrapper, a list is the list; one that could be a link is not. */
+function unwrapped(value: unknown): unknown {
+  const list = objectOf(value)?.__value__;
+  return Array.isArray(list) && !isLink(list) ? list : value;
+}
+
+test("any graph, written as a file of the editor and read back, is the same", () => {
+  fc.assert(
+    fc.property(anyGraph, (graph: Graph) => {
+      const { file, lost } = toEditorFile(graph, info, { id: "x", places: new Map() });
+      const now = back(file);
+      expect(lost).toEqual([]);
+      expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
+      expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
+      // What the graph leaves out is the class's default.
+      expect(comparable({ ...now }, info)).toEqual(comparable(graph, info));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a node by a name that the editor has for its own is told of", () => {
+  const graph = { "1": { class_type: "Note", inputs: {} }, "": { class_type: "Source", inputs: {} } };
+  expect(toEditorFile(graph, info, { id: "x", places: new Map() }).lost).toEqual(["1", ""]);
+});
+
+test("nodes lie beside one another as the drawing has them, and none over another", () => {
+  const places = new Map([
+    ["1", { x: 0, y: 40 }],
+    ["2", { x: 0, y: 0 }],
+    ["3", { x: 232, y: 0 }],
+  ]);
+  const node = { class_type: "Prompt", inputs: { text: "a" } };
+  const { file } = toEditorFile({ "1": node, "2": node, "3": node }, info, { id: "x", places });
+  const [first, second, third] = listOf(file.nodes).map((one) => objectOf(one) ?? {});
+  expect([second?.pos, third?.pos]).toEqual([
+    [0, 0],
+    [380, 0],
+  ]);
+  expect(Number(listOf(first?.pos)[1])).toBeGreaterThan(Number(listOf(second?.size)[1]));
+});
+
+/** Another value of the same kind. */
+const other = (value: unknown): unknown =>
+  typeof value === "number"
+    ? value + 1
+    : typeof value === "boolean"
+      ? !value
+      : typeof value === "bigint"
+        ? value - 1n
+        : `${String(value)}x`;
+
+test.for(names)("each value of %s is written in its own place, and nothing else is changed", (name) => {
+  const file = read(`${name}.editor.json`);
+  const before = back(file, pairInfo);
+  for (const [id, node] of Object.entries(before)) {
+    for (const [input, value] of Object.entries(node.inputs)) {
+      const isChoice = input === "resize_type" || input === "format";
+      if (isLink(value) || typeof value === "object" || isChoice || !own(pairInfo, node.class_type)) continue;
+      const graph = { ...before, [id]: { ...node, inputs: { ...node.inputs, [input]: other(value) } } };
+      const written = withValues(file, graph, pairInfo);
+      const now = back(written.file, pairInfo);
+      expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(other(value));
+      // One place may hold the value of several inputs: then the others are told of.
+      const others = Object.keys(before).flatMap((at) =>
+        Object.keys(now[at]?.inputs ?? {}).flatMap((one) =>
+          isSame(now[at]?.inputs[one], graph[at]?.inputs[one]) ? [] : [{ nodeId: at, input: one }],
+        ),
+      );
+      expect(written.unplaced).toEqual(others);
+      expect(differences(file, written.file), `${id} ${input}`).toHaveLength(1);
+    }
+  }
+});
+const isSame = (one: unknown, more: unknown) => writeExactJson(one) === writeExactJson(more);
+/** Paths at which two values are not the same. */
+function differences(one: unknown, more: unknown, path = ""): string[] {
+  if (isSame(one, more)) return [];
+  if (typeof one !== "object" || typeof more !== "object" || !one || !more) return [path];
+  const keys = new Set([...Object.keys(one), ...Object.keys(more)]);
+  return [...keys].flatMap((key) => differences(objectEntry(one, key), objectEntry(more, key), `${path}/${key}`));
+}
+const objectEntry = (value: object, key: string): unknown => new Map<string, unknown>(Object.entries(value)).get(key);
+
+test("a value stays where a primitive, a use of a subgraph or an object by name holds it", () => {
+  const primitive = net([
+    { id: 1, type: "PrimitiveNode", values: [99, "fixed"] },
+    { id: 2, type: "Blur", in: { radius: [1, 0, "INT", true] }, values: [4] },
+    { id: 3, type: "Listed", values: { from: "a", kind: "one", size: 2 } },
+  ]);
+  const graph = back(primitive);
+  const changed = {
+    ...graph,
+    "2": { ...graph["2"], class_type: "Blur", inputs: { radius: 7 } },
+    "3": { ...graph["3"], class_type: "Listed", inputs: { from: "b", kind: "one", size: 2 } },
+  };
+  const { file, unplaced } = withValues(primitive, changed, info);
+  expect(unplaced).toEqual([]);
+  expect(listOf(file.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([
+    [7, "fixed"],
+    [4],
+    { from: "b", kind: "one", size: 2 },
+  ]);
+});
+
+test("two uses of one subgraph share its values: one that only the first shall have is told of", () => {
+  const ID = "11111111-1111-1111-1111-111111111111";
+  const inner = definition(ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] });
+  const file = {
+    ...net([
+      { id: 1, type: ID },
+      { id: 2, type: ID },
+    ]),
+    definitions: { subgraphs: [inner] },
+  };
+  const graph = back(file);
+  const written = withValues(file, { ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } }, info);
+  expect(back(written.file)["1:5"]?.inputs.radius).toBe(8);
+  expect(written.unplaced).toEqual([{ nodeId: "2:5", input: "radius" }]);
+});
+
+test("another choice is written with what it brings, and what becomes of a seed stays", () => {
+  const file = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
+  const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
+  expect(listOf(withValues(file, none, info).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
+  const seeded = net([{ id: 1, type: "Seeded", values: [5, "increment"] }]);
+  const steps = { "1": { class_type: "Seeded", inputs: { seed: 5, steps: 9 } } };
+  expect(listOf(withValues(seeded, steps, info).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
+});
