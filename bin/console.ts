@@ -20,6 +20,7 @@ import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
+import { addressOf, isProxy } from "@/lib/server/trusted-proxies";
 import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { buildFolder } from "./build-folder.mjs";
@@ -36,11 +37,11 @@ async function main(): Promise<void> {
   let handle: Handle = async (request, response) => stillStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
   const { basePath } = asked;
-  const bounds = { patienceMs, isBehindProxy: asked.trustProxy, connectionsPerAddress, basePath };
+  const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, asked.proxies), connectionsPerAddress, basePath };
   const isPage = (path: string) => !isApi(path);
   const places = createPlaces();
   const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
-  const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked) });
+  const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked.proxies) });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) =>
     places.answerAt(request, () => answerRequest(request, response)),
@@ -51,7 +52,7 @@ async function main(): Promise<void> {
     request.url = keepDots(request.url ?? "/");
     // Below a path the host is others' too: what they speak is not for the console to say.
     if (isSecure(asked.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
-    request.headers[ADDRESS_HEADER] = addressOf(request, asked);
+    request.headers[ADDRESS_HEADER] = addressOf(request, asked.proxies);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
       response.destroy();
@@ -99,19 +100,9 @@ async function main(): Promise<void> {
 async function admit(request: IncomingMessage, env: Env): Promise<FeedAdmission> {
   const refused = takeVouched(request, env.proxySignIn);
   if (refused) return { ok: false, refused };
-  request.headers[ADDRESS_HEADER] = addressOf(request, env);
+  request.headers[ADDRESS_HEADER] = addressOf(request, env.proxies);
   const admitListener = keptAdmission();
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
-}
-
-function addressOf(request: IncomingMessage, env: Env): string {
-  const forwarded = env.trustProxy ? request.headers["x-forwarded-for"] : undefined;
-  // The last entry is the one that our own proxy wrote; the ones before it are the client's word.
-  const last = String(forwarded ?? "")
-    .split(",")
-    .at(-1)
-    ?.trim();
-  return last || request.socket.remoteAddress || "unknown";
 }
 
 function explain(error: unknown): string {

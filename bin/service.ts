@@ -76,7 +76,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const { requestTimeoutMs, connectionsPerAddress } = env.settings;
   const sockets = createEventSockets((request) => admitTo(service, request));
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
-  const bounds = { patienceMs: requestTimeoutMs, isBehindProxy: false, connectionsPerAddress };
+  const bounds = { patienceMs: requestTimeoutMs, connectionsPerAddress };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades }, (request, response) => {
     request.url = withApi(keepDots(request.url ?? "/"));
     void listener(request, response);

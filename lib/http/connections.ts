@@ -10,8 +10,10 @@ import { networkOf } from "@/lib/shared/ip-address";
 
 export type ConnectionBounds = {
   all: number;
-  /** Of one IPv4 address or one IPv6 /64; undefined behind a proxy, through which everybody comes. */
-  ofAddress: number | undefined;
+  /** Of one IPv4 address or one IPv6 /64. */
+  ofAddress: number;
+  /** Through it everybody comes: it has no bound of its own. */
+  isProxy?: (address: string) => boolean;
   /** How long an answer may go unread. */
   stallMs: number;
 };
@@ -55,7 +57,7 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
     if (open.has(socket)) return;
     const network = networkOf(socket.remoteAddress ?? "");
     const count = ofNetwork.get(network) ?? 0;
-    if (bounds.ofAddress !== undefined && count >= bounds.ofAddress) return void socket.destroy();
+    if (count >= bounds.ofAddress && !bounds.isProxy?.(socket.remoteAddress ?? "")) return void socket.destroy();
     open.add(socket);
     ofNetwork.set(network, count + 1);
     socket.once("close", () => {

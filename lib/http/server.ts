@@ -13,8 +13,8 @@ import { handleUpgrades, type UpgradeHandler } from "./upgrades";
 export type HttpOptions = RequestRules & {
   /** How long headers may take, and how long an answer may go unread. */
   patienceMs: number;
-  /** Everybody comes through one: no address has a bound of its own. */
-  isBehindProxy: boolean;
+  /** Everybody comes through it: such an address has no bound of its own. */
+  isProxy?: (address: string) => boolean;
   /** In place of a quarter of what all may have. */
   connectionsPerAddress?: number;
   /** Of every address that a proxy does not take off; what is judged, handled and upgraded has none. */
@@ -32,7 +32,7 @@ export type HttpServer = {
 const CHECK_EVERY_MS = 5000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
-  const { patienceMs, isBehindProxy, upgrades = {}, basePath = "" } = options;
+  const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: Answer });
   // Uploads may take hours: the reader of a body ends one that pauses too long.
@@ -41,7 +41,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const { all, ofAddress } = shareDescriptors();
   // Whoever is slow with the headers is told so before the connection counts as still.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
-  const bounds = { all, ofAddress: isBehindProxy ? undefined : (options.connectionsPerAddress ?? ofAddress), stallMs };
+  const bounds = { all, ofAddress: options.connectionsPerAddress ?? ofAddress, isProxy, stallMs };
   const connections = boundConnections(server, bounds);
   continueLate(server);
   refuseUnparsed(server, connections.isBusy);

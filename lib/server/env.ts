@@ -10,6 +10,7 @@ import { basePathSchema, basePathWords } from "./base-path";
 import { readProxySignIn } from "./proxy-sign-in";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 import { readSignInSettings } from "./oidc-settings";
+import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -68,7 +69,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first one writes",
     ),
     logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
-    trustProxy: read("LIGHTDESK_TRUST_PROXY", flag, "1 behind a reverse proxy that sets X-Forwarded-For, else 0") ?? false,
+    /** Undefined: there is none in front. */
+    proxies: read("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesExpected),
     /** Lower-case `host` or `host:port`. */
     trustedHosts: trusted
       .toLowerCase()

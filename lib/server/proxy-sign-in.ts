@@ -4,11 +4,11 @@
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
-import { isIP } from "node:net";
 import { z } from "zod";
 import { type Role, roles } from "@/lib/contract/roles";
-import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { isInNetworks, type networks } from "@/lib/shared/ip-address";
 import { VOUCHED_HEADER } from "./auth/page-header";
+import { networkList } from "./trusted-proxies";
 
 export type ProxySignIn = {
   /** Lower case. */
@@ -33,11 +33,6 @@ const nameSchema = z
   .toLowerCase()
   .regex(/^[a-z][a-z0-9-]{1,60}$/)
   .refine((name) => !takenNames.test(name));
-const sources = z
-  .string()
-  .transform((text) => text.split(",").map((part) => part.trim()))
-  .refine((parts) => parts.every(isSource))
-  .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
 const domainList = z
   .string()
   .toLowerCase()
@@ -46,7 +41,7 @@ const givenRoles = roles.filter((role) => role !== "owner");
 
 export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined {
   const header = read("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of a header of its own, such as x-forwarded-email");
-  const from = read("LIGHTDESK_AUTH_HEADER_FROM", sources, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
+  const from = read("LIGHTDESK_AUTH_HEADER_FROM", networkList, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
   const signUp =
     read("LIGHTDESK_AUTH_HEADER_SIGN_UP", z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ??
     "no";
@@ -64,12 +59,6 @@ export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined
     );
   const named = domains === undefined || domains === "*" ? [] : domains.split(",");
   return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: named, signOutUrl };
-}
-
-function isSource(text: string): boolean {
-  const [address = "", prefix = "0", ...more] = text.split("/");
-  const version = isIP(address);
-  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32);
 }
 
 type Refused = { status: number; code: string; message: string };

@@ -50,7 +50,7 @@ export async function createEventWorld() {
       await harness.dispose();
     },
   };
-  const bounds = { patienceMs: 60_000, isBehindProxy: false, hosts: undefined, isPage: () => false };
+  const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false };
   const upgrades = { "/ws": world.sockets.handler };
   const server = createHttpServer({ ...bounds, upgrades }, (_request, response) => void response.writeHead(404).end());
   world.url = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;

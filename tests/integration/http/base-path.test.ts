@@ -17,7 +17,7 @@ beforeAll(async () => {
     "/ws": ({ url }: { url?: string }, socket: { end(text: string): void }) =>
       socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\nspoken at ${url}`),
   };
-  const rules = { patienceMs: 5000, isBehindProxy: true, hosts: undefined, isPage, upgrades, basePath };
+  const rules = { patienceMs: 5000, hosts: undefined, isPage, upgrades, basePath };
   server = createHttpServer(rules, ({ url = "" }, response) => void response.end(`${url} ${withBasePath(url, basePath)}`));
   own = `http://127.0.0.1:${await server.listen(0, "127.0.0.1")}`;
 });

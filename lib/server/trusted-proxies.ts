@@ -1,0 +1,61 @@
+// Reverse proxies in front of the console: which there are, and whose a request is that came through them.
+// Guarantees: X-Forwarded-For is read from its end, as far as proxies wrote it; what a client wrote before them counts for nothing, nor does
+// anything from a connection that is no proxy's. Free of the store: the launcher uses it.
+
+import "server-only";
+import { type IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+import { z } from "zod";
+import { isInNetworks, networks } from "@/lib/shared/ip-address";
+
+/** `most`: how many there are in a row; only the nearest has to be of `from` where it is a number that was given. */
+export type Proxies = { from: ReturnType<typeof networks>; most: number | undefined };
+
+/** Addresses and networks, separated by commas. */
+export const networkList = z
+  .string()
+  .transform((text) => text.split(",").map((part) => part.trim()))
+  .refine((parts) => parts.every(isNetwork))
+  .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
+
+/** A number trusts this machine and its networks: whoever comes from the internet is no proxy then. */
+const near = networks("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128", "fc00::/7", "fe80::/10");
+
+export const proxiesSchema = z.union([
+  z.literal("0").transform(() => undefined),
+  z
+    .string()
+    .regex(/^[1-9]$/)
+    .transform((count): Proxies => ({ from: near, most: Number(count) })),
+  networkList.transform((from): Proxies => ({ from, most: undefined })),
+]);
+export const proxiesExpected =
+  "0, how many reverse proxies of this machine or its networks stand in a row (1 to 9), or their addresses and networks, such as 10.0.0.5,192.168.0.0/24";
+
+type Asking = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string } };
+
+export function isProxy(address: string, proxies: Proxies | undefined): boolean {
+  return proxies !== undefined && isInNetworks(address, proxies.from);
+}
+
+export function addressOf({ headers, socket }: Asking, proxies: Proxies | undefined): string {
+  let address = socket.remoteAddress ?? "unknown";
+  const written = String(headers["x-forwarded-for"] ?? "").split(",");
+  for (let passed = 0; written.length > 0 && passed < (proxies?.most ?? Infinity); passed += 1) {
+    const isTaken = isProxy(address, proxies) || (proxies?.most !== undefined && passed > 0);
+    const before = isTaken ? withoutPort(written.pop()?.trim() ?? "") : "";
+    if (isIP(before) === 0) break;
+    address = before;
+  }
+  return address;
+}
+
+function withoutPort(text: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix = "0", ...more] = text.split("/");
+  const version = isIP(address);
+  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32);
+}
