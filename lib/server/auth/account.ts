@@ -86,16 +86,17 @@ export async function confirmWithPassword(viewer: Viewer, password: string, addr
 
 /** `field`: of the body, which is named where it is wrong. */
 async function checkPassword(
-  { memberId, email }: Viewer,
+  { memberId, email, credential }: Viewer,
   password: string,
   { field, address }: { field: string; address: string },
 ): Promise<Failure | undefined> {
   const { store, signInLimits } = composition();
-  const waitMs = signInLimits.take(email, address);
+  const attempt = { email, address, knownBy: credential.id };
+  const waitMs = signInLimits.take(attempt);
   if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
   const member = await store.members.get(memberId);
   if ((await verifyPassword(member?.passwordHash, password)) && member && mayUsePassword(member))
-    return void signInLimits.succeeded(email, address);
+    return void signInLimits.succeeded(attempt);
   const message = "is not your current password";
   return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
 }

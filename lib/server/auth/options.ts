@@ -8,11 +8,12 @@ import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/members";
+import { deviceOf } from "./device-cookie";
 import { toClaims } from "./oidc/provider";
 import { beginProviderSession } from "./oidc/provider-session";
 import { type OidcTurn } from "./oidc/turn";
 import { beginSession, endSession, readSession, sessionIdOf } from "./session";
-import { isSecure, sessionCookieName } from "./session-cookie";
+import { isSecure, nextAuthCookies } from "./session-cookie";
 import { signIn } from "./sign-in";
 
 /** Travels through next-auth as an error's text; the route turns it into 429 and Retry-After. */
@@ -29,34 +30,29 @@ export type AuthEvents = {
 /** `sent`: the headers of the request. `turn`: where it is about a provider. */
 export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick<Headers, "get">, turn?: OidcTurn): NextAuthOptions {
   const { env, store, authSecret, log } = composition();
-  const secure = isSecure(env.publicUrl);
   return {
     secret: authSecret,
     session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
     jwt: { decode: readSession },
     // next-auth writes them into redirects as they are.
     pages: { signIn: `${env.basePath}/sign-in`, error: `${env.basePath}/sign-in` },
-    useSecureCookies: secure,
-    cookies: {
-      sessionToken: {
-        name: sessionCookieName(env),
-        options: { httpOnly: true, sameSite: "lax", path: env.basePath || "/", secure },
-      },
-    },
+    useSecureCookies: isSecure(env.publicUrl),
+    cookies: nextAuthCookies(env),
     providers: [
       ...(turn ? [turn.config] : []),
       credentials({
         credentials: { email: {}, password: {} },
         async authorize(given) {
           const address = sent.get(ADDRESS_HEADER) ?? "unknown";
-          const result = await signIn({ email: given?.email ?? "", password: given?.password ?? "", address });
+          const { email = "", password = "" } = given ?? {};
+          const result = await signIn({ email, password, address, knownBy: await deviceOf(sent, email) });
           if (result.ok) {
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
           }
           // What was tried is not written down: people type passwords into the wrong field. Attempts beyond the limit are not tried at all.
           if (result.failure.code !== "RATE_LIMITED") {
-            refused(await store.members.getByEmail(given?.email ?? ""), address);
+            refused(await store.members.getByEmail(email), address);
             return null;
           }
           throw new Error(`${RATE_LIMITED_PREFIX}${Math.ceil((result.failure.retryAfterMs ?? 1000) / 1000)}`);

@@ -23,6 +23,24 @@ export function sessionCookieName(place: Place): string {
   return cookieName(SESSION_COOKIE, place);
 }
 
+const OF_A_SIGN_IN_SECONDS = 15 * 60;
+
+/** All that next-auth sets. Under its own names, for the whole host, it and another product that uses it would take each other's. */
+export function nextAuthCookies(place: Place) {
+  const named = (plain: string, maxAge?: number) => ({
+    name: cookieName(`lightdesk.${plain}`, place),
+    options: { httpOnly: true, sameSite: "lax", path: place.basePath || "/", secure: isSecure(place.publicUrl), maxAge } as const,
+  });
+  return {
+    sessionToken: named("session"),
+    csrfToken: named("csrf"),
+    callbackUrl: named("callback"),
+    pkceCodeVerifier: named("pkce", OF_A_SIGN_IN_SECONDS),
+    state: named("state", OF_A_SIGN_IN_SECONDS),
+    nonce: named("nonce", OF_A_SIGN_IN_SECONDS),
+  };
+}
+
 /** What stands behind `name=value` in a Set-Cookie of ours. */
 export function cookieAttributes({ publicUrl, basePath }: Place, seconds: number): string {
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;

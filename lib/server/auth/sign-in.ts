@@ -8,15 +8,16 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { type Member } from "../store/members";
 import { verifyPassword } from "./passwords";
+import { type Attempt } from "./sign-in-limits";
 
 const LONGEST = 254;
 
-export async function signIn(given: { email: string; password: string; address: string }): Promise<Result<Member, Failure>> {
+export async function signIn(given: Attempt & { password: string }): Promise<Result<Member, Failure>> {
   const { store, signInLimits, log, ready } = composition();
   await ready;
   const email = given.email.trim().toLowerCase();
   if (email === "" || email.length > LONGEST || given.password === "" || given.password.length > LONGEST) return failed(refused);
-  const waitMs = signInLimits.take(email, given.address);
+  const waitMs = signInLimits.take({ ...given, email });
   if (waitMs > 0)
     return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
   const member = await store.members.getByEmail(email);
@@ -25,7 +26,7 @@ export async function signIn(given: { email: string; password: string; address: 
     log.warn({ address: given.address }, "sign-in refused");
     return failed(refused);
   }
-  signInLimits.succeeded(email, given.address);
+  signInLimits.succeeded({ ...given, email });
   log.info({ memberId: member.id }, "signed in");
   return ok(member);
 }

@@ -12,6 +12,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Handler, type RouteContext, toActor, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
+import { deviceCookie } from "../auth/device-cookie";
 import { type OidcTurn } from "../auth/oidc/turn";
 import { type Member } from "../store/members";
 import { beginOidc, finishOidc, signOutEverywhere } from "./oidc-route";
@@ -22,9 +23,13 @@ export function authRoute(): Handler {
     const body = await readBody(request);
     if (!body.ok) return body;
     const failures: unknown[] = [];
+    let signedIn: Member | undefined;
     const context: RouteContext = { params: Promise.resolve(params) };
     const events = {
-      changed: (action: "signIn" | "signOut", member: Member) => note({ action, by: toActor(member) }),
+      changed(action: "signIn" | "signOut", member: Member) {
+        note({ action, by: toActor(member) });
+        if (action === "signIn") signedIn = member;
+      },
       refused: (member: Member | undefined, address: string) =>
         note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
       failed: (error: unknown) => void failures.push(error),
@@ -41,7 +46,9 @@ export function authRoute(): Handler {
     if (provider && step === "signin" && request.method === "POST") return beginOidc(provider, body.value, run);
     if (provider && step === "callback" && request.method === "GET") return finishOidc(provider, opened, run);
     if (step === "signout" && request.method === "POST") return ok(await signOutEverywhere(request, () => run(body.value)));
-    return ok(await withRateLimit(await run(body.value)));
+    const answer = await withRateLimit(await run(body.value));
+    if (signedIn) answer.headers.append("set-cookie", await deviceCookie(signedIn.id));
+    return ok(answer);
   });
 }
 

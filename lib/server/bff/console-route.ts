@@ -28,10 +28,16 @@ export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodT
 /** Without a session: the token in the body is what lets one in. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
   return unguarded(action, async (opened) => {
-    const waitMs = opened.console.tokenLimit.take(networkOf(clientAddress(opened.request)));
+    const { tokenLimit } = opened.console;
+    const network = networkOf(clientAddress(opened.request));
+    const waitMs = tokenLimit.take(network);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
     const body = await readJson(opened.request, schema, LONGEST_OF_STRANGERS);
-    return body.ok ? run(opened, body.value) : body;
+    if (!body.ok) return body;
+    const result = await run(opened, body.value);
+    // Colleagues behind one address join one after the other.
+    if (result.ok) tokenLimit.giveBack(network);
+    return result;
   });
 }
 

@@ -9,7 +9,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { safeReturn } from "@/lib/shared/safe-return";
 import { type Failure } from "@/lib/contract/failure";
-import { type Asked, askedCookie, forgottenCookie, type Purpose, readAsked } from "../auth/oidc/asked";
+import { type Asked, askedCookie, type Purpose } from "../auth/oidc/asked";
 import { type Refused } from "../auth/oidc/admit";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
 import { causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
@@ -56,7 +56,7 @@ export async function beginOidc(provider: OidcProvider, request: Request, run: R
     purpose: purpose.value,
   };
   const sent = jsonAnswer({ url }, 200, cookiesOf(answer));
-  sent.headers.append("set-cookie", await askedCookie(asked));
+  sent.headers.append("set-cookie", await askedCookie.write(asked));
   return ok(sent);
 }
 
@@ -65,7 +65,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   const { request, note } = opened;
   const { log, oidcLimit } = composition();
   const network = networkOf(clientAddress(request));
-  const asked = await readAsked(request.headers);
+  const asked = await askedCookie.read(request.headers);
   const search = searchOf(request);
   const refuse = (refused: Refused, headers?: Headers) => {
     log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "sign-in at a provider refused");
@@ -103,7 +103,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   const { member, how } = admitted;
   const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, outcome: outcomeOf(provider, how) });
-  headers.append("set-cookie", forgottenCookie());
+  headers.append("set-cookie", askedCookie.forget());
   headers.set("location", `${composition().env.basePath}${asked.returnTo}`);
   return ok(new Response(null, { status: 302, headers }));
 }
@@ -141,7 +141,7 @@ function refusalOf(error: string): OidcRefusal {
 
 function toSignIn(provider: OidcProvider, shown: OidcRefusal, returnTo: string | undefined, headers = new Headers()): Response {
   const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
-  headers.append("set-cookie", forgottenCookie());
+  headers.append("set-cookie", askedCookie.forget());
   headers.set("location", `${composition().env.basePath}/sign-in?${query.toString()}`);
   return new Response(null, { status: 302, headers });
 }

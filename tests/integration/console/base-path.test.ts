@@ -42,6 +42,16 @@ test("the session's cookie is for the path, and next-auth leads to pages below i
   expect(pages).toEqual({ signIn: "/desk/sign-in", error: "/desk/sign-in" });
 });
 
+test("no cookie of next-auth's is sent to, or taken from, what else the host serves", () => {
+  const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
+  const all = Object.entries(authOptions(events, new Headers()).cookies ?? {});
+  // All that next-auth sets by itself.
+  expect(all.map(([kind]) => kind).sort()).toEqual(["callbackUrl", "csrfToken", "nonce", "pkceCodeVerifier", "sessionToken", "state"]);
+  for (const [, cookie] of all) {
+    expect(cookie).toMatchObject({ name: /^lightdesk\./, options: { path: "/desk", httpOnly: true, sameSite: "lax" } });
+  }
+});
+
 test("over https a cookie below a path is for https and for the path, and else for the whole host", () => {
   const [below, whole] = [
     { publicUrl: "https://desk.test/desk", basePath: "/desk" },

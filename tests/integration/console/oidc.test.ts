@@ -130,7 +130,7 @@ test("an answer counts once, in the browser that asked, for what was asked", asy
   await again.begin("acme");
   expect(await again.finish("acme", kept)).toBe("lost");
   expect(await browser({ ...before }).finish("other", kept)).toBe("lost");
-  expect(await browser({ ...before, "next-auth.state": "x" }).finish("acme", kept)).toBe("lost");
+  expect(await browser({ ...before, "lightdesk.state": "x" }).finish("acme", kept)).toBe("lost");
   expect(await browser({ ...before }).finish("acme", { state: kept.state ?? "", error: "access_denied" })).toBe("cancelled");
   expect(await browser({ ...before }).finish("acme", { ...kept, iss: "https://evil.example" })).toBe("untrusted");
   expect(await browser({ ...before }).finish("acme", kept)).toBe("/jobs");

@@ -1,5 +1,6 @@
 // Signing in, the first run and the team, with a clock that the test moves.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deviceCookie, deviceOf } from "@/lib/server/auth/device-cookie";
 import { setUp } from "@/lib/server/auth/set-up";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
@@ -58,6 +59,49 @@ test("one address cannot try many accounts without end", async () => {
     Array.from({ length: 40 }, (_, index) => attempt(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
   );
   expect(answers.filter((answer) => answer !== "in" && answer.code === "RATE_LIMITED").length).toBe(10);
+});
+
+describe("a stranger who tries from many addresses", () => {
+  const exhaust = async (email: string) => {
+    for (let count = 0; count < 70; count += 1) await attempt(email, "wrong", `203.0.113.${count}`);
+    expect(await attempt(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
+  };
+  const browserOf = async (email: string) => {
+    const member = await harness.console.store.members.getByEmail(email);
+    const [cookie = ""] = (await deviceCookie(member?.id ?? "")).split(";");
+    return { cookie, knownBy: await deviceOf(new Headers({ cookie }), email) };
+  };
+  const from = async (email: string, password: string, knownBy: string | undefined) => {
+    const result = await signIn({ email, password, address: "203.0.113.1", knownBy });
+    return result.ok ? "in" : result.failure.code;
+  };
+
+  test("keeps no member out of a browser in which they signed in before", async () => {
+    await exhaust("viewer@desk.test");
+    const { knownBy } = await browserOf("viewer@desk.test");
+    expect(await from("viewer@desk.test", PASSWORD, knownBy)).toBe("in");
+    // Which guesses no oftener than any other.
+    const tries = [];
+    for (let count = 0; count < 7; count += 1) tries.push(await from("viewer@desk.test", "wrong", knownBy));
+    expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
+  });
+
+  test("gains nothing by such a browser's cookie for another account, nor by one that was changed", async () => {
+    const { cookie } = await browserOf("viewer@desk.test");
+    expect(await deviceOf(new Headers({ cookie }), "operator@desk.test")).toBeUndefined();
+    expect(await deviceOf(new Headers({ cookie: `${cookie.slice(0, -4)}AAAA` }), "viewer@desk.test")).toBeUndefined();
+    expect(await deviceOf(new Headers(), "viewer@desk.test")).toBeUndefined();
+  });
+
+  test("keeps no member who is signed in from confirming that it is them", async () => {
+    await exhaust("admin@desk.test");
+    const confirm = { as: "admin", method: "POST", json: { password: PASSWORD } } as const;
+    expect((await harness.request("/api/console/account/confirm", confirm)).status).toBe(204);
+  });
+});
+
+test("colleagues behind one address sign in one after the other", async () => {
+  for (let count = 0; count < 40; count += 1) expect(await attempt("owner@desk.test", PASSWORD, "198.51.100.70")).toBe("in");
 });
 
 test("the set-up link works once, and not at all when there is an owner", async () => {

@@ -17,6 +17,15 @@ test("lets a burst pass, then one each refill, and says how long to wait", () =>
   expect(limit.take("a")).toBe(0);
 });
 
+test("one that is given back may be taken again, and never more than the burst at once", () => {
+  const limit = createAttemptLimit({ now: () => 0, burst: 2, refillMs: 100 });
+  expect([limit.take("a"), limit.take("a"), limit.take("a")]).toEqual([0, 0, 100]);
+  limit.giveBack("a");
+  expect([limit.take("a"), limit.take("a")]).toEqual([0, 100]);
+  for (let count = 0; count < 9; count += 1) limit.giveBack("a");
+  expect([limit.take("a"), limit.take("a"), limit.take("a")]).toEqual([0, 0, 100]);
+});
+
 test("a burst of 0 is no limit", () => {
   const limit = createAttemptLimit({ now: () => 0, burst: 0, refillMs: 0 });
   expect(Array.from({ length: 100 }, () => limit.take("a")).every((wait) => wait === 0)).toBe(true);

@@ -106,6 +106,7 @@ test("a provider of sign-in has its name, its scopes and nobody who becomes a me
       roles: undefined,
       verifiedClaim: "email_verified",
       linksByAddress: false,
+      isUndated: false,
     },
   ]);
   expect([passwordSignIn, readEnv({}, "/root").oidc]).toEqual([true, []]);
