@@ -55,6 +55,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
       onCompare={isAlone ? undefined : onCompare}
       isCovered={isCovered}
       canDownload={canDownload}
+      shareOn={canDownload ? where.connectionId : undefined}
     />
   );
 }

@@ -3,6 +3,7 @@
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { use } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { TimeFilter, type TimeRange } from "@/components/frame/list/time-filter";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
@@ -10,12 +11,15 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useClock } from "@/components/ui/time/use-clock";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
 import { addressValues } from "@/lib/contract/params";
 import { usageParams, type UsageQuery, type UsageView } from "@/lib/contract/usage";
+import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "./settings-tabs";
 import { UsageTable } from "./usage-table";
 
-type UsageScreenProps = { query: UsageQuery; usage: Promise<UsageView> };
+type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<Stamped<UsageView>, Failure>> };
 
 const spans = ["week", "month", "quarter"] as const;
 
@@ -43,22 +47,30 @@ export function UsageScreen({ query, usage }: UsageScreenProps) {
             {t("export")}
           </a>
         </div>
-        <Usage usage={usage} />
+        <Usage query={query} usage={usage} />
       </div>
     </>
   );
 }
 
-function Usage({ usage }: Pick<UsageScreenProps, "usage">) {
+const same = (usage: UsageView) => usage;
+const motion = () => "slow" as const;
+
+function Usage({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
   const clock = useClock();
-  const { rows, isOfAll, fromMs, toMs } = use(usage);
+  const path = withQuery("/api/console/usage", addressValues(usageParams, query));
+  const poll = usePoll(path, { ...initialOf(use(usage)), read: same, motion });
+  const notice = poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null;
+  if (!poll.value) return notice;
+  const { rows, isOfAll, fromMs, toMs } = poll.value;
   const day = (ms: number) => clock(ms, "until") ?? "…";
   return (
     <>
+      {notice}
       <p className="text-ink-3">{t(isOfAll ? "text" : "textOwn")}</p>
       <Card title={t("title")} note={t("period", { from: day(fromMs), to: day(toMs - 1) })} bodyClassName="p-0">
-        {rows.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : <UsageTable rows={rows} />}
+        {rows.length > 0 ? <UsageTable rows={rows} /> : notice ? null : <EmptyState title={t("empty.title")} text={t("empty.text")} />}
       </Card>
       {rows.some(isInexact) ? <p className="text-sm text-ink-3">{t("note")}</p> : null}
     </>

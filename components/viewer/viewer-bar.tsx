@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, X } from "lucide-react";
+import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, Share2, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
@@ -14,13 +14,15 @@ type ViewerBarProps = {
   /** Whether this one is marked for comparing, and how many are; absent where nothing is compared. */
   marking: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
   canDownload: boolean;
+  /** Absent where no link is made to it. */
+  onShare: (() => void) | undefined;
   onTurn: (by: 1 | -1) => void;
   onKeys: () => void;
   onClose: () => void;
 };
 
 /** What is shown, where it is, and what can be done with it. */
-export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onTurn, onKeys, onClose }: ViewerBarProps) {
+export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onShare, onTurn, onKeys, onClose }: ViewerBarProps) {
   const t = useTranslations("viewer");
   const play = t(slideshow.isPlaying ? "pause" : "play");
   return (
@@ -97,6 +99,16 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
           >
             <Download aria-hidden="true" className="size-4" />
           </a>
+        ) : null}
+        {onShare ? (
+          <Button
+            size="icon"
+            aria-label={t("share", { name: item?.name ?? "" })}
+            title={t("share", { name: item?.name ?? "" })}
+            onClick={onShare}
+          >
+            <Share2 aria-hidden="true" className="size-4" />
+          </Button>
         ) : null}
         <Button size="icon" aria-label={t("keys.title")} title={`${t("keys.title")} (?)`} onClick={onKeys} className="max-sm:hidden">
           <Keyboard aria-hidden="true" className="size-4" />

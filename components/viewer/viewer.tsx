@@ -1,5 +1,7 @@
+import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useRef, useState } from "react";
+import { useMayShare } from "@/components/frame/share/may-share";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
 import { useSlideshow } from "./use-slideshow";
@@ -21,22 +23,28 @@ type ViewerProps = {
   isCovered?: boolean;
   /** False where the service hands out no files. */
   canDownload?: boolean;
+  /** The connection whose assets these are, where links to them can be made for people without an account. */
+  shareOn?: string;
 };
+
+const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
 /** A larger one is fetched when a person comes to it, and not before. */
 const MOST_AHEAD_BYTES = 32 * 1024 * 1024;
 
 /** One thing in full, and from it to the next: arrows turn the page, Space plays, C marks for comparing, + and - zoom, ? tells of all keys. */
-export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true }: ViewerProps) {
+export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true, shareOn }: ViewerProps) {
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
   const [readyId, setReadyId] = useState<string>();
   const [marked, setMarked] = useState<readonly ViewerItem[]>([]);
   const [isPassing, setPassing] = useState(false);
   const [isTelling, setTelling] = useState(false);
+  const [shared, setShared] = useState<string>();
+  const mayShare = useMayShare();
   const item = itemAt(at);
   const isReady = item !== undefined && readyId === item.id;
-  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isTelling, at, count, onMove });
+  const slideshow = useSlideshow({ isReady: isReady && !isCovered && !isTelling && shared === undefined, at, count, onMove });
   const turn = (by: 1 | -1, passes = false) => {
     setPassing(passes);
     if (at + by >= 0 && at + by < count) onMove(at + by);
@@ -82,6 +90,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
         slideshow={slideshow}
         marking={onCompare && { isMarked, count: marked.length, onMark: mark, onCompare: () => onCompare(marked.map(({ id }) => id)) }}
         canDownload={canDownload}
+        onShare={mayShare && shareOn !== undefined && item ? () => setShared(item.id) : undefined}
         onTurn={turn}
         onKeys={() => setTelling(true)}
         onClose={() => dialog.current?.close()}
@@ -101,6 +110,9 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
       )}
       {/* The next one is fetched while this one is looked at. */}
       {isNextAsked ? <link rel="prefetch" as="image" href={next.src} /> : null}
+      {shared === undefined ? null : (
+        <ShareDialog subject={{ assets: [shared] }} connectionId={shareOn} onClose={() => setShared(undefined)} />
+      )}
       <ViewerKeys isOpen={isTelling} canCompare={onCompare !== undefined} onClose={() => setTelling(false)} />
     </ViewerDialog>
   );

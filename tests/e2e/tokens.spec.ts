@@ -34,7 +34,7 @@ test("a token is made in the browser, shown once, used by a program without a co
 
   await page.reload();
   await expect(page.getByText(made.token)).toHaveCount(0);
-  const row = page.locator(`[data-token="${made.view.id}"]`);
+  const row = page.locator(`[data-id="${made.view.id}"]`);
   await expect(row).toContainText("Embedded service · 2 operations");
   await expect(row).toContainText("used just now");
   await expect(row).toContainText("Expires soon");

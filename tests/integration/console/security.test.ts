@@ -44,6 +44,7 @@ const forPeople = new Set([
   "checkConnection",
   "useConnection",
   "exportUsage",
+  "readUsage",
   "giveJobsView",
   "takeJobsView",
   "createShare",

@@ -10,6 +10,7 @@ import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { readList } from "@/components/jobs/list/list-address";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
+import { UsageScreen } from "@/components/settings/usage-screen";
 import { ok } from "@/lib/shared/result";
 import { IDLE_MS } from "@/lib/browser/poll-plan";
 import { renderInApp } from "./render";
@@ -85,6 +86,21 @@ it.each(lists)("of %s say that they failed, and not that nothing is there", asyn
   expect(screen.queryByText(nothing)).toBeNull();
   // Neither as a number.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
+});
+
+it("usage that cannot be read any more keeps its rows under one notice, and is not said to be none", async () => {
+  const none = { fromMs: 0, toMs: 1, rows: [], isOfAll: true };
+  const row = { member: { id: "m", name: "Ada" }, connection: { kind: "removed" as const }, runs: 7 };
+  const figures = { failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} };
+  for (const usage of [none, { ...none, rows: [{ ...row, ...figures }] }]) {
+    await show(<UsageScreen query={{ within: 720 }} usage={read(usage)} />);
+    expect(screen.queryByText("No jobs in this time") === null).toBe(usage.rows.length > 0);
+    await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 10));
+    expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
+    expect(screen.queryByText("No jobs in this time")).toBeNull();
+    expect(screen.queryAllByText("Ada")).toHaveLength(usage.rows.length);
+    cleanup();
+  }
 });
 
 it("the jobs of a list that fails run no longer than its last answer says", async () => {

@@ -1,14 +1,16 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { toSearchParams } from "@/app/(console)/params";
+import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
 import { UsageScreen } from "@/components/settings/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
-import { usageParams } from "@/lib/contract/usage";
+import { usageParams, type UsageView } from "@/lib/contract/usage";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { readUsage } from "@/lib/server/queries/usage";
+import { ok } from "@/lib/shared/result";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("usage"))("title") };
@@ -19,7 +21,7 @@ export default async function UsagePage({ searchParams }: PageProps<"/settings/u
   const { query } = readAddress(usageParams, toSearchParams(await searchParams));
   return (
     <PageMessages messages={await pickMessages("settings", "usage", "jobSearch")}>
-      <UsageScreen key={writeExactJson(query)} query={query} usage={readUsage(viewer, query)} />
+      <UsageScreen key={writeExactJson(query)} query={query} usage={stamp(readUsage(viewer, query).then(ok), (view: UsageView) => view)} />
     </PageMessages>
   );
 }

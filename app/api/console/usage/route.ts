@@ -1,0 +1,15 @@
+import { usageParams } from "@/lib/contract/usage";
+import { querySchema } from "@/lib/contract/schemas/lenient";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readUsage } from "@/lib/server/queries/usage";
+import { ok } from "@/lib/shared/result";
+
+const schema = querySchema(usageParams);
+
+/** What members have used: everybody for admins, all others themselves. */
+export const GET = consoleRoute("readUsage", "viewer", async ({ request, viewer }) => {
+  const query = readQuery(searchOf(request), schema);
+  return query.ok ? ok(jsonAnswer(await readUsage(viewer, query.value))) : query;
+});

@@ -1,0 +1,102 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Card } from "@/components/ui/card";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { RemovalDialog } from "./removal-dialog";
+
+type Revocable = { id: string; name: string };
+type RevocableListProps<T extends Revocable> = {
+  /** Where its own sentences are: of what is over, and of taking one back. */
+  words: "tokens" | "sharing.list" | "settings.invitations";
+  /** A DELETE on one below it takes it back. */
+  path: `/api/console/${string}`;
+  title: string;
+  items: readonly T[];
+  /** Still opens something. */
+  isOpen: (item: T) => boolean;
+  canRevoke?: boolean;
+  none: ReactNode;
+  /** What is said of one, before its button. */
+  row: (item: T) => ReactNode;
+};
+
+/** What opens something until it is taken back, and below it what became of the others. */
+export function RevocableList<T extends Revocable>(props: RevocableListProps<T>) {
+  const { words, path, title, items, isOpen, canRevoke = true, none, row } = props;
+  const t = useTranslations(words);
+  const settings = useTranslations("settings");
+  const router = useRouter();
+  const [leaving, setLeaving] = useState<T>();
+  const [busyWith, setBusyWith] = useState<string>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  const open = items.filter(isOpen);
+  const past = items.filter((item) => !isOpen(item));
+
+  async function revoke({ id, name }: T) {
+    setLeaving(undefined);
+    setBusyWith(id);
+    setFailure(undefined);
+    const done = await callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" });
+    setBusyWith(undefined);
+    if (done.ok) showToast({ tone: "off", text: t("revoked", { name }) });
+    else setFailure(done.failure);
+    // Somebody may have used it, or taken it back, meanwhile.
+    if (done.ok || done.failure.code !== "UNAUTHORIZED") router.refresh();
+  }
+
+  const rowOf = (item: T) => {
+    const isBusy = busyWith === item.id;
+    return (
+      <li
+        key={item.id}
+        data-id={item.id}
+        aria-busy={isBusy || undefined}
+        className="flex min-h-[46px] flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line px-3.5 py-2 last:border-b-0"
+      >
+        {row(item)}
+        <span className="ml-auto flex w-[92px] justify-end">
+          {isOpen(item) && canRevoke ? (
+            <Button
+              size="small"
+              tone="danger"
+              busy={isBusy}
+              aria-label={settings("actOn", { act: t("revoke"), name: item.name })}
+              onClick={() => setLeaving(item)}
+            >
+              {t("revoke")}
+            </Button>
+          ) : null}
+        </span>
+      </li>
+    );
+  };
+  return (
+    <>
+      {failure ? <FailureMessage failure={failure} /> : null}
+      <Card title={title} note={open.length} bodyClassName="p-0">
+        {open.length === 0 ? none : <ul>{open.map(rowOf)}</ul>}
+        {past.length > 0 ? (
+          <details className="border-t border-line">
+            <summary className="cursor-pointer px-3.5 py-2 text-ink-2 hover:text-ink">
+              {t("past")} <span className="text-ink-3">{past.length}</span>
+            </summary>
+            <ul className="border-t border-line">{past.map(rowOf)}</ul>
+          </details>
+        ) : null}
+      </Card>
+      <RemovalDialog
+        leaving={leaving}
+        title={t("revokeTitle", { name: leaving?.name ?? "" })}
+        onRemove={(gone) => void revoke(gone)}
+        onClose={() => setLeaving(undefined)}
+      >
+        {t("revokeText")}
+      </RemovalDialog>
+    </>
+  );
+}
