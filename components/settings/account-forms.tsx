@@ -5,6 +5,7 @@ import { useRouter } from "@/components/ui/hooks/use-router";
 import { NewPasswordInput } from "@/components/frame/new-password-input";
 import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
+import { Card } from "@/components/ui/card";
 import { Input } from "@/components/ui/controls/input";
 import { showToast } from "@/components/ui/toast-store";
 import { signIn } from "@/lib/browser/session";
@@ -87,6 +88,17 @@ export function EmailForm({ email }: { email: string }) {
       </FormField>
       <PresentPassword isWrong={faulty === "currentPassword"} />
     </AccountForm>
+  );
+}
+
+/** Where an address alone leads to a member. */
+export function FixedEmail({ email }: { email: string }) {
+  const t = useTranslations("settings.profile");
+  return (
+    <Card title={t("sign")} bodyClassName="flex flex-col gap-1">
+      <p className="break-words">{email}</p>
+      <p className="text-ink-3">{t("fixedEmail")}</p>
+    </Card>
   );
 }
 

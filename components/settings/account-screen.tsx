@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
-import { EmailForm, NameForm, PasswordForm } from "./account-forms";
+import { EmailForm, FixedEmail, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";
 import { type SignInMethods } from "@/lib/contract/oidc";
 import { MethodsCard } from "./methods-card";
@@ -24,7 +24,7 @@ export function AccountScreen({ member: { name, email, role, createdAt }, method
         </p>
         {/* A form begins anew with what is stored now. */}
         <NameForm key={name} name={name} />
-        {methods.password ? <EmailForm key={email} email={email} /> : null}
+        {methods.hasFixedAddress ? <FixedEmail email={email} /> : methods.password ? <EmailForm key={email} email={email} /> : null}
         {methods.password ? <PasswordForm email={email} /> : null}
         {methods.providers.length > 0 ? <MethodsCard methods={methods} /> : null}
         <SessionsCard name={name} sessions={sessions} />

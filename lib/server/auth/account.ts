@@ -37,7 +37,7 @@ export async function changeAccount(
 }
 
 /** Whoever took a colleague's address in advance would have the colleague signed in to an account of theirs. */
-function leadsByAddress(): boolean {
+export function leadsByAddress(): boolean {
   const { proxySignIn, oidc } = composition().env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }

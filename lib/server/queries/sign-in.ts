@@ -5,6 +5,7 @@ import "server-only";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/oidc";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { leadsByAddress } from "../auth/account";
 import { mayUsePassword } from "../auth/sign-in";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
@@ -19,10 +20,11 @@ export async function getSignInChoices(): Promise<SignInChoices> {
 export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
   const { env, store } = composition();
   // A console without providers asks nothing more than before.
-  if (env.oidc.length === 0) return { password: true, providers: [] };
+  const fixed: Pick<SignInMethods, "hasFixedAddress"> = leadsByAddress() ? { hasFixedAddress: true } : {};
+  if (env.oidc.length === 0) return { password: true, ...fixed, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
   const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
-  return { password: member !== undefined && mayUsePassword(member), providers };
+  return { password: member !== undefined && mayUsePassword(member), ...fixed, providers };
 }
 
 /** For the list of members; undefined where everybody has a password, for there is no other way. */

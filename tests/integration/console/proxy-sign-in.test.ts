@@ -5,6 +5,7 @@ import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readEnv } from "@/lib/server/env";
+import { getSignInMethods } from "@/lib/server/queries/sign-in";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
@@ -135,6 +136,13 @@ describe("whom it names", () => {
     expect(await rows()).toHaveLength(2);
     const mia = await harness.console.store.members.getByEmail("mia@studio.test");
     expect(await harness.console.store.sessions.list(mia?.id ?? "")).toHaveLength(1);
+  });
+
+  test("changes no address by which a proxy signs people in, and the account page knows it", async () => {
+    const change = { ...as("viewer@desk.test"), method: "PUT", json: { email: "operator2@desk.test", currentPassword: PASSWORD } };
+    const refused = await harness.request("/api/console/account", change);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("cannot be changed here")]);
+    expect(await getSignInMethods(harness.viewerOf("viewer"))).toMatchObject({ hasFixedAddress: true });
   });
 
   test("is asked for no password, as each request is vouched for anew", async () => {

@@ -8,6 +8,7 @@ import { AuditScreen } from "@/components/settings/audit-screen";
 import { InvitationList } from "@/components/settings/invitation-list";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
+import { type SignInMethods } from "@/lib/contract/oidc";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
@@ -240,6 +241,17 @@ describe("the account", () => {
     fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
     await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
     expect(part.getByText("This email address belongs to another member.")).toBeDefined();
+  });
+
+  it.each([
+    [undefined, "Email address", /cannot be changed here/],
+    ["zh-CN", "邮箱地址", /不能在这里更改/],
+  ] as const)("offers no new address where people are signed in by it, and says so (%s)", async (locale, title, sentence) => {
+    const methods: SignInMethods = { password: true, hasFixedAddress: true, providers: [] };
+    await show(<AccountScreen methods={methods} member={member} sessions={sessions} />, locale);
+    expect(screen.getByText(sentence)).toBeDefined();
+    expect(screen.getByText(title)).toBeDefined();
+    expect(document.querySelector("input[name=email]")).toBeNull();
   });
 
   it("signs in again with the new password, since the old sessions have ended", async () => {
