@@ -17,7 +17,7 @@ import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./workflow/arrivals";
 import { readCatalogue } from "./workflow/catalogue";
 import { contentName } from "./form/controls/asset-value";
-import { toImageValue } from "./form/controls/image-ref";
+import { toImageValue } from "@/lib/contract/image-ref";
 import { type Attempt } from "./submit/attempt";
 import { createStoredNames } from "./form/controls/stored-name";
 import { type SendPrompt } from "./submit/submission";

@@ -1,7 +1,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { checkPicture } from "./form/controls/check-picture";
-import { toImageValue } from "./form/controls/image-ref";
+import { toImageValue } from "@/lib/contract/image-ref";
 import { openAnyWorkflow, openFile } from "./workflow/open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
 import { type PendingImage } from "./workflow/pending-images";

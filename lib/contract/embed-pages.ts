@@ -1,6 +1,6 @@
 // The pages that a host page may show. Free of zod: browsers load it.
 
-export const embedPages = ["overview", "jobs", "queue", "history", "assets", "files", "run", "settings"] as const;
+export const embedPages = ["overview", "jobs", "queue", "history", "assets", "files", "run", "apps", "settings"] as const;
 export type EmbedPage = (typeof embedPages)[number];
 export const embedThemes = ["system", "light", "dark"] as const;
 export type EmbedTheme = (typeof embedThemes)[number];

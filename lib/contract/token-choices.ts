@@ -5,6 +5,8 @@ export const tokenLifetimes = [7, 30, 90, 365] as const;
 
 /** The name under which the events of jobs (the WebSocket) stand among the operations. */
 export const EVENTS = "events";
+/** The name under which running apps stands there, with all that it takes. */
+export const APPS = "apps";
 
 const shape = /^ld_[0-9a-f]{64}$/;
 

@@ -34,7 +34,7 @@ const usual: EmbedHostBody = {
   guests: false,
   jwksUrl: null,
 };
-const roles = ["viewer", "operator", "admin"] as const;
+const roles = ["runner", "viewer", "operator", "admin"] as const;
 const fields = ["name", "origins", "pages", "jwksUrl", "connection"] as const;
 
 export function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) {

@@ -24,7 +24,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
   const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
   const given = roles.filter((role) => hasRole(own, role));
-  const [role, setRole] = useState<Role>(hasRole(own, "operator") ? "operator" : "viewer");
+  const [role, setRole] = useState<Role>(hasRole(own, "operator") ? "operator" : own);
   const [usual, setUsual] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
   const [others, setOthers] = useState<"none" | "all" | "chosen">("none");
   const [chosenOthers, setChosenOthers] = useState<TokenChoices["connections"]>([]);

@@ -3,95 +3,13 @@
 // Components import the types only.
 
 import { z } from "zod";
-import { toPlainLine } from "../plain-line";
-import { workflowLimits } from "../read-workflow";
-import { graphSchema } from "../schemas/graph";
-import { freeForm } from "../schemas/lenient";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
-import { checkValue, LONGEST_TEXT, problemSentence } from "./fill";
+import { checkValue, problemSentence } from "./fill";
+import { appBounds, appValueSchema, type AppDefinition, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
 
-export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
+export { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
 
-const idSchema = z.string().min(1).max(200);
-function lineSchema(longest: number) {
-  return z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().max(longest));
-}
-const nameSchema = lineSchema(80).pipe(z.string().min(1));
-
-/** Whole numbers beyond 2^53 keep their digits. */
-export const appValueSchema = z.union([z.string().max(LONGEST_TEXT), z.number(), z.bigint(), z.boolean()]);
-export type AppValue = z.infer<typeof appValueSchema>;
-const limitSchema = z.union([z.number(), z.bigint()]);
-
-/** `picture`, `video`, `audio`: the value is the name of a file at the service, as an upload answers it. */
-export const appControlSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("text"), isLong: z.boolean().default(false) }),
-  z.object({
-    kind: z.literal("number"),
-    isWhole: z.boolean().default(false),
-    min: limitSchema.optional(),
-    max: limitSchema.optional(),
-    step: z.number().positive().optional(),
-    isSlider: z.boolean().default(false),
-  }),
-  /** A whole number that is drawn anew for each run where none is given, or `random` is. */
-  z.object({ kind: z.literal("seed"), min: limitSchema.optional(), max: limitSchema.optional() }),
-  z.object({ kind: z.literal("switch") }),
-  z.object({
-    kind: z.literal("choice"),
-    choices: z
-      .array(z.object({ value: z.union([z.string().max(1000), z.number(), z.boolean()]), label: lineSchema(200).optional() }))
-      .min(1)
-      .max(appBounds.choices),
-  }),
-  /** `hasMask`: a mask may be drawn on it. */
-  z.object({ kind: z.literal("picture"), hasMask: z.boolean().default(false) }),
-  z.object({ kind: z.literal("video") }),
-  z.object({ kind: z.literal("audio") }),
-]);
-export type AppControl = z.infer<typeof appControlSchema>;
-
-/** The order of the list is the order on screen; inputs of one group stand together under its name. */
-export const appInputSchema = z.object({
-  /** What the input is called in a request. */
-  name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
-  node: idSchema,
-  input: idSchema,
-  label: nameSchema,
-  help: z.string().max(1000).default(""),
-  group: lineSchema(80).default(""),
-  control: appControlSchema,
-  default: appValueSchema.optional(),
-  isRequired: z.boolean().default(false),
-  example: appValueSchema.optional(),
-});
-export type AppInput = z.infer<typeof appInputSchema>;
-
-export const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
-export type AppOutput = z.infer<typeof appOutputSchema>;
-
-/** What has versions. */
-const definitionShape = z.object({
-  title: nameSchema,
-  text: z.string().max(5000).default(""),
-  tags: z
-    .array(lineSchema(40).pipe(z.string().min(1)))
-    .max(appBounds.tags)
-    .default([])
-    .transform((tags) => [...new Set(tags)]),
-  /** The id of an asset. */
-  cover: idSchema.optional(),
-  inputs: z.array(appInputSchema).max(appBounds.inputs).default([]),
-  /** Empty: whatever the run puts out. */
-  outputs: z.array(appOutputSchema).max(appBounds.outputs).default([]),
-  graph: graphSchema.refine((graph) => {
-    const nodes = Object.keys(graph).length;
-    return nodes > 0 && nodes <= workflowLimits.nodes;
-  }, `must have 1 to ${workflowLimits.nodes} nodes`),
-  /** The graph editor's file that the graph was made of. */
-  editor: freeForm.optional(),
-});
 export const appDefinitionSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
   const [names, places] = [new Set<string>(), new Set<string>()];
@@ -112,7 +30,6 @@ export const appDefinitionSchema = definitionShape.superRefine(({ inputs, output
     if (!Object.hasOwn(graph, node)) complain(["outputs", index, "node"], "is no node of the graph");
   });
 });
-export type AppDefinition = z.infer<typeof appDefinitionSchema>;
 
 /** Who sees and runs it, beside its maker. */
 export const appAccessSchema = z.discriminatedUnion("kind", [
@@ -198,7 +115,6 @@ export type AppView = AppCard & {
   canSeeWorkflow: boolean;
   lastInputs?: AppValues;
 };
-export type AppValues = Record<string, AppValue>;
 
 /** GET /api/apps/{id}/versions answers `{ versions: AppVersionView[] }`, the newest first; POST …/versions/{number}/restore `{ app }`. */
 export type AppVersionView = { number: number; at: number; by: string; changes: AppChange[]; restoredFrom?: number };

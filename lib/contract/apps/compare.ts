@@ -2,7 +2,7 @@
 // Guarantees: pure; empty exactly where nothing differs. Free of zod.
 
 import { writeExactJson } from "../json/exact-json";
-import { type AppDefinition, type AppInput, type AppOutput } from "./app";
+import { type AppDefinition, type AppInput, type AppOutput } from "./shape";
 
 /** `label`: of the input or the output that it is about; of a changed one, as it is now. */
 export type AppChange =

@@ -4,9 +4,9 @@
 import { parseJson } from "../json/json";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
-import { type AppControl, type AppInput, type AppValue, type AppValues } from "./app";
+import { type AppControl, type AppInput, type AppValue, type AppValues } from "./shape";
 
-export const LONGEST_TEXT = 100_000;
+const LONGEST_TEXT = 100_000;
 /** In place of a seed: draw one. */
 export const RANDOM = "random";
 const LARGEST_SEED = 2 ** 32 - 1;
@@ -16,7 +16,19 @@ export type AppProblem = {
   input: string;
   label: string;
   control?: AppControl["kind"];
-  code: "missing" | "wrong_type" | "not_whole" | "too_small" | "too_large" | "too_long" | "not_a_choice" | "unknown_input" | "not_yours";
+  code:
+    | "missing"
+    | "wrong_type"
+    | "not_whole"
+    | "too_small"
+    | "too_large"
+    | "too_long"
+    | "not_a_choice"
+    | "unknown_input"
+    | "not_yours"
+    | "file_too_large"
+    | "too_many_pixels"
+    | "unreadable_file";
   limit?: number | bigint;
 };
 /** `values`: what the graph was filled with, defaults and drawn seeds among them. */
@@ -33,7 +45,7 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
   const filled = new Map(Object.entries(graph));
   for (const input of inputs) {
     const value = own(given, input.name);
-    const checked = isEmpty(value) ? emptyValue(input, random) : checkValue(input, value, random);
+    const checked = isEmpty(value, input) ? emptyValue(input, random) : checkValue(input, value, random);
     if (checked === undefined) continue;
     if (!checked.ok) {
       problems.push(checked.problem);
@@ -47,8 +59,9 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
   return { ok: true, graph: Object.fromEntries(filled), values: Object.fromEntries(values) };
 }
 
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
+/** A text that was emptied is meant so. */
+function isEmpty(value: unknown, { control, isRequired }: AppInput): boolean {
+  return value === undefined || value === null || (value === "" && (control.kind !== "text" || isRequired));
 }
 
 function emptyValue(input: AppInput, random: () => number): Checked | undefined {
@@ -92,7 +105,7 @@ function drawn({ min = 0, max = LARGEST_SEED }: { min?: number | bigint; max?: n
   return Math.max(low, low + Math.floor(random() * (high - low + 1)));
 }
 
-function problemOf({ name, label, control }: AppInput, code: AppProblem["code"], limit?: number | bigint): AppProblem {
+export function problemOf({ name, label, control }: AppInput, code: AppProblem["code"], limit?: number | bigint): AppProblem {
   return { input: name, label, control: control.kind, code, ...(limit !== undefined && { limit }) };
 }
 
@@ -146,5 +159,11 @@ function whatIsWrong({ code, control = "text", limit }: AppProblem): string {
       return "is no input of this app";
     case "not_yours":
       return "is not a file that you have given to this app. Send it again";
+    case "file_too_large":
+      return `may have at most ${limit} bytes`;
+    case "too_many_pixels":
+      return `may have at most ${limit} pixels`;
+    case "unreadable_file":
+      return "is not a picture that can be read";
   }
 }

@@ -5,7 +5,7 @@
 import "server-only";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { EVENTS } from "@/lib/contract/token-choices";
+import { APPS, EVENTS } from "@/lib/contract/token-choices";
 import { type TokenOperations } from "@/lib/contract/tokens";
 
 /** Every token may learn what there is, and that there is nothing at an address. */
@@ -29,17 +29,34 @@ const consoleReads = [
   "exportAudit",
 ];
 const consoleActs = ["stopJobs", "cancelDownload", "retryDownload", "forgetDownload"];
+const appReads = [
+  "listApps",
+  "readApp",
+  "readAppWorkflow",
+  "exportApp",
+  "listAppVersions",
+  "listAppPresets",
+  "viewAppCover",
+  "viewAppFile",
+  "readAppOpenApi",
+  "listAppRuns",
+  "readAppRun",
+  "viewAppResult",
+];
+/** Making and changing apps is for people. */
+const appActs = ["addAppFile", "runApp", "cancelAppRun"];
 
-const reads = [...always, ...consoleReads, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
-const all = [...new Set([...reads, ...consoleActs, ...allOperations.map(({ name }) => name)])];
+const reads = [...always, ...consoleReads, ...appReads, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
+const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];
 
 /** Names of operations and acts, as routes have them. */
 export function operationsOf(operations: TokenOperations): readonly string[] {
   if (operations === "all") return all;
-  return operations === "reads" ? reads : [...always, ...operations];
+  if (operations === "reads") return reads;
+  return [...always, ...operations, ...(operations.includes(APPS) ? [...appReads, ...appActs] : [])];
 }
 
-const choosable = new Set([EVENTS, ...allOperations.map(({ name }) => name)]);
+const choosable = new Set([EVENTS, APPS, ...allOperations.map(({ name }) => name)]);
 
 export function mayBeChosen(operation: string): boolean {
   return choosable.has(operation);

@@ -4,7 +4,7 @@
 // Must never: say which of these it was.
 
 import "server-only";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { type Role, weaker } from "@/lib/contract/roles";
 import { looksLikeToken } from "@/lib/contract/token-choices";
 import { composition } from "../composition";
 import { type Token } from "../store/tokens";
@@ -53,7 +53,7 @@ async function toViewer(token: Token): Promise<TokenViewer | undefined> {
     memberId: member.id,
     name: member.name,
     email: member.email,
-    role: hasRole(member.role, token.role) ? token.role : member.role,
+    role: weaker(member.role, token.role),
     credential: { kind: "token", id: token.id, name: token.name, connectionId: token.connectionId },
     scope: { connections: token.connectionIds, operations: operationsOf(token.operations) },
   };

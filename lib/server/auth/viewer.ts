@@ -97,10 +97,18 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
   // The host page is asked for a ticket there, which leads back.
   if (place && !viewer) return redirect(`${place.path}/start?from=${encodeURIComponent(placeOf(page)?.rest ?? "")}`);
   if (viewer?.credential.kind === "embed" && !isFrame && !mayShow(viewer.credential, page)) return notFound();
+  if (viewer && !isFrame && !hasRole(viewer.role, "viewer") && !isForRunners(placeOf(page)?.rest ?? page))
+    return viewer.credential.kind === "embed" ? notFound() : redirect("/apps");
   if (viewer && viewer.credential.kind !== "token") {
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };
   }
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
+}
+
+/** Whoever runs apps only has these pages, and finds nothing behind the others. */
+function isForRunners(page: string): boolean {
+  const path = page.split(/[?#]/)[0] ?? "";
+  return ["/apps", "/settings/account", "/settings/tokens"].some((one) => path === one || path.startsWith(`${one}/`));
 }

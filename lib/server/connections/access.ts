@@ -5,7 +5,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type Role } from "@/lib/contract/roles";
+import { type Role, weaker } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";
@@ -91,7 +91,7 @@ export async function findVisible(viewer: Viewer, id: string | undefined): Promi
 /** The role that counts there: a viewer's, where the jobs of another member are only seen. */
 export async function roleOn(viewer: Viewer, id: string | undefined): Promise<Role> {
   const found = await findVisible(viewer, id);
-  return found.ok && found.value.seenOf !== undefined ? "viewer" : viewer.role;
+  return found.ok && found.value.seenOf !== undefined ? weaker("viewer", viewer.role) : viewer.role;
 }
 
 /** For what a person does: the ledger of its jobs is read on while a person works with a connection. */
@@ -149,7 +149,7 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
   const lost = async () => (await lostRights(viewer)) ?? (await lostSight(viewer, connection));
   return ok({
     // Of a job that is only seen nothing is told that is for whoever may run it.
-    viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: "viewer" },
+    viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: weaker("viewer", viewer.role) },
     connection,
     apiKey,
     target,

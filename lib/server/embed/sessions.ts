@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { type EmbedLook } from "@/lib/contract/embed-pages";
 import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embedding";
 import { type EmbedRefusal } from "@/lib/contract/embed-refusals";
-import { hasRole, type Role, roles } from "@/lib/contract/roles";
+import { type Role, roles, weaker } from "@/lib/contract/roles";
 import { type Place, PLACE_HEADER, placeOf } from "@/lib/shared/place";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
@@ -127,8 +127,8 @@ function roleOf({ role }: EmbedSession, member: Member, pages: EmbedSession["pag
 }
 
 function least<R extends Role>(one: Role, other: R): EmbedRole {
-  const weaker = hasRole(one, other) ? other : one;
-  return roles.find((role): role is EmbedRole => role === weaker && role !== "owner") ?? "admin";
+  const least = weaker(one, other);
+  return roles.find((role): role is EmbedRole => role === least && role !== "owner") ?? "admin";
 }
 
 export async function setEmbedLook(sessionId: string, look: EmbedLook): Promise<void> {

@@ -80,6 +80,6 @@ export async function listShares(viewer: Viewer): Promise<ShareView[]> {
 function stateOf({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, mayUse: boolean): ShareState {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt <= now) return "expired";
-  const role: Role = roles.find((one) => one === makerRole) ?? "viewer";
+  const role: Role = roles.find((one) => one === makerRole) ?? roles[0];
   return isSuspended || !mayUse || !hasRole(role, LEAST_ROLE) ? "closed" : "open";
 }

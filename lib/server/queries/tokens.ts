@@ -3,7 +3,7 @@
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { allOperations } from "@/lib/contract/operations";
-import { EVENTS } from "@/lib/contract/token-choices";
+import { APPS, EVENTS } from "@/lib/contract/token-choices";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/tokens";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
@@ -17,4 +17,5 @@ export async function getTokenChoices(viewer: Viewer): Promise<Result<TokenChoic
 const operations: TokenOperation[] = [
   ...allOperations.map(({ name, method, path }) => ({ name, call: `${method} ${path}` })),
   { name: EVENTS, call: "GET /ws" },
+  { name: APPS, call: "POST /api/apps/{id}/runs" },
 ];

@@ -26,7 +26,7 @@ export type EmbedHostStore = ReturnType<typeof createEmbedHostStore>;
 const textsSchema = z.array(z.string()).catch([]);
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
 /** An unknown word in the table gives the weakest role, never a stronger one. */
-const roleSchema: z.ZodType<EmbedRole> = z.enum(["viewer", "operator", "admin"]).catch("viewer");
+const roleSchema: z.ZodType<EmbedRole> = z.enum(["runner", "viewer", "operator", "admin"]).catch("runner");
 
 export function newEmbedHostId(): string {
   return randomBytes(9).toString("hex");

@@ -29,7 +29,7 @@ export type EmbedSession = NewEmbedSession & { id: string };
 export type EmbedSessionStore = ReturnType<typeof createEmbedSessionStore>;
 
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
-const roleSchema: z.ZodType<EmbedRole> = z.enum(["viewer", "operator", "admin"]).catch("viewer");
+const roleSchema: z.ZodType<EmbedRole> = z.enum(["runner", "viewer", "operator", "admin"]).catch("runner");
 
 export function createEmbedSessionStore(database: Database) {
   const byToken = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("token_hash", "=", ""));

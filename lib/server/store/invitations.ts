@@ -149,5 +149,5 @@ function toInvitation(row: InvitationRow): Invitation {
 
 /** An unknown word in the table gives the weakest role, never a stronger one. */
 function toRole(word: string): Role {
-  return roles.find((role) => role === word) ?? "viewer";
+  return roles.find((role) => role === word) ?? roles[0];
 }

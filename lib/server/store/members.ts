@@ -179,7 +179,7 @@ export function toMember(row: MemberRow): Member {
     name: row.name,
     email: row.email,
     // An unknown word in the table gives the weakest role, never a stronger one.
-    role: roles.find((role) => role === row.role) ?? "viewer",
+    role: roles.find((role) => role === row.role) ?? roles[0],
     passwordHash: row.password_hash === "" ? undefined : row.password_hash,
     passwordResetAt: row.password_reset_at === null ? undefined : Number(row.password_reset_at),
     disabled: row.disabled !== 0,

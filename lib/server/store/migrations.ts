@@ -26,6 +26,7 @@ import { team } from "./migrations/0021-team";
 import { shares } from "./migrations/0022-shares";
 import { embedding } from "./migrations/0023-embedding";
 import { settings } from "./migrations/0024-settings";
+import { apps } from "./migrations/0028-apps";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -52,4 +53,5 @@ export const migrations: Record<string, Migration> = {
   "0022-shares": shares,
   "0023-embedding": embedding,
   "0024-settings": settings,
+  "0028-apps": apps,
 };

@@ -4,6 +4,9 @@ import "server-only";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiskReserve } from "@/lib/shared/disk-reserve";
+import { createAppStore, type AppStore } from "./apps";
+import { createAppRunStore, type AppRunStore } from "./app-runs";
+import { createAppKeepStore, type AppKeepStore } from "./app-keeps";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase, type Database } from "./database";
@@ -86,6 +89,9 @@ export type Store = {
   archives: ArchiveStore;
   shares: ShareStore;
   audit: AuditStore;
+  apps: AppStore;
+  appKeeps: AppKeepStore;
+  appRuns: AppRunStore;
   migrate(): Promise<void>;
   close(): Promise<void>;
 };
@@ -128,6 +134,9 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     archives: createArchiveStore(database),
     shares: createShareStore(database),
     audit: createAuditStore(database),
+    apps: createAppStore(database),
+    appKeeps: createAppKeepStore(database),
+    appRuns: createAppRunStore(database),
     migrate: () => migrate(database, file),
     close: () => database.destroy(),
   };

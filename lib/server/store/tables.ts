@@ -3,6 +3,7 @@
 
 import "server-only";
 import { type Generated } from "kysely";
+import { type AppFileRow, type AppPresetRow, type AppRow, type AppRunRow, type AppVersionRow } from "./app-rows";
 
 export type MemberRow = {
   id: string;
@@ -327,4 +328,11 @@ export type Tables = {
   settings: { name: string; value: string };
   tokens: TokenRow;
   audit: AuditRow;
+  apps: AppRow;
+  app_members: { app_id: string; member_id: string };
+  app_versions: AppVersionRow;
+  app_favourites: { app_id: string; member_id: string };
+  app_presets: AppPresetRow;
+  app_files: AppFileRow;
+  app_runs: AppRunRow;
 };

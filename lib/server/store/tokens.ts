@@ -139,7 +139,7 @@ function toToken(row: TokenRow): Token {
     id: row.id,
     memberId: row.member_id,
     name: row.name,
-    role: roles.find((role) => role === row.role) ?? "viewer",
+    role: roles.find((role) => role === row.role) ?? roles[0],
     connectionId: row.connection_id,
     connectionIds: row.connections === null ? undefined : textsIn(parseJson(row.connections)),
     operations: operations.success ? operations.data : [],

@@ -47,6 +47,17 @@ type Made = {
 type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
 /** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not drawn, as of too many pixels. */
+/** Of a picture, in pixels; undefined for what is none. Nothing is decoded but its header. */
+export async function pictureSize(bytes: Uint8Array): Promise<{ width: number; height: number } | undefined> {
+  if (!(await isPicture(bytes.subarray(0, HEAD_BYTES)))) return undefined;
+  try {
+    const { format, width, height } = await sharp(bytes, { limitInputPixels: false, pages: 1 }).metadata();
+    return formats.has(format) ? { width, height } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export async function toThumbnail(bytes: Uint8Array, { edge, fit = "whole", signal }: Wanted): Promise<Made | "unreadable" | undefined> {
   try {
     // Asking the decoder what it is would have a drawing drawn up already.

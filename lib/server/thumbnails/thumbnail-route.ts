@@ -6,11 +6,13 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { failed, ok } from "@/lib/shared/result";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Handler, guarded } from "../bff/guard";
 import { readQuery, searchOf } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
-import { openForJobs } from "../connections/access";
+import { type Composition } from "../composition-type";
+import { type Access, openForJobs } from "../connections/access";
 import { jobsOnly, refusalOfFile } from "../answers/seen-jobs";
 import { thumbnailFits } from "./resize";
 import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";
@@ -47,21 +49,29 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file never changes, nor does an asset of one version; else it may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
     const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
-    const thumbnail = await getThumbnail(access.value, console, asked);
-    const keptFor = (seconds: number) => (named !== undefined && isFixed ? `private, max-age=${seconds}, immutable` : "private, no-cache");
-    if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
-      // A day: a later console may read more kinds of pictures.
-      const caching = thumbnail.failure === noPicture ? keptFor(86_400) : "private, no-cache";
-      return ok(new Response(null, { status: 204, headers: { "cache-control": caching } }));
-    }
-    if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access.value));
-    const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
-    const headers = { etag, "cache-control": keptFor(31_536_000), "content-type": "image/webp" };
-    if (isNamedIn(request.headers.get("if-none-match") ?? "", etag)) return ok(new Response(null, { status: 304, headers }));
-    return ok(
-      new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }),
-    );
+    return thumbnailAnswer(access.value, console, asked, named !== undefined && isFixed);
   });
+}
+
+/** `isKept`: its address says all that it depends on. */
+export async function thumbnailAnswer(
+  access: Access,
+  console: Composition,
+  asked: Parameters<typeof getThumbnail>[2],
+  isKept: boolean,
+): Promise<Result<Response, Failure>> {
+  const thumbnail = await getThumbnail(access, console, asked);
+  const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
+  if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
+    // A day: a later console may read more kinds of pictures.
+    const caching = thumbnail.failure === noPicture ? keptFor(86_400) : "private, no-cache";
+    return ok(new Response(null, { status: 204, headers: { "cache-control": caching } }));
+  }
+  if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access));
+  const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
+  const headers = { etag, "cache-control": keptFor(31_536_000), "content-type": "image/webp" };
+  if (isNamedIn(asked.asker.headers.get("if-none-match") ?? "", etag)) return ok(new Response(null, { status: 304, headers }));
+  return ok(new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }));
 }
 
 /** What a proxy has packed, it names weakly. */

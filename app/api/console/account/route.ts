@@ -7,14 +7,14 @@ import { refusal } from "@/lib/server/bff/guard";
 import { getAccount } from "@/lib/server/queries/members";
 import { failed, ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("readAccount", "viewer", async ({ viewer }) => {
+export const GET = consoleRoute("readAccount", "runner", async ({ viewer }) => {
   const member = await getAccount(viewer);
   return member ? ok(jsonAnswer({ member })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
 });
 
 export const PUT = consoleBodyRoute(
   "changeAccount",
-  { role: "viewer", session: true, whileReadOnly: true },
+  { role: "runner", session: true, whileReadOnly: true },
   accountChangeSchema,
   async ({ request, viewer, note }, body) => {
     note({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });

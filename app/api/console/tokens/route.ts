@@ -4,7 +4,7 @@ import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleBodyRoute("createToken", { role: "viewer", recent: true }, tokenBodySchema, async ({ viewer, note }, body) => {
+export const POST = consoleBodyRoute("createToken", { role: "runner", recent: true }, tokenBodySchema, async ({ viewer, note }, body) => {
   note({ target: body.name, outcome: body.role });
   const made = await createToken(viewer, body);
   return made.ok ? ok(jsonAnswer(made.value, 201)) : made;

@@ -6,7 +6,7 @@ import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
 import { failed, ok } from "@/lib/shared/result";
 
 /** Nothing of the team's. */
-const ofThePage = { role: "viewer", whileReadOnly: true } as const;
+const ofThePage = { role: "runner", whileReadOnly: true } as const;
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
 
 /** How the page looks from now on: what the host page said. */

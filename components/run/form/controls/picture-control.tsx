@@ -9,7 +9,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
-import { toFileRef, toImageValue } from "./image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { AssetPicker } from "./asset-picker";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { ServerFiles } from "./media-control";

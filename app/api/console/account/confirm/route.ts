@@ -7,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 
 export const POST = consoleBodyRoute(
   "confirmSession",
-  { role: "viewer", session: true, whileReadOnly: true },
+  { role: "runner", session: true, whileReadOnly: true },
   confirmBodySchema,
   async ({ request, viewer }, { password }) => {
     const confirmed = await confirmWithPassword(viewer, password, clientAddress(request));

@@ -3,11 +3,11 @@ import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listSessions", { role: "viewer", session: true }, async ({ viewer }) =>
+export const GET = consoleRoute("listSessions", { role: "runner", session: true }, async ({ viewer }) =>
   ok(jsonAnswer({ sessions: await listSessions(viewer) })),
 );
 
-export const DELETE = consoleRoute("endSessions", { role: "viewer", session: true, whileReadOnly: true }, async ({ viewer }) => {
+export const DELETE = consoleRoute("endSessions", { role: "runner", session: true, whileReadOnly: true }, async ({ viewer }) => {
   await endOtherSessions(viewer);
   return ok(emptyAnswer());
 });

@@ -3,7 +3,7 @@ import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { disconnectProvider } from "@/lib/server/queries/sign-in";
 import { ok } from "@/lib/shared/result";
 
-export const DELETE = consoleRoute("unlinkProvider", { role: "viewer", recent: true }, async (asked) => {
+export const DELETE = consoleRoute("unlinkProvider", { role: "runner", recent: true }, async (asked) => {
   const id = idOf(asked);
   asked.note({ target: id });
   const done = await disconnectProvider(asked.viewer, id);

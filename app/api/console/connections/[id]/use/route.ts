@@ -4,7 +4,7 @@ import { findVisible } from "@/lib/server/connections/access";
 import { toConnectionView } from "@/lib/server/connections/views";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("useConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {
+export const POST = consoleRoute("useConnection", { role: "runner", whileReadOnly: true }, async (asked) => {
   const found = await findVisible(asked.viewer, idOf(asked));
   if (!found.ok) return found;
   await asked.console.store.members.setLastConnection(asked.viewer.memberId, found.value.id);

@@ -1,0 +1,13 @@
+import { toFile } from "@/lib/server/apps/change-app";
+import { openApp } from "@/lib/server/apps/open-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("exportApp", "viewer", async (asked) => {
+  const app = await openApp(asked);
+  if (!app.ok) return app;
+  const name = encodeURIComponent(`${app.value.title}.app.json`).replace(/['()*]/g, "_");
+  const headers = new Headers({ "content-disposition": `attachment; filename="app.json"; filename*=UTF-8''${name}` });
+  return ok(jsonAnswer(toFile(app.value), 200, headers));
+});

@@ -1,0 +1,19 @@
+import { openApp } from "@/lib/server/apps/open-app";
+import { emptyAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { type Handler } from "@/lib/server/bff/guard";
+import { ok } from "@/lib/shared/result";
+
+function favouriteRoute(isFavourite: boolean): Handler {
+  return consoleRoute("favourApp", "runner", async (asked) => {
+    const app = await openApp(asked);
+    if (!app.ok) return app;
+    // Nobody else's matter.
+    asked.note({ by: undefined });
+    await asked.console.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
+    return ok(emptyAnswer());
+  });
+}
+
+export const PUT = favouriteRoute(true);
+export const DELETE = favouriteRoute(false);

@@ -1,0 +1,25 @@
+import { toFileRef } from "@/lib/contract/image-ref";
+import { mayName, receiveFile } from "@/lib/server/apps/files";
+import { openApp } from "@/lib/server/apps/open-app";
+import { fileBytes } from "@/lib/server/apps/runs";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { refusal } from "@/lib/server/bff/guard";
+import { searchOf } from "@/lib/server/bff/read-request";
+import { failed, ok } from "@/lib/shared/result";
+
+export const POST = consoleRoute("addAppFile", "runner", async (asked) => {
+  const app = await openApp(asked);
+  if (!app.ok) return app;
+  const name = await receiveFile(asked, app.value);
+  return name.ok ? ok(jsonAnswer({ name: name.value }, 201)) : name;
+});
+
+export const GET = consoleRoute("viewAppFile", "runner", async (asked) => {
+  const app = await openApp(asked);
+  if (!app.ok) return app;
+  const name = searchOf(asked.request).get("name") ?? "";
+  if (name === "" || name.length > 1000 || !(await mayName(asked.viewer, app.value, name)))
+    return failed(refusal("NOT_FOUND", "There is no such file."));
+  return fileBytes(asked, app.value, toFileRef(name));
+});

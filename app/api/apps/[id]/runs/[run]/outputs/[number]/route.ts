@@ -1,0 +1,7 @@
+import { openRun, resultBytes } from "@/lib/server/apps/runs";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+
+export const GET = consoleRoute("viewAppResult", "runner", async (asked) => {
+  const opened = await openRun(asked);
+  return opened.ok ? resultBytes(asked, opened.value) : opened;
+});

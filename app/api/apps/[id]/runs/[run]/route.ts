@@ -1,0 +1,11 @@
+import { openRun, readRun } from "@/lib/server/apps/runs";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("readAppRun", "runner", async (asked) => {
+  const opened = await openRun(asked);
+  if (!opened.ok) return opened;
+  const run = await readRun(asked, opened.value);
+  return run.ok ? ok(jsonAnswer({ run: run.value })) : run;
+});

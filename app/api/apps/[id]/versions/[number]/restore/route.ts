@@ -1,0 +1,12 @@
+import { restoreVersion } from "@/lib/server/apps/change-app";
+import { openOwnApp, toView } from "@/lib/server/apps/open-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const POST = consoleRoute("restoreApp", "operator", async (asked) => {
+  const app = await openOwnApp(asked);
+  if (!app.ok) return app;
+  const restored = await restoreVersion(asked, app.value);
+  return restored.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, restored.value) })) : restored;
+});

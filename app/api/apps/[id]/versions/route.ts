@@ -1,0 +1,9 @@
+import { openApp } from "@/lib/server/apps/open-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listAppVersions", "viewer", async (asked) => {
+  const app = await openApp(asked);
+  return app.ok ? ok(jsonAnswer({ versions: await asked.console.store.apps.versions(app.value.id) })) : app;
+});

@@ -1,0 +1,11 @@
+import { openApp } from "@/lib/server/apps/open-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("readAppWorkflow", "viewer", async (asked) => {
+  const app = await openApp(asked);
+  if (!app.ok) return app;
+  const { graph, editor } = app.value.definition;
+  return ok(jsonAnswer({ graph, ...(editor && { editor }) }));
+});

@@ -1,0 +1,21 @@
+import { appBodySchema, appsQuerySchema } from "@/lib/contract/apps/app";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { createApp, listApps } from "@/lib/server/apps/change-app";
+import { toView } from "@/lib/server/apps/open-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listApps", "runner", async ({ request, viewer }) => {
+  const search = searchOf(request);
+  const query = readQuery(search, appsQuerySchema);
+  if (!query.ok) return query;
+  const listed = await listApps(viewer, search.get(CONNECTION_PARAMETER) ?? undefined, query.value);
+  return listed.ok ? ok(jsonAnswer(listed.value)) : listed;
+});
+
+export const POST = consoleBodyRoute("createApp", "operator", appBodySchema, async (asked, body) => {
+  const made = await createApp(asked, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined, body);
+  return made.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, made.value) }, 201)) : made;
+});

@@ -1,0 +1,114 @@
+// Apps as they are listed, made, changed, brought back, carried elsewhere and removed.
+// Guarantees: an app holds no key, neither of the connection nor of a partner; who changes an older version than the newest is told so.
+
+import "server-only";
+import {
+  type AppAccess,
+  type AppCard,
+  type AppDefinition,
+  type AppFile,
+  APP_FILE_FORMAT,
+  type AppLimits,
+  type AppsAnswer,
+  type appsQuerySchema,
+  type appUpdateSchema,
+} from "@/lib/contract/apps/app";
+import { compareVersions } from "@/lib/contract/apps/compare";
+import { type Failure } from "@/lib/contract/failure";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Viewer } from "../auth/viewer";
+import { type Asked, refusal } from "../bff/guard";
+import { composition } from "../composition";
+import { findConnection, openConnection } from "../connections/access";
+import { MOST_APPS, type StoredApp } from "../store/apps";
+import { askerOf, noApp, toCard } from "./open-app";
+import { type z } from "zod";
+
+const outdated = refusal("CONFLICT", "The app was changed by somebody else meanwhile. Reload it and try again.");
+
+export async function listApps(
+  viewer: Viewer,
+  connectionId: string | undefined,
+  { q, ...filter }: z.output<typeof appsQuerySchema>,
+): Promise<Result<AppsAnswer, Failure>> {
+  const connection = await findConnection(viewer, connectionId);
+  if (!connection.ok) return connection;
+  const { apps } = composition().store;
+  const asker = askerOf(viewer);
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
+  const [found, tags] = await Promise.all([
+    apps.list(asker, connection.value.id, { words, ...filter }),
+    apps.tags(asker, connection.value.id),
+  ]);
+  const cards: AppCard[] = found.apps.map((app) => toCard(viewer, app));
+  return ok({ apps: cards, tags, ...(found.next !== undefined && { next: found.next }) });
+}
+
+type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };
+
+export async function createApp(asked: Asked, connectionId: string | undefined, app: NewApp): Promise<Result<StoredApp, Failure>> {
+  const { viewer, note } = asked;
+  const access = await openConnection(viewer, connectionId);
+  if (!access.ok) return access;
+  note({ connectionId: access.value.connection.id, outcome: app.definition.title });
+  const kept = withoutKeys(app.definition, access.value.apiKey);
+  if (!kept.ok) return kept;
+  const { store, now } = composition();
+  const { memberId, name: by } = viewer;
+  const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
+  if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MOST_APPS} apps.`));
+  note({ target: id });
+  return again(viewer, id);
+}
+
+export async function updateApp(
+  asked: Asked,
+  app: StoredApp,
+  { version, definition, access, limits }: z.output<typeof appUpdateSchema>,
+): Promise<Result<StoredApp, Failure>> {
+  const { viewer } = asked;
+  if (version !== app.version) return failed(outdated);
+  const changes = definition ? compareVersions(app.definition, definition) : [];
+  if (definition && changes.length > 0) {
+    const opened = await openConnection(viewer, app.connectionId);
+    if (!opened.ok) return opened;
+    const kept = withoutKeys(definition, opened.value.apiKey);
+    if (!kept.ok) return kept;
+  }
+  const change = { fromVersion: version, by: viewer.name, now: composition().now(), access, limits };
+  const number = await composition().store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
+  return number === undefined ? failed(outdated) : again(viewer, app.id);
+}
+
+/** A new version, equal to the old one. */
+export async function restoreVersion({ viewer, params }: Asked, app: StoredApp): Promise<Result<StoredApp, Failure>> {
+  const number = Number(params.number);
+  const { store, now } = composition();
+  const definition = Number.isSafeInteger(number) ? await store.apps.version(app.id, number) : undefined;
+  if (!definition) return failed(refusal("NOT_FOUND", "There is no such version."));
+  const changes = compareVersions(app.definition, definition);
+  if (changes.length === 0) return ok(app);
+  const change = { fromVersion: app.version, by: viewer.name, now: now(), definition, changes, restoredFrom: number };
+  return (await store.apps.change(app.id, change)) === undefined ? failed(outdated) : again(viewer, app.id);
+}
+
+/** The cover is an asset of this connection, and stays here. */
+export function toFile({ definition: { cover: _cover, ...definition }, limits }: StoredApp): AppFile {
+  return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits };
+}
+
+async function again(viewer: Viewer, id: string): Promise<Result<StoredApp, Failure>> {
+  const app = await composition().store.apps.find(askerOf(viewer), id);
+  return app ? ok(app) : failed(noApp);
+}
+
+/** The same, or why it cannot be kept. */
+function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
+  const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
+  const [place] = placesInWorkflow(masked.graph);
+  if (masked === definition && place === undefined) return ok(definition);
+  const where = place?.kind === "input" ? ` (${place.node}, ${place.input})` : "";
+  return failed(refusal("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
+}

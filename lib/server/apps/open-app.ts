@@ -1,0 +1,65 @@
+// From a member and an app's id to the app: the one place that says who sees it, who runs it and who changes it.
+// Guarantees: what a member may not see is answered as what is not there.
+
+import "server-only";
+import { type AppCard, type AppView } from "@/lib/contract/apps/app";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Viewer } from "../auth/viewer";
+import { type Asked, refusal } from "../bff/guard";
+import { idOf } from "../bff/console-route";
+import { composition } from "../composition";
+import { findConnection } from "../connections/access";
+import { type Asker, type StoredApp, type StoredCard } from "../store/apps";
+
+export const noApp = refusal("NOT_FOUND", "There is no such app.");
+
+export function askerOf({ memberId, role }: Viewer): Asker {
+  return { memberId, isAdmin: hasRole(role, "admin") };
+}
+
+/** The app of the route's [id] folder. */
+export async function openApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
+  const { viewer, note } = asked;
+  const app = await composition().store.apps.find(askerOf(viewer), idOf(asked));
+  if (!app || !(await findConnection(viewer, app.connectionId)).ok) return failed(noApp);
+  note({ target: app.id, connectionId: app.connectionId, outcome: app.title });
+  return ok(app);
+}
+
+/** To change it: whoever made it, and admins. */
+export async function openOwnApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
+  const app = await openApp(asked);
+  if (!app.ok || mayEdit(asked.viewer, app.value)) return app;
+  return failed(refusal("FORBIDDEN", "Only who made an app, or an admin, can change it."));
+}
+
+function mayEdit({ memberId, role }: Viewer, { maker }: Pick<StoredCard, "maker">): boolean {
+  return hasRole(role, "admin") || (maker?.id === memberId && hasRole(role, "operator"));
+}
+
+export function seesWorkflows({ role }: Viewer): boolean {
+  return hasRole(role, "viewer");
+}
+
+export function toCard(viewer: Viewer, app: StoredCard): AppCard {
+  const { id, title, text, tags, cover, maker, access, version, updatedAt, isFavourite } = app;
+  const canEdit = mayEdit(viewer, app);
+  return { id, title, text, tags, hasCover: cover !== undefined, maker, access, version, updatedAt, isFavourite, canEdit, canRun: true };
+}
+
+export async function toView(viewer: Viewer, app: StoredApp): Promise<AppView> {
+  const [last] = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: 1 });
+  const { graph: _graph, editor: _editor, ...definition } = app.definition;
+  const card = toCard(viewer, app);
+  return {
+    ...card,
+    connectionId: app.connectionId,
+    definition,
+    limits: app.limits,
+    ...(card.canEdit && { members: app.members }),
+    canSeeWorkflow: seesWorkflows(viewer),
+    ...(last && { lastInputs: last.inputs }),
+  };
+}

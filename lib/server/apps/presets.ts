@@ -1,0 +1,81 @@
+// Presets of an app: inputs under a name, one's own or the team's.
+// Guarantees: what they hold fits the app as it is when they are saved; only who saved one, or an admin, changes it; none holds a key.
+
+import "server-only";
+import { type appPresetBodySchema, type AppPreset } from "@/lib/contract/apps/app";
+import { checkValue, problemSentence } from "@/lib/contract/apps/fill";
+import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
+import { isSecretName } from "@/lib/contract/secrets/secret-names";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type z } from "zod";
+import { type Viewer } from "../auth/viewer";
+import { type Asked, refusal } from "../bff/guard";
+import { composition } from "../composition";
+import { type KeptPreset } from "../store/app-keeps";
+import { type StoredApp } from "../store/apps";
+import { filesNotTheirs } from "./files";
+
+type Body = z.output<typeof appPresetBodySchema>;
+const none = refusal("NOT_FOUND", "There is no such preset.");
+
+export async function listPresets(viewer: Viewer, app: StoredApp): Promise<AppPreset[]> {
+  const kept = await composition().store.appKeeps.presets(app.id, viewer.memberId);
+  return kept.map((preset) => toPreset(viewer, preset));
+}
+
+export async function addPreset({ viewer }: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
+  const inputs = await checked(viewer, app, body);
+  if (!inputs.ok) return inputs;
+  const preset = { ...body, inputs: inputs.value, memberId: viewer.memberId };
+  const id = await composition().store.appKeeps.addPreset(app.id, preset);
+  if (id === undefined) return failed(refusal("CONFLICT", "You have as many presets of this app as can be. Remove one first."));
+  return ok(toPreset(viewer, { ...preset, id }));
+}
+
+export async function changePreset(asked: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
+  const found = await ownPreset(asked, app);
+  if (!found.ok) return found;
+  const inputs = await checked(asked.viewer, app, body);
+  if (!inputs.ok) return inputs;
+  const preset = { ...found.value, ...body, inputs: inputs.value };
+  await composition().store.appKeeps.changePreset(preset.id, preset);
+  return ok(toPreset(asked.viewer, preset));
+}
+
+export async function removePreset(asked: Asked, app: StoredApp): Promise<Result<true, Failure>> {
+  const found = await ownPreset(asked, app);
+  if (!found.ok) return found;
+  await composition().store.appKeeps.removePreset(found.value.id);
+  return ok(true);
+}
+
+async function ownPreset({ viewer, params }: Asked, app: StoredApp): Promise<Result<KeptPreset, Failure>> {
+  const presets = await composition().store.appKeeps.presets(app.id, viewer.memberId);
+  const found = presets.find(({ id }) => id === params.preset);
+  if (!found) return failed(none);
+  return mayChange(viewer, found) ? ok(found) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
+}
+
+/** What belongs to no input any more is left out. */
+async function checked(viewer: Viewer, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
+  const known = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
+  const kept = Object.fromEntries(known.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
+  const wrong = known.flatMap((input) => {
+    const value = kept[input.name];
+    const result = value === "" ? undefined : checkValue(input, value, () => 0);
+    return result?.ok === false ? [result.problem] : [];
+  });
+  const problems = [...wrong, ...(await filesNotTheirs(viewer, app, kept))];
+  const [first] = problems;
+  return first ? failed(refusal("UNPROCESSABLE", problemSentence(first), { problems })) : ok(kept);
+}
+
+function mayChange({ memberId, role }: Viewer, preset: Pick<KeptPreset, "memberId">): boolean {
+  return preset.memberId === memberId || hasRole(role, "admin");
+}
+
+function toPreset(viewer: Viewer, preset: KeptPreset): AppPreset {
+  const { id, name, inputs, isTeam } = preset;
+  return { id, name, inputs, isTeam, canChange: mayChange(viewer, preset) };
+}

@@ -1,0 +1,234 @@
+// A run of an app: its inputs read and checked, its limits counted, and the filled graph handed to the console's one way of submitting.
+// Guarantees: the run is written down before anything is sent, and goes to the service once, however often its key comes and whenever the
+// console ends; a refusal starts nothing, counts for nothing and speaks of inputs by their labels.
+// Must never: keep the value of an input that holds a key.
+
+import "server-only";
+import { createHash, randomUUID } from "node:crypto";
+import { appRunBodySchema, type AppInput, type AppValues } from "@/lib/contract/apps/app";
+import { type AppProblem, fillApp, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
+import { isFileKind } from "@/lib/contract/apps/openapi";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { isSecretName } from "@/lib/contract/secrets/secret-names";
+import { IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Asked, refusal } from "../bff/guard";
+import { readJson } from "../bff/read-request";
+import { composition } from "../composition";
+import { type Access, openConnection } from "../connections/access";
+import { submitOnce } from "../prompts/submit-once";
+import { type StoredRun } from "../store/app-runs";
+import { type StoredApp } from "../store/apps";
+import { filesNotTheirs, isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
+import { refreshRun, submissionKey } from "./run-state";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
+
+export async function runApp(asked: Asked, app: StoredApp): Promise<Result<StoredRun, Failure>> {
+  const key = asked.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;
+  if (key !== undefined && !isIdempotencyKey(key))
+    return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
+  const access = await openConnection(asked.viewer, app.connectionId);
+  if (!access.ok) return access;
+  if (!isForm(asked.request)) {
+    const body = await readJson(asked.request, appRunBodySchema);
+    return body.ok ? begin(asked, access.value, app, key, { values: body.value.inputs, files: [] }) : body;
+  }
+  const form = await takeForm(asked.request);
+  if (!form.ok) return form;
+  try {
+    const { fields, files } = form.value;
+    const known = new Map(app.definition.inputs.map((input) => [input.name, input]));
+    const texts = [...fields].map(([name, text]): [string, unknown] => {
+      const input = known.get(name);
+      return [name, input ? valueOfText(input, text) : text];
+    });
+    // A file stands for its name until the service has named it.
+    const named = files.map(({ part, hash }): [string, string] => [part, hash]);
+    return await begin(asked, access.value, app, key, { values: Object.fromEntries([...texts, ...named]), files });
+  } finally {
+    await form.value.dispose();
+  }
+}
+
+async function begin(
+  asked: Asked,
+  access: Access,
+  app: StoredApp,
+  key: string | undefined,
+  { values, files }: Given,
+): Promise<Result<StoredRun, Failure>> {
+  const { store, now } = composition();
+  const { memberId } = asked.viewer;
+  const contentHash = createHash("sha256").update(canonical(values)).digest("hex");
+  const earlier = key === undefined ? undefined : await store.appRuns.findByKey(app.id, memberId, key);
+  if (earlier) return again(asked, access, app, { earlier, contentHash, files, values });
+  const checked = await check(asked, access, app, { values, files });
+  if (!checked.ok) return checked;
+  const { runsPerDay, atOnce } = app.limits;
+  if (atOnce !== undefined) await settleMoving(access, app);
+  const at = now();
+  const run = { id: randomUUID(), appId: app.id, memberId, version: app.version, contentHash, createdAt: at };
+  const inputs = keptInputs(app, checked.value);
+  const dayBegan = Math.floor(at / DAY_MS) * DAY_MS;
+  if (await store.appRuns.begin({ ...run, inputs, key }, { runsPerDay, atOnce, dayBegan }))
+    return send(asked, access, app, run.id, { values: checked.value, files });
+  const other = key === undefined ? undefined : await store.appRuns.findByKey(app.id, memberId, key);
+  if (other) return again(asked, access, app, { earlier: other, contentHash, files, values });
+  return failed(await limitReached(app, memberId, { at, dayBegan }));
+}
+
+type Again = Given & { earlier: StoredRun; contentHash: string };
+
+/** The run that the key has made already; one that a console did not get to send before it ended is sent now. */
+async function again(
+  asked: Asked,
+  access: Access,
+  app: StoredApp,
+  { earlier, contentHash, ...given }: Again,
+): Promise<Result<StoredRun, Failure>> {
+  if (earlier.contentHash !== contentHash) return failed(refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
+  const run = await refreshRun(access, app, earlier);
+  if (!run.ok || run.value.state !== "unsent") {
+    asked.note({ outcome: "the same run again: nothing was sent" });
+    return run;
+  }
+  const checked = await check(asked, access, app, given);
+  return checked.ok ? send(asked, access, app, earlier.id, { values: checked.value, files: given.files }) : checked;
+}
+
+/** Values that fill the graph, seeds drawn. */
+async function check({ viewer }: Asked, access: Access, app: StoredApp, { values, files }: Given): Promise<Result<AppValues, Failure>> {
+  const { inputs } = app.definition;
+  const filled = fillApp(app.definition, values);
+  if (!filled.ok) return failed(unprocessable(filled.problems));
+  const given = new Set(files.map(({ part }) => part));
+  const named = Object.fromEntries(Object.entries(filled.values).filter(([name]) => !given.has(name)));
+  const problems: AppProblem[] = [];
+  for (const file of files) {
+    const input = inputs.find(({ name, control }) => name === file.part && isFileKind(control.kind));
+    const problem = input
+      ? await problemOfFile(app, input, file)
+      : { input: file.part, label: inputs.find(({ name }) => name === file.part)?.label ?? file.part, code: "wrong_type" as const };
+    if (problem) problems.push(problem);
+  }
+  problems.push(...(await filesNotTheirs(viewer, app, named)));
+  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, viewer, app, named)));
+  return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
+}
+
+async function send(
+  asked: Asked,
+  access: Access,
+  app: StoredApp,
+  runId: string,
+  { values: checked, files }: { values: AppValues; files: readonly TakenFile[] },
+): Promise<Result<StoredRun, Failure>> {
+  const { appRuns, submissions } = composition().store;
+  const values = { ...checked };
+  for (const file of files) {
+    const name = await sendFile(asked, app, file);
+    if (!name.ok) {
+      await appRuns.forget(runId);
+      return name;
+    }
+    values[file.part] = name.value;
+  }
+  await appRuns.set(runId, { state: "sending", inputs: keptInputs(app, values) });
+  const filled = fillApp(app.definition, values);
+  if (!filled.ok) return failed(unprocessable(filled.problems));
+  const { editor, title } = app.definition;
+  const body = { prompt: filled.graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
+  const outcome = await submit(asked, app, { runId, title, body: writeExactJson(body) });
+  // The same run was sent by another request meanwhile, with another seed.
+  const { memberId } = asked.viewer;
+  if (!outcome.ok && outcome.failure.code === "CONFLICT" && (await submissions.find({ memberId, key: submissionKey(runId) }))) {
+    const other = await appRuns.find(app.id, memberId, runId);
+    if (other) return refreshRun(access, app, other);
+  }
+  if (!outcome.ok && !mayHaveStarted(outcome.failure)) {
+    await appRuns.forget(runId);
+    return failed(inLabels(app, outcome.failure));
+  }
+  const jobId = outcome.ok ? submittedJob(parseJson(outcome.value)) : undefined;
+  if (jobId === undefined) await appRuns.set(runId, { state: "unknown", error: outcome.ok ? unreadable : outcome.failure.message });
+  else await appRuns.set(runId, { state: "pending", jobId });
+  const run = await appRuns.find(app.id, memberId, runId);
+  return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+}
+
+const unreadable = "The service's answer names no job.";
+
+/** The one way of the console: held secrets, the ledger, who ran it, and once for a key. */
+async function submit(
+  { request, note, ...asked }: Asked,
+  app: StoredApp,
+  { runId, title, body }: { runId: string; title: string; body: string },
+): Promise<Result<string, Failure>> {
+  const address = new URL(request.url);
+  address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
+  const headers = new Headers({
+    "content-type": "application/json",
+    [IDEMPOTENCY_HEADER]: submissionKey(runId),
+    [LABEL_HEADER]: encodeURIComponent(title),
+  });
+  const host = request.headers.get("host");
+  if (host !== null) headers.set("host", host);
+  // In the log it is a submission: by that the console knows who ran a job.
+  note({ action: "submitPrompt" });
+  const answer = await submitOnce({ ...asked, note, request: new Request(address, { method: "POST", headers, body }) });
+  return answer.ok ? ok(await answer.value.text()) : answer;
+}
+
+async function settleMoving(access: Access, app: StoredApp): Promise<void> {
+  for (const run of await composition().store.appRuns.moving(app.id, access.viewer.memberId)) await refreshRun(access, app, run);
+}
+
+async function limitReached(app: StoredApp, memberId: string, { at, dayBegan }: { at: number; dayBegan: number }): Promise<Failure> {
+  const { runsPerDay, atOnce } = app.limits;
+  const moving = await composition().store.appRuns.moving(app.id, memberId);
+  if (atOnce !== undefined && moving.length >= atOnce)
+    return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
+      limit: "atOnce",
+      most: atOnce,
+    });
+  const again = dayBegan + DAY_MS;
+  const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(again).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
+  return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again }), retryAfterMs: again - at };
+}
+
+function unprocessable(problems: readonly AppProblem[]): Failure {
+  return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
+}
+
+/** What a service says of nodes, said of inputs; nothing of the graph leaves with it. */
+function inLabels(app: StoredApp, { nodeErrors, promptError: _prompt, ...failure }: Failure): Failure {
+  if (!nodeErrors) return failure;
+  const problems = Object.entries(nodeErrors).flatMap(([node, { errors }]) =>
+    errors.flatMap((error) => {
+      const name = textOf(objectOf(error.extra_info)?.input_name);
+      const input = app.definition.inputs.find((one) => one.node === node && one.input === name);
+      return input ? [{ input: input.name, label: input.label, message: textOf(error.message) ?? "is not taken by the service" }] : [];
+    }),
+  );
+  const [first] = problems;
+  const message = first
+    ? `${first.label}: ${first.message}`
+    : "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
+  return refusal("UNPROCESSABLE", message, { problems });
+}
+
+/** What is kept of a run's inputs. */
+function keptInputs({ definition: { inputs } }: StoredApp, values: AppValues): AppValues {
+  const isKept = (name: string) => inputs.some((input: AppInput) => input.name === name && !isSecretName(input.input));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
+}
+
+function canonical(values: Record<string, unknown>): string {
+  return writeExactJson(Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

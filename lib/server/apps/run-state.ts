@@ -1,0 +1,122 @@
+// What has become of a run: from what was kept of its submission, and from its job at the service.
+// Guarantees: asks nothing of a run that has ended; a run whose submission was never begun is `unsent`, one whose answer was lost `unknown`;
+// what it put out is kept with it. Must never: send anything.
+
+import "server-only";
+import { type AppRun, type AppResult } from "@/lib/contract/apps/app";
+import { type Failure } from "@/lib/contract/failure";
+import { parseJson } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
+import { submittedJob } from "@/lib/contract/submission";
+import { errorLine } from "@/lib/contract/views/job-error-view";
+import { type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
+import { listOutputs } from "@/lib/contract/views/outputs-view";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { type Access } from "../connections/access";
+import { flightId } from "../prompts/submit-once";
+import { type KeptResult, movingStates, type StoredRun } from "../store/app-runs";
+import { type StoredApp } from "../store/apps";
+import { seesWorkflows } from "./open-app";
+
+/** So long an upload to the service may take before a run that was not submitted counts as not sent. */
+const SENDING_MS = 10 * 60_000;
+const MOST_RESULTS = 200;
+const LONGEST_TEXT = 20_000;
+
+export function submissionKey(runId: string): string {
+  return `app-${runId}`;
+}
+
+type Refreshed = StoredRun & { progress?: JobProgressView };
+
+export async function refreshRun(access: Access, app: StoredApp, run: StoredRun): Promise<Result<Refreshed, Failure>> {
+  const found = run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(run) : run;
+  if (found.jobId === undefined || !movingStates.some((state) => state === found.state)) return ok(found);
+  const detail = await access.upstream.call(operations.getJob, { params: { job_id: found.jobId }, waits: "poll" });
+  if (!detail.ok) {
+    if (detail.failure.code !== "NOT_FOUND") return failed(toBrowser(detail.failure, access));
+    return ok(await change(found, { state: "unknown", error: "The service has no such job any more." }));
+  }
+  const job = await passOn(operations.getJob, access, detail.value);
+  const view = toJobView(job);
+  const state = view.state === "unknown" ? found.state : view.state;
+  if (!view.terminal) {
+    const moved = state === found.state ? found : await change(found, { state });
+    return ok({ ...moved, ...(view.progress && { progress: view.progress }) });
+  }
+  const error = view.error && errorLine({ ...view.error, nodeType: undefined });
+  const results = resultsOf(app, job.outputs);
+  return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
+}
+
+/** For a run without a job: its submission is the console's, and is looked up. */
+async function settleSubmission(run: StoredRun): Promise<StoredRun> {
+  const { store, submissionsInFlight, now } = composition();
+  const key = submissionKey(run.id);
+  if (submissionsInFlight.has(flightId(run.memberId, key))) return run;
+  const kept = await store.submissions.find({ memberId: run.memberId, key });
+  const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
+  if (jobId !== undefined) return change(run, { jobId, state: "pending" });
+  const isOfThisProcess = run.createdAt >= performance.timeOrigin && now() - run.createdAt < SENDING_MS;
+  if (kept?.failure) return change(run, { state: "unknown", error: kept.failure.message });
+  if (isOfThisProcess) return run;
+  if (kept) return change(run, { state: "unknown", error: "The console ended while it waited for the service's answer." });
+  return change(run, { state: "unsent", error: "The console ended before this run was sent. Run it again." });
+}
+
+async function change(
+  run: StoredRun,
+  changed: Parameters<ReturnType<typeof composition>["store"]["appRuns"]["set"]>[1],
+): Promise<StoredRun> {
+  await composition().store.appRuns.set(run.id, changed);
+  return { ...run, ...changed };
+}
+
+/** Of the chosen outputs, in their order; of all where none is chosen. */
+function resultsOf({ definition: { outputs } }: StoredApp, given: Parameters<typeof listOutputs>[0]): KeptResult[] {
+  const all = listOutputs(given).filter(({ kind }) => kind !== "json");
+  const chosen =
+    outputs.length === 0
+      ? all.map((view) => ({ view, label: "" }))
+      : outputs.flatMap(({ node, label }) => all.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
+  return chosen.slice(0, MOST_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
+    label,
+    kind,
+    name,
+    ...(file && { file }),
+    ...(text !== undefined && { text: text.slice(0, LONGEST_TEXT) }),
+  }));
+}
+
+export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
+  const { id, appId, version, state, createdAt, endedAt, inputs, error, jobId, progress } = run;
+  return {
+    id,
+    appId,
+    version,
+    state,
+    createdAt,
+    inputs,
+    results: (run.results ?? []).map((result, index) => toResult(run, result, index + 1)),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(progress?.value !== undefined && { progress: progress.value }),
+    ...(error !== undefined && { error: { message: error } }),
+    ...(jobId !== undefined && seesWorkflows(viewer) && { jobId }),
+  };
+}
+
+function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: KeptResult, number: number): AppResult {
+  return {
+    number,
+    label,
+    // JSON of unknown shape is no result.
+    kind: kind === "json" ? "text" : kind,
+    name,
+    ...(file && { path: `/api/apps/${appId}/runs/${id}/outputs/${number}` }),
+    ...(text !== undefined && { text }),
+  };
+}

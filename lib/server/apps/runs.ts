@@ -1,0 +1,109 @@
+// One's own runs of an app: listed, read, cancelled, and the bytes of what they put out.
+// Guarantees: nobody reads another member's run; bytes are those of a file that the run put out, whatever an address says.
+
+import "server-only";
+import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type z } from "zod";
+import { runOperation } from "../bff/bff-route";
+import { type Asked, refusal } from "../bff/guard";
+import { searchOf } from "../bff/read-request";
+import { composition } from "../composition";
+import { type Access, openConnection } from "../connections/access";
+import { stopJobs } from "../jobs/stop-jobs";
+import { type StoredApp } from "../store/apps";
+import { type StoredRun } from "../store/app-runs";
+import { edges, type ThumbnailSubject } from "../thumbnails/thumbnail";
+import { thumbnailAnswer } from "../thumbnails/thumbnail-route";
+import { openApp } from "./open-app";
+import { refreshRun, toRunView } from "./run-state";
+
+export const noRun = refusal("NOT_FOUND", "There is no such run.");
+type Opened = { app: StoredApp; access: Access; run: StoredRun };
+
+/** The member's own run of the route's [run] folder. */
+export async function openRun(asked: Asked): Promise<Result<Opened, Failure>> {
+  const app = await openApp(asked);
+  if (!app.ok) return app;
+  const access = await openConnection(asked.viewer, app.value.connectionId);
+  if (!access.ok) return access;
+  const { run: id } = asked.params;
+  const run = typeof id === "string" ? await composition().store.appRuns.find(app.value.id, asked.viewer.memberId, id) : undefined;
+  return run ? ok({ app: app.value, access: access.value, run }) : failed(noRun);
+}
+
+export async function readRun({ viewer }: Asked, { access, app, run }: Opened): Promise<Result<AppRun, Failure>> {
+  const read = await refreshRun(access, app, run);
+  return read.ok ? ok(toRunView(viewer, read.value)) : read;
+}
+
+type Page = { runs: AppRun[]; next?: string };
+
+/** Those that still move are asked for; where the service does not answer, they are told as they were last. */
+export async function listRuns(
+  { viewer }: Asked,
+  app: StoredApp,
+  { limit, after }: z.output<typeof appRunsQuerySchema>,
+): Promise<Result<Page, Failure>> {
+  const access = await openConnection(viewer, app.connectionId);
+  if (!access.ok) return access;
+  const place = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
+  const before: [number, string] | undefined = place?.[2] === undefined ? undefined : [Number(place[1]), place[2]];
+  const found = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: limit + 1, ...(before && { before }) });
+  const shown = found.slice(0, limit);
+  const runs = await Promise.all(
+    shown.map(async (run) => {
+      const read = await refreshRun(access.value, app, run);
+      return toRunView(viewer, read.ok ? read.value : run);
+    }),
+  );
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return ok({ runs, ...(last && { next: `${last.createdAt}.${last.id}` }) });
+}
+
+/** One that waits is taken from the queue, one that runs is stopped alone or not at all. */
+export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<AppRun, Failure>> {
+  const { access, app } = opened;
+  const read = await refreshRun(access, app, opened.run);
+  if (!read.ok) return read;
+  const { jobId, state } = read.value;
+  if (jobId !== undefined && state === "pending") {
+    const done = await access.upstream.call(operations.manageQueue, { json: { delete: [jobId] } });
+    if (!done.ok) return done;
+  } else if (jobId !== undefined && state === "in_progress") {
+    const stopped = await stopJobs(access, [jobId], asked.request.signal);
+    if (!stopped.ok) return stopped;
+    if (stopped.value.unable.length > 0)
+      return failed(refusal("CONFLICT", "The service cannot stop this run alone while others are running there."));
+  }
+  return readRun(asked, { ...opened, run: read.value });
+}
+
+export async function resultBytes(asked: Asked, { app, run }: Opened): Promise<Result<Response, Failure>> {
+  const file = run.results?.[Number(asked.params.number) - 1]?.file;
+  return file ? fileBytes(asked, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
+}
+
+/** The file itself, or with `edge` a small WebP of it. Whoever calls has made sure that the member may see it. */
+export async function fileBytes(asked: Asked, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
+  const { filename, subfolder, type } = file;
+  if (searchOf(asked.request).has("edge")) return smallPicture(asked, app, { filename, subfolder, type });
+  const address = new URL(asked.request.url);
+  address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type }).toString()}`;
+  const { headers, method, signal } = asked.request;
+  return runOperation(operations.view, { ...asked, request: new Request(address, { method, headers, signal }) }, ok({}));
+}
+
+export async function smallPicture(asked: Asked, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
+  const access = await openConnection(asked.viewer, app.connectionId);
+  if (!access.ok) return access;
+  const given = searchOf(asked.request).get("edge") ?? "512";
+  const edge = edges.find((one) => String(one) === given);
+  if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
+  const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
+  return thumbnailAnswer(access.value, asked.console, { subject, edge, isFixed, asker: asked.request }, false);
+}

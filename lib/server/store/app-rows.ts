@@ -1,0 +1,51 @@
+// The rows of apps and of what members keep with them. Times are milliseconds since 1970.
+
+import "server-only";
+
+export type AppRow = {
+  id: string;
+  connection_id: string;
+  /** Null: who made it has left. */
+  maker_id: string | null;
+  title: string;
+  text: string;
+  /** JSON, like all that is below it. */
+  tags: string;
+  cover: string | null;
+  /** What a search looks in, in small letters. */
+  words: string;
+  definition: string;
+  /** team, members or me. */
+  access: string;
+  limits: string;
+  version: number;
+  updated_at: number;
+};
+export type AppVersionRow = {
+  app_id: string;
+  number: number;
+  at: number;
+  /** The name of whoever made it, as it was then. */
+  by: string;
+  changes: string;
+  restored_from: number | null;
+  definition: string;
+};
+export type AppPresetRow = { id: string; app_id: string; member_id: string; name: string; inputs: string; is_team: number };
+export type AppFileRow = { app_id: string; member_id: string; name: string; bytes: number; pixels: number | null };
+export type AppRunRow = {
+  id: string;
+  app_id: string;
+  member_id: string;
+  version: number;
+  run_key: string | null;
+  content_hash: string;
+  inputs: string;
+  job_id: string | null;
+  state: string;
+  created_at: number;
+  ended_at: number | null;
+  error: string | null;
+  /** What it put out, once it has ended; null before. */
+  results: string | null;
+};

@@ -1,0 +1,67 @@
+// A console with an app on the service inside: a picture is turned upside down, so that what goes in can be told from what comes out.
+import sharp from "sharp";
+import { type AppBody, type AppRun, type AppView } from "@/lib/contract/apps/app";
+import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
+import { until } from "@/tests/support/until";
+
+export const definition: AppBody["definition"] = {
+  title: "Invert",
+  text: "Turns light to dark.",
+  tags: ["photo"],
+  inputs: [
+    { name: "picture", node: "1", input: "image", label: "Picture", control: { kind: "picture" }, isRequired: true },
+    { name: "prefix", node: "3", input: "filename_prefix", label: "Name", control: { kind: "text" }, default: "inverted" },
+  ],
+  outputs: [{ node: "3", label: "Result" }],
+  graph: {
+    "1": { class_type: "LoadImage", inputs: { image: "none.png" } },
+    "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+  },
+};
+
+export function picture(width = 8, height = 8): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background: "#fff" } })
+    .png()
+    .toBuffer();
+}
+
+export type AppWorld = Awaited<ReturnType<typeof createAppWorld>>;
+
+export async function createAppWorld(options: Parameters<typeof createHarness>[0] = {}) {
+  const harness: Harness = await createHarness(options);
+  const ask = async (path: string, asking: Asking = {}) => {
+    const answer = await harness.request(path, asking);
+    const text = await answer.text();
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test knows what it asked for
+    return { status: answer.status, headers: answer.headers, body: (text === "" ? undefined : JSON.parse(text)) as any };
+  };
+
+  async function make(
+    changes: Partial<AppBody> = {},
+    { connection = "embedded", as = "operator" }: { connection?: string; as?: Asking["as"] } = {},
+  ): Promise<AppView> {
+    const json = { definition, access: { kind: "team" }, ...changes };
+    const made = await ask(`/api/apps?connection=${connection}`, { as, method: "POST", json });
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+    return made.body.app;
+  }
+
+  /** As a browser or curl sends it. */
+  async function run(app: Pick<AppView, "id">, parts: Record<string, string | Blob>, asking: Asking = {}) {
+    const form = new FormData();
+    for (const [name, part] of Object.entries(parts)) form.set(name, part);
+    const encoded = new Response(form);
+    const headers = { "content-type": encoded.headers.get("content-type") ?? "", ...asking.headers };
+    return ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body: await encoded.arrayBuffer(), ...asking, headers });
+  }
+
+  async function ended(app: Pick<AppView, "id">, id: string, asking: Asking = { as: "runner" }): Promise<AppRun> {
+    return until(`run ${id} has ended`, async () => {
+      const { body } = await ask(`/api/apps/${app.id}/runs/${id}`, asking);
+      return body.run.endedAt === undefined ? undefined : body.run;
+    });
+  }
+
+  return { harness, ask, make, run, ended, dispose: () => harness.dispose() };
+}

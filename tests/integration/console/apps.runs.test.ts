@@ -1,0 +1,159 @@
+// Runs of apps at a service whose answers are chosen: limits, and a console that ends in the middle.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { submissionKey } from "@/lib/server/apps/run-state";
+import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { type ServerResponse } from "node:http";
+import { type AppWorld, createAppWorld, definition } from "./app-world";
+
+const KEY = "the-key-of-a-script-1";
+const withoutPicture = { ...definition, inputs: definition.inputs?.slice(1) };
+const DAY_MS = 24 * 60 * 60_000;
+
+let now: number;
+let world: AppWorld;
+let service: LittleServer;
+let connection: string;
+let status: string;
+let answer: (request: Seen, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  now = Date.UTC(2026, 4, 5, 22, 30);
+  status = "pending";
+  world = await createAppWorld({ now: () => now });
+  service = await startLittleServer((request, response) => answer(request, response));
+  connection = await world.harness.connect(service.url, "key-of-the-service");
+  answer = (request, response) =>
+    request.method === "POST"
+      ? answerJson(response, { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} })
+      : answerJson(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
+});
+afterEach(async () => {
+  await service.close();
+  await world.dispose();
+});
+
+const sent = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
+const make = (limits = {}) => world.make({ definition: withoutPicture, limits }, { connection });
+const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
+  world.ask(`/api/apps/${app.id}/runs`, {
+    as,
+    method: "POST",
+    json: { inputs: { prefix } },
+    headers: key === undefined ? {} : { "idempotency-key": key },
+  });
+
+test("runs of a day are counted for each member, over restarts; the refusal says when again, at the end of the day of UTC", async () => {
+  const app = await make({ runsPerDay: 1 });
+  expect((await run(app, "a")).status).toBe(202);
+  const refused = await run(app, "b");
+  expect(refused).toMatchObject({ status: 429, body: { details: { limit: "runsPerDay" } } });
+  expect(refused.body.message).toContain("2026-05-06 00:00 UTC");
+  expect(refused.headers.get("retry-after")).toBe("5400");
+  expect((await run(app, "a", "operator")).status).toBe(202);
+  now += 5400_000;
+  expect((await run(app, "b")).status).toBe(202);
+  expect(sent()).toHaveLength(3);
+});
+
+test("runs at once are counted by the states of their jobs, also where many come at once", async () => {
+  const app = await make({ atOnce: 2 });
+  const answers = await Promise.all(["a", "b", "c", "d"].map((prefix) => run(app, prefix)));
+  expect(answers.map((one) => one.status).sort()).toEqual([202, 202, 429, 429]);
+  const refused = answers.find((one) => one.status === 429);
+  expect(refused?.body.message).toBe("This app runs at most 2 at once for each member. Run it again when one of yours has ended.");
+  status = "completed";
+  expect((await run(app, "e")).status).toBe(202);
+});
+
+test("what the service refuses is said of the input, starts nothing, counts for nothing, and its key is free again", async () => {
+  const app = await make({ runsPerDay: 1 });
+  const usual = answer;
+  const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
+  const refusal = {
+    error: { type: "bad", message: "bad", details: "" },
+    node_errors: { "3": { errors: [error], class_type: "SaveImage", dependent_outputs: [] } },
+  };
+  answer = (_, response) => answerJson(response, refusal, 400);
+  const refused = await run(app, "a", "runner", KEY);
+  expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
+  expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
+  answer = usual;
+  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+});
+
+/** As a console leaves a run that ended in the middle of it. */
+async function leftBehind(app: { id: string }, { began, answered }: { began: boolean; answered?: string }): Promise<string> {
+  const { store } = world.harness.console;
+  const { memberId } = world.harness.viewerOf("runner");
+  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+  const made = await store.appRuns.findByKey(app.id, memberId, KEY);
+  if (!made) throw new Error("no run");
+  await store.appRuns.forget(made.id);
+  await store.submissions.forget({ memberId, key: submissionKey(made.id) });
+  await store.appRuns.begin({ ...made, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
+  const submission = { memberId, key: submissionKey(made.id) };
+  if (began) await store.submissions.begin(submission, { contentHash: "x", now, forgetBefore: 0 });
+  if (answered !== undefined) await store.submissions.accepted(submission, answered);
+  return made.id;
+}
+const read = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+
+test("a console that ended before the run was sent: it is said, and the same key sends it once", async () => {
+  const app = await make();
+  const id = await leftBehind(app, { began: false });
+  expect((await read(app, id)).body.run).toMatchObject({
+    state: "unsent",
+    error: { message: expect.stringContaining("before this run was sent") },
+  });
+  const before = sent().length;
+  const again = await Promise.all([run(app, "a", "runner", KEY), run(app, "a", "runner", KEY)]);
+  expect(again.map(({ body }) => body.run.id)).toEqual([id, id]);
+  expect(sent()).toHaveLength(before + 1);
+  expect((await read(app, id)).body.run.state).toBe("pending");
+});
+
+test("a console that ended after the service had answered: the run has its job, and nothing is sent again", async () => {
+  const app = await make();
+  const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
+  const before = sent().length;
+  expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "pending" });
+  status = "completed";
+  expect((await read(app, id)).body.run).toMatchObject({ state: "completed" });
+  expect(service.seen.some(({ url }) => url.endsWith("/jobs/job-of-before"))).toBe(true);
+  expect(sent()).toHaveLength(before);
+});
+
+test("a console that ended while it waited for the answer: what became of the run is unknown, and it is not sent again", async () => {
+  const app = await make();
+  const id = await leftBehind(app, { began: true });
+  const before = sent().length;
+  expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
+  now += DAY_MS / 4;
+  expect((await read(app, id)).body.run).toMatchObject({
+    state: "unknown",
+    error: { message: expect.stringContaining("ended while it waited") },
+  });
+  expect(sent()).toHaveLength(before);
+});
+
+test("a service that cannot be reached is an outage, not a run that has ended", async () => {
+  const app = await make();
+  const { body } = await run(app, "a");
+  answer = (_, response) => void response.socket?.destroy();
+  expect((await read(app, body.run.id)).status).toBe(502);
+  expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
+});
+
+test("a run that waits is taken from the queue alone", async () => {
+  const app = await make();
+  const { body } = await run(app, "a");
+  const usual = answer;
+  answer = (request, response) => {
+    if (!request.url.startsWith("/api/queue")) return usual(request, response);
+    status = "cancelled";
+    return answerJson(response, { deleted: ["job-1"] });
+  };
+  const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
+  expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
+  expect(service.seen.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
+});

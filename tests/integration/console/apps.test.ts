@@ -1,0 +1,266 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeToken } from "@/tests/support/tokens";
+import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
+
+let world: AppWorld;
+beforeAll(async () => {
+  world = await createAppWorld();
+});
+afterAll(() => world.dispose());
+
+const png = async (size = 8) => new File([new Uint8Array(await picture(size, size))], "photo.png", { type: "image/png" });
+
+describe("a run", () => {
+  test("takes a picture from whoever runs apps only, and its result is the picture that the workflow makes", async () => {
+    const app = await world.make();
+    const begun = await world.run(app, { picture: await png() });
+    expect(begun).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
+    // Whoever sees apps alone is told of no job.
+    expect(begun.body.run).not.toHaveProperty("jobId");
+    const run = await world.ended(app, begun.body.run.id);
+    expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
+    const { data } = await bytesOf(run.results[0]?.path ?? "");
+    const { dominant } = await sharp(data).stats();
+    expect(dominant).toEqual({ r: 8, g: 8, b: 8 });
+    const small = await bytesOf(`${run.results[0]?.path}?edge=256`);
+    expect(small.type).toBe("image/webp");
+    // What was given once is named from then on, and can be looked at.
+    const given = String(run.inputs.picture);
+    expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(given)}`)).status).toBe(200);
+    const again = await world.ask(`/api/apps/${app.id}/runs`, {
+      as: "runner",
+      method: "POST",
+      json: { inputs: { picture: given, prefix: "second" } },
+    });
+    expect(again.status).toBe(202);
+    await world.ended(app, again.body.run.id);
+    const listed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" });
+    expect(listed.body.runs.map(({ inputs }: { inputs: { prefix: string } }) => inputs.prefix)).toEqual(["second", "inverted"]);
+    expect((await world.ask(`/api/apps/${app.id}`, { as: "runner" })).body.app.lastInputs).toMatchObject({
+      picture: given,
+      prefix: "second",
+    });
+  });
+
+  test("is a job like any other to those who see jobs: named after the app, with who ran it", async () => {
+    const app = await world.make();
+    const begun = await world.run(app, { picture: await png() }, { as: "operator" });
+    const { jobId, id } = begun.body.run;
+    await world.ended(app, id, { as: "operator" });
+    const jobs = await world.ask("/api/jobs?connection=embedded", { as: "viewer" });
+    expect(jobs.body.jobs.find((job: { id: string }) => job.id === jobId)).toMatchObject({ job_label: "Invert", submitted_by: "operator" });
+  });
+
+  test("is refused in the words of the app, with nothing sent and nothing kept", async () => {
+    const app = await world.make();
+    const missing = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: {} });
+    expect(missing).toMatchObject({
+      status: 422,
+      body: { message: "Picture: needs an image", details: { problems: [{ input: "picture", label: "Picture", code: "missing" }] } },
+    });
+    const text = await world.run(app, { picture: new File(["no picture"], "a.png") });
+    expect(text.status).toBeGreaterThanOrEqual(400);
+    const odd = await world.run(app, { prefix: new File(["x"], "a.txt"), picture: await png() });
+    expect(odd).toMatchObject({ status: 422, body: { message: "Name: must be a text" } });
+    expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
+  });
+
+  test("of one key is one run and one job, however often it comes; with other inputs the key is refused", async () => {
+    const app = await world.make();
+    const headers = { "idempotency-key": "the-same-key-0001" };
+    const parts = { picture: await png() };
+    const [one, other] = await Promise.all([world.run(app, parts, { headers }), world.run(app, parts, { headers })]);
+    const later = await world.run(app, parts, { headers });
+    expect([one.status, other.status, later.status]).toEqual([202, 202, 202]);
+    expect(new Set([one, other, later].map(({ body }) => body.run.id)).size).toBe(1);
+    expect((await world.run(app, { ...parts, prefix: "x" }, { headers })).status).toBe(409);
+    await world.ended(app, one.body.run.id);
+    expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toHaveLength(1);
+  });
+
+  test("names no file by guessing for whoever runs apps only, nor by a preset; an operator may", async () => {
+    const app = await world.make();
+    const begun = await world.run(app, { picture: await png(9) }, { as: "operator" });
+    const run = await world.ended(app, begun.body.run.id, { as: "operator" });
+    const inputs = { picture: run.inputs.picture };
+    const asked = { method: "POST", json: { inputs } };
+    const guessed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...asked });
+    expect(guessed).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
+    const address = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
+    expect((await world.ask(address, { as: "runner" })).status).toBe(404);
+    const preset = { method: "POST", json: { name: "Theirs", inputs, isTeam: true } };
+    expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
+    // What somebody shares with the team, the team may use.
+    expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
+    const allowed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...asked });
+    expect(allowed.status).toBe(202);
+    await world.ended(app, allowed.body.run.id);
+  });
+
+  test("is nobody else's to read, to cancel or to look at", async () => {
+    const app = await world.make();
+    const begun = await world.run(app, { picture: await png() });
+    const { id } = begun.body.run;
+    await world.ended(app, id);
+    for (const as of ["viewer", "owner"] as const) {
+      expect((await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).status).toBe(404);
+      expect((await world.ask(`/api/apps/${app.id}/runs/${id}/outputs/1`, { as })).status).toBe(404);
+      expect((await world.ask(`/api/apps/${app.id}/runs/${id}/cancel`, { as, method: "POST" })).status).toBe(404);
+    }
+    for (const number of ["0", "2", "-1", "x", "1e9", "__proto__"])
+      expect((await world.ask(`/api/apps/${app.id}/runs/${id}/outputs/${number}`, { as: "runner" })).status).toBe(404);
+  });
+
+  test("is begun by a token that was narrowed to apps, and by none that was narrowed to something else", async () => {
+    const app = await world.make();
+    const [narrowed, other] = [
+      await makeToken(world.harness, "runner", { operations: ["apps"] }),
+      await makeToken(world.harness, "operator", { operations: ["listJobs"] }),
+    ];
+    const begun = await world.run(app, { picture: await png() }, { as: undefined, headers: narrowed.headers });
+    expect(begun.status).toBe(202);
+    const run = await world.ended(app, begun.body.run.id, { headers: narrowed.headers });
+    expect((await world.harness.request(run.results[0]?.path ?? "", { headers: narrowed.headers })).status).toBe(200);
+    expect((await world.ask(`/api/apps/${app.id}/openapi`, { headers: narrowed.headers })).body.info.title).toBe("Invert");
+    expect((await world.run(app, { picture: await png() }, { as: undefined, headers: other.headers })).status).toBe(403);
+  });
+});
+
+async function bytesOf(path: string) {
+  const answer = await world.harness.request(path, { as: "runner" });
+  return { status: answer.status, type: answer.headers.get("content-type"), data: Buffer.from(await answer.arrayBuffer()) };
+}
+
+describe("limits", () => {
+  test("of pictures hold for those that are sent and those that are named", async () => {
+    const app = await world.make({ limits: { picturePixels: 100 } });
+    const large = await world.run(app, { picture: await png(11) });
+    expect(large).toMatchObject({ status: 422, body: { message: "Picture: may have at most 100 pixels" } });
+    const free = await world.make();
+    const begun = await world.run(free, { picture: await png(12) }, { as: "operator" });
+    const { inputs } = await world.ended(free, begun.body.run.id, { as: "operator" });
+    const named = await world.ask(`/api/apps/${app.id}/runs`, {
+      as: "operator",
+      method: "POST",
+      json: { inputs: { picture: inputs.picture } },
+    });
+    expect(named).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels", limit: 100 }] } } });
+    const bytes = await world.make({ limits: { pictureBytes: 10 } });
+    expect((await world.run(bytes, { picture: await png() })).body.details.problems).toMatchObject([{ code: "file_too_large", limit: 10 }]);
+  });
+});
+
+describe("who sees an app", () => {
+  test("is its maker alone, those who were chosen, or the team; admins see all but what is somebody's alone", async () => {
+    const { memberId } = world.harness.viewerOf("runner");
+    const title = (name: string) => ({ definition: { ...definition, title: name } });
+    const mine = await world.make({ ...title("Only mine"), access: { kind: "me" } });
+    const chosen = await world.make({ ...title("Chosen"), access: { kind: "members", members: [memberId] } });
+    const seen = async (app: { id: string }) => {
+      const roles = ["runner", "viewer", "operator", "admin"] as const;
+      const answers = await Promise.all(roles.map(async (as) => [as, (await world.ask(`/api/apps/${app.id}`, { as })).status] as const));
+      return answers.flatMap(([as, status]) => (status === 200 ? [as] : []));
+    };
+    expect(await seen(mine)).toEqual(["operator"]);
+    expect(await seen(chosen)).toEqual(["runner", "operator", "admin"]);
+    const { body } = await world.ask("/api/apps?connection=embedded&q=only", { as: "admin" });
+    expect(body.apps).toEqual([]);
+    expect((await world.ask(`/api/apps/${mine.id}/runs`, { as: "runner", method: "POST", json: {} })).status).toBe(404);
+  });
+
+  test("changes it only as its maker or an admin", async () => {
+    const app = await world.make({}, { as: "admin" });
+    const json = { version: 1, limits: { atOnce: 2 } };
+    const statusFor = async (as: "runner" | "viewer" | "operator" | "owner") =>
+      (await world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json })).status;
+    expect(await Promise.all([statusFor("runner"), statusFor("viewer"), statusFor("operator")])).toEqual([403, 403, 403]);
+    expect(await statusFor("owner")).toBe(200);
+    expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" })).status).toBe(403);
+    expect((await world.ask(`/api/apps/${app.id}/workflow`, { as: "runner" })).status).toBe(403);
+  });
+
+  test("finds it by words and tags, marks favourites, and pages", async () => {
+    for (const name of ["Zebra one", "Zebra two", "Zebra three"])
+      await world.make({ definition: { ...definition, title: name, tags: ["stripes", "100%"] } });
+    const list = async (query: string) => (await world.ask(`/api/apps?connection=embedded&${query}`, { as: "runner" })).body;
+    const first = await list("q=ZEBRA&limit=2");
+    expect(first.apps.map((app: { title: string }) => app.title)).toEqual(["Zebra one", "Zebra three"]);
+    expect((await list(`q=zebra&limit=2&after=${encodeURIComponent(first.next)}`)).apps).toMatchObject([{ title: "Zebra two" }]);
+    expect((await list("tag=stripes&q=light")).apps).toHaveLength(3);
+    expect(first.tags).toContain("stripes");
+    await world.ask(`/api/apps/${first.apps[0].id}/favourite`, { as: "runner", method: "PUT" });
+    expect((await list("whose=favourites")).apps).toMatchObject([{ title: "Zebra one", isFavourite: true }]);
+    expect((await list("after=nonsense&q=zebra")).apps).toHaveLength(3);
+  });
+});
+
+describe("versions", () => {
+  test("say who changed what and when, and one that is brought back is a new one equal to the old", async () => {
+    const app = await world.make();
+    const change = (version: number, json: object, as: "operator" | "admin" = "operator") =>
+      world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });
+    expect((await change(1, { definition: { ...definition, title: "Other" } }, "admin")).body.app).toMatchObject({
+      version: 2,
+      title: "Other",
+    });
+    // Who looked at the first one is told, and changes nothing.
+    expect((await change(1, { definition })).status).toBe(409);
+    const restored = await world.ask(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
+    expect(restored.body.app).toMatchObject({ version: 3, title: "Invert" });
+    const { versions } = (await world.ask(`/api/apps/${app.id}/versions`, { as: "operator" })).body;
+    expect(versions).toMatchObject([
+      { number: 3, by: "operator", restoredFrom: 1, changes: [{ what: "title" }] },
+      { number: 2, by: "admin", changes: [{ what: "title" }] },
+      { number: 1, by: "operator", changes: [{ what: "created" }] },
+    ]);
+    expect((await world.ask(`/api/apps/${app.id}/versions/9/restore`, { as: "operator", method: "POST" })).status).toBe(404);
+  });
+});
+
+describe("an app's file", () => {
+  test("is the same app elsewhere, digits and all, without who may see it", async () => {
+    const graph = { ...definition.graph, "4": { class_type: "Seeded", inputs: { seed: 1 } } };
+    const json = JSON.stringify({ definition: { ...definition, graph }, access: { kind: "team" } }).replace(
+      '"seed":1',
+      '"seed":18446744073709551615',
+    );
+    const headers = { "content-type": "application/json" };
+    const made = await world.ask("/api/apps?connection=embedded", { as: "operator", method: "POST", body: json, headers });
+    const file = await (await world.harness.request(`/api/apps/${made.body.app.id}/export`, { as: "viewer" })).text();
+    expect(file).toContain("18446744073709551615");
+    const there = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", body: file, headers });
+    expect(there.body.app).toMatchObject({ title: "Invert", access: "me", version: 1 });
+    const back = await (await world.harness.request(`/api/apps/${there.body.app.id}/export`, { as: "operator" })).text();
+    expect(back).toBe(file);
+  });
+
+  test("that is wrong, hostile or holds a key is refused with a sentence", async () => {
+    const good = { format: "lightdesk-app", formatVersion: 1, definition };
+    const withKey = { ...definition.graph, "9": { class_type: "Partner", inputs: { api_key: "sk-abcdefghijklmnopqrstuvwx" } } };
+    const bad: [unknown, number][] = [
+      [{ ...good, format: "other" }, 400],
+      [{ ...good, formatVersion: 2 }, 400],
+      [{ ...good, definition: { ...definition, inputs: Array.from({ length: 200 }, () => definition.inputs?.[0]) } }, 400],
+      [{ ...good, definition: { ...definition, graph: {} } }, 400],
+      [{ ...good, definition: { ...definition, title: "\u0000\u202e" } }, 400],
+      [{ ...good, definition: { ...definition, outputs: [{ node: "__proto__", label: "x" }] } }, 400],
+      [{ ...good, definition: { ...definition, graph: withKey } }, 422],
+      [[], 400],
+    ];
+    for (const [json, status] of bad) {
+      const answer = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
+      expect([json, answer.status]).toEqual([json, status]);
+      expect(answer.body.message.length).toBeGreaterThan(10);
+      expect(JSON.stringify(answer.body)).not.toContain("sk-abcdefgh");
+    }
+  });
+});
+
+test("what was done with apps is in the audit log", async () => {
+  const app = await world.make({ definition: { ...definition, title: "Told of" } });
+  await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" });
+  const { body } = await world.ask("/api/console/audit", { as: "owner" });
+  const entries: { action: string; target?: string }[] = body.items ?? body.entries;
+  expect(entries.filter(({ target }) => target === app.id).map(({ action }) => action)).toEqual(["removeApp", "createApp"]);
+});
