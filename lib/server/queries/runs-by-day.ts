@@ -18,7 +18,7 @@ import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { openForJobs } from "../connections/access";
 import { oldestReachOf } from "../jobs/job-search";
-import { type LedgerGap } from "../ledger/reader";
+import { type LedgerGap } from "../ledger/list-reader";
 
 const NEWEST = 200;
 const DAYS = 14;
