@@ -1,0 +1,27 @@
+// A console whose members make tokens and bring them: for the tests of tokens.
+import { type TokenMade } from "@/lib/contract/tokens";
+import { createHarness } from "@/tests/support/harness";
+
+export const DAY_MS = 24 * 60 * 60_000;
+type Role = "viewer" | "operator" | "admin" | "owner";
+
+export async function createTokenWorld() {
+  let now = 1_800_000_000_000;
+  const harness = await createHarness({ now: () => now });
+  const body = { name: "render farm", role: "operator", connection: "embedded", operations: "all", days: 30 };
+  return {
+    harness,
+    now: () => now,
+    pass: (ms: number) => void (now += ms),
+    async make(as: Role, change: object = {}) {
+      const answer = await harness.request("/api/console/tokens", { as, method: "POST", json: { ...body, ...change } });
+      return { status: answer.status, body: (await answer.json()) as TokenMade & { code?: string; message?: string } };
+    },
+    async ask(headers: Record<string, string>, path = "/api/user", method = "GET") {
+      const answer = await harness.request(path, { method, headers });
+      const text = await answer.text();
+      return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) };
+    },
+    revoke: (as: Role, id: string) => harness.request(`/api/console/tokens/${id}`, { as, method: "DELETE" }),
+  };
+}
