@@ -30,6 +30,11 @@ export function runHref(ids: readonly string[], connection?: string): `/${string
   return withQuery("/run", { assets: ids, connection });
 }
 
+/** The workflow that it carries, in Run. */
+export function carriedHref(id: string, connection?: string): `/${string}` {
+  return withQuery("/run", { carrier: id, connection });
+}
+
 /** A smaller picture of it. Content and preview are named, so that a browser keeps it for good; a service without hashes is asked again. */
 export function pictureUrl(
   { id, hash, previewId }: Pick<AssetView, "id" | "hash" | "previewId">,

@@ -7,6 +7,7 @@ import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 import { formatBytes } from "@/lib/shared/format";
 import { fileApiPath } from "./files-address";
 import { type FileRow } from "./files-view";
@@ -77,7 +78,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
       </div>
       {hasActs ? (
         <div className="flex flex-wrap gap-2">
-          {canChange && /\.json$/i.test(name) ? (
+          {canChange && mayCarryWorkflow(name) ? (
             <Link href={withQuery("/run", { file: path, connection: linked })} className={buttonStyle({ tone: "primary" })}>
               {t("run")}
             </Link>

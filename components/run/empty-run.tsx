@@ -77,7 +77,7 @@ function FilePicker({ label, tone, onFiles }: FilePickerProps) {
       <input
         ref={input}
         type="file"
-        accept=".json,application/json,image/*"
+        accept=".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb"
         hidden
         data-testid="workflow-file"
         onChange={({ target }) => {

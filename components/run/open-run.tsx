@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { HeldSecrets } from "@/components/jobs/actions/held-secrets";
 import { cn } from "@/components/ui/cn";
@@ -12,6 +12,8 @@ import { type CopiesAsk, CopiesDialog } from "./copies/copies-dialog";
 import { changesOf } from "./copies/copies-plan";
 import { readExtra } from "./form/extra-data";
 import { EditorNote } from "./workflow/editor-note";
+import { FormatNote } from "./workflow/format-dialog";
+import { missingClasses } from "./workflow/missing-classes";
 import { FaultsCard } from "./workflow/faults-card";
 import { withTexts } from "@/lib/contract/nodes/fill-texts";
 import { focusProblem } from "./form/field-ids";
@@ -59,6 +61,8 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
     ports,
     place,
   );
+  const missing = useMemo(() => missingClasses(opened.original, info, opened.extraData), [opened.original, opened.extraData, info]);
+  const isReadOnly = missing.length > 0;
   const name = opened.name || t("pasted");
   const whyNot = useId();
   const isWide = useMedia(ROOM_FOR_BOTH);
@@ -152,8 +156,16 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
           {note}
           {opened.leftOut && !opened.sent ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
           {opened.editorProblems ? <EditorNote problems={opened.editorProblems} /> : null}
+          {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
           {faults ? (
-            <FaultsCard id={canRun ? whyNot : undefined} faults={faults} form={form} onAnyway={canRun ? () => send(true) : undefined} />
+            <FaultsCard
+              id={canRun ? whyNot : undefined}
+              faults={faults}
+              missing={missing}
+              graph={opened.original}
+              form={form}
+              onAnyway={canRun ? () => send(true) : undefined}
+            />
           ) : null}
           {state.pendingImages ? (
             <PendingImagesNote
@@ -184,16 +196,22 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
               </Button>
             </p>
           ) : null}
-          <PinnedCard key={`${serial}/pinned`} form={form} placed={placed} {...row} />
-          {form.map((node) => (
-            <NodeCard
-              key={`${serial}/${node.id}`}
-              node={node}
-              problems={own(placed.byNode, node.id)}
-              isFollowed={node.id === followed.nodeId}
-              {...row}
-            />
-          ))}
+          <fieldset
+            disabled={isReadOnly}
+            aria-label={isReadOnly ? t("missing.readOnly") : undefined}
+            className="flex min-w-0 flex-col gap-3.5"
+          >
+            <PinnedCard key={`${serial}/pinned`} form={form} placed={placed} {...row} />
+            {form.map((node) => (
+              <NodeCard
+                key={`${serial}/${node.id}`}
+                node={node}
+                problems={own(placed.byNode, node.id)}
+                isFollowed={node.id === followed.nodeId}
+                {...row}
+              />
+            ))}
+          </fieldset>
           <AdvancedCard
             key={`${serial}/advanced`}
             outputs={outputs}

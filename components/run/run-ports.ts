@@ -1,17 +1,19 @@
 // What the Run page asks of the outside, each as a function: the page is given these, so that a test can replace the network.
 
 import { callApi } from "@/lib/browser/api";
-import { apiPath, withQuery } from "@/lib/browser/urls";
+import { bytesAt } from "@/lib/browser/byte-source";
+import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { findKnownContent } from "@/lib/browser/known-content";
 import { upload } from "@/lib/browser/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./form/controls/check-picture";
-import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { fileOfAsset } from "@/lib/contract/views/asset-view";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { type ArrivalPorts } from "./workflow/arrivals";
@@ -89,7 +91,8 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample,
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
-    readStored: (path) => readText(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection })),
+    readStored: (path) => bytesAt(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
+    readFile: (asset) => bytesAt(viewUrl({ ...fileOfAsset(asset), connection })),
     listStored: () => listStored(connection),
     readCatalogue: () => readCatalogue(connection),
   };
@@ -122,15 +125,4 @@ async function listStored(connection: string | undefined): Promise<Result<Userda
   if (!files.ok) return files;
   const changed = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
   return ok(fromTop(files.value, FOLDER).sort((one, other) => changed(other) - changed(one)));
-}
-
-/** The text as it is stored: what is wrong with it is for the reader of workflows to say. */
-async function readText(path: `/${string}`): Promise<Result<string, ApiFailure>> {
-  try {
-    const answer = await fetch(apiPath(path), { cache: "no-store", headers: { accept: "application/json, */*" } });
-    const text = await answer.text();
-    return answer.ok ? ok(text) : failed(readFailure(answer.status, answer.headers.get("retry-after"), text));
-  } catch (cause) {
-    return failed(failureOfThrown(cause));
-  }
 }

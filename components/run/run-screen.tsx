@@ -10,6 +10,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { type Arrival } from "./workflow/arrivals";
 import { PendingImagesNote } from "./workflow/pending-images-note";
 import { EmptyRun } from "./empty-run";
+import { FormatDialog } from "./workflow/format-dialog";
 import { type WaysIn } from "./open-another";
 import { type Placed } from "./workflow/picture-inputs";
 import { RecentWorkflows } from "./workflow/recent-workflows-list";
@@ -69,7 +70,20 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   useFollowCounts(`${run.state.receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind}`);
   useTopOnOpening(run.state.opened?.serial);
   const isOver = useArrivals({ onFiles: openFiles, onText: run.openText });
-  const { refusal, opened, pendingImages } = run.state;
+  const { refusal, opened, pendingImages, asked } = run.state;
+  const isReadElsewhere = opened?.readFor !== undefined && id !== undefined && opened.readFor !== id && !opened.isEdited;
+  const readAnew = useEffectEvent(() => void run.readAnew());
+  useEffect(() => {
+    if (isReadElsewhere) readAnew();
+  }, [isReadElsewhere, id]);
+  const question = (
+    <FormatDialog
+      file={asked}
+      ports={ports}
+      onChoose={(format) => asked && void run.openFormat(asked, format)}
+      onClose={() => asked && run.dispatch({ type: "asked", file: undefined })}
+    />
+  );
   const note = refusal ? (
     <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={() => run.dispatch({ type: "refusal-read" })} />
   ) : null;
@@ -100,6 +114,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
     return (
       <Suspense fallback={<RunSkeleton />}>
         <OpenRun run={run} opened={opened} ports={ports} place={{ id, isLocal, canRun }} ways={ways} note={note} />
+        {question}
       </Suspense>
     );
   }
@@ -128,6 +143,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
         }
       />
       <RunJob run={run} />
+      {question}
     </>
   );
 }

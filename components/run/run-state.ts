@@ -48,11 +48,21 @@ export type OpenWorkflow = {
   leftOut?: readonly SecretPlace[];
   /** It was made of a file of the graph editor; what that says beside what the form checks. */
   editorProblems?: readonly EditorProblem[];
+  /** The connection with whose list of nodes that was done. */
+  readFor?: string;
+  both?: BothFormats;
   /** "node input" of texts that are sent as they stand, where others are filled in. */
   rawTexts?: readonly string[];
   /** What the newest job was started with. */
   sent?: Graph;
 };
+
+/** What is known of a workflow from elsewhere: the job that it was submitted as, say. */
+export type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[] };
+/** A file with both formats, to be opened as the other one. `shown`: which of them is open. */
+export type BothFormats = { text: string; fileName?: string; known: Known; shown?: Format };
+/** What was run, and the editor's drawing of it. */
+export type Format = "run" | "drawing";
 
 /** Never part of a draft: extra_data may hold secrets. */
 export type Advanced = { targets?: readonly string[]; extra?: string };
@@ -88,6 +98,8 @@ export type RunState = {
   refusal?: Refusal;
   /** What is to be opened next, and is on its way. */
   arriving?: Arriving;
+  /** A file with both formats, of which a person is asked which one to open; here it is what was run. */
+  asked?: OpenedFile;
   /** Pictures that wait for the input that takes them. */
   pendingImages?: PendingImages;
   copies?: CopiesSet;
@@ -109,6 +121,7 @@ export type RunAction =
   /** After a reload. */
   | { type: "restored"; file: OpenedFile; inputs: Readonly<Record<string, JsonObject>>; ownNames?: Readonly<Record<string, string>> }
   | { type: "arriving"; arriving: Arriving | undefined }
+  | { type: "asked"; file: OpenedFile | undefined }
   | { type: "refused"; refusal: Refusal }
   | { type: "refusal-read" }
   | { type: "went-back" }
@@ -163,8 +176,10 @@ export function runReducer(state: RunState, action: RunAction): RunState {
     }
     case "refused":
       return { ...state, refusal: action.refusal, arriving: undefined };
+    case "asked":
+      return { ...state, refusal: undefined, arriving: undefined, asked: action.file };
     case "arriving":
-      return { ...state, refusal: undefined, arriving: action.arriving };
+      return { ...state, refusal: undefined, asked: undefined, arriving: action.arriving };
     case "refusal-read":
       return { ...state, refusal: undefined };
     case "went-back": {
@@ -246,7 +261,7 @@ export function isUnsent(opened: OpenWorkflow | undefined): boolean {
 
 /** Everything that spoke of the workflow open until now. */
 function calm(state: RunState): RunState {
-  return { ...state, refusal: undefined, errors: {}, submitError: undefined, uploading: [], arriving: undefined };
+  return { ...state, refusal: undefined, errors: {}, submitError: undefined, uploading: [], arriving: undefined, asked: undefined };
 }
 
 function nextSerial(state: RunState): number {

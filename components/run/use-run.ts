@@ -2,7 +2,10 @@ import { useMemo, useSyncExternalStore } from "react";
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { checkPicture } from "./form/controls/check-picture";
 import { toImageValue } from "@/lib/contract/image-ref";
-import { openAnyWorkflow, openFile } from "./workflow/open-workflow";
+import { bytesOfBlob } from "@/lib/browser/byte-source";
+import { drawingIn } from "@/lib/contract/workflow-name";
+import { chosenFormat, keepFormat } from "./workflow/format-choice";
+import { openAnyWorkflow, openDrawing, openDrawingOf, openFile, openWorkflow } from "./workflow/open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
 import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
@@ -14,7 +17,7 @@ import { onlyPlace, type Placed } from "./workflow/picture-inputs";
 import { keepReceipts, keptReceipts } from "./submit/receipts-note";
 import { type Refusal } from "./workflow/refusal";
 import { type RunPorts } from "./run-ports";
-import { type Arriving, emptyRun, type OpenedFile } from "./run-state";
+import { type Arriving, emptyRun, type Format, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
 import { toSubmission } from "./submit/submission";
 import { type RunOutcome } from "./submit/run-outcome";
@@ -35,8 +38,19 @@ export function useRun(store: RunStore, ports: RunPorts, context: RunContext) {
 
 function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunContext & { isLocal: boolean }) {
   const settle = (result: Result<OpenedFile, Refusal>): undefined => {
-    store.dispatch(result.ok ? { type: "opened", file: result.value } : { type: "refused", refusal: result.failure });
+    if (!result.ok) return void store.dispatch({ type: "refused", refusal: result.failure });
+    const file = { ...result.value, ...(result.value.editorProblems && { readFor: context.connection }) };
+    if (!file.both || file.both.shown) return void store.dispatch({ type: "opened", file });
+    const format = chosenFormat(file.both);
+    if (format) void openAs(file, format);
+    else store.dispatch({ type: "asked", file });
   };
+  async function openAs({ both, stored }: OpenedFile, shown: Format): Promise<void> {
+    if (!both) return;
+    const read = shown === "run" ? async () => openWorkflow(both.text, both.fileName, both.known) : () => openDrawingOf(both, ports);
+    const kept = { both: { ...both, shown }, ...(shown === "run" && { stored }) };
+    await bring(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...kept }) : result));
+  }
   /** Chosen for the picture that waits: it goes in where there is one place for it (which is told), and is asked about otherwise. */
   const settleFor = (result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined => {
     settle(result);
@@ -114,7 +128,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       return bring(
         false,
         async (signal, tell): Promise<Opening> => {
-          const result = await openFile(file, ports);
+          const result = await openFile(bytesOfBlob(file), ports, file);
           const isPicture =
             !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, ports.decode)) === "picture";
           const { opened, pendingImages } = store.get();
@@ -140,7 +154,24 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       if (store.get().arriving) store.dispatch({ type: "arriving", arriving: undefined });
     },
     /** For the pictures that wait. */
-    openFor: (file: OpenedFile) => settleFor(ok(file)),
+    openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
+    /** Of a file with both formats. */
+    async openFormat(file: OpenedFile, format: Format) {
+      if (file.both) keepFormat(file.both, format);
+      return openAs(file, format);
+    },
+    /** The editor's drawing that is open, by the list of nodes of the connection that is used now. */
+    async readAnew() {
+      const { opened } = store.get();
+      const drawing = drawingIn(opened?.extraData);
+      if (!opened || !drawing) return;
+      const { name, workflowId, stored, both, leftOut } = opened;
+      await bring(
+        false,
+        () => openDrawing(drawing, ports),
+        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, stored, both, leftOut }) : result),
+      );
+    },
     openText: (text: string) => bring(false, () => openAnyWorkflow(text, ports), settle),
     openSample: (sample: SampleName) =>
       bring(

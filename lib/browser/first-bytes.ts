@@ -1,18 +1,24 @@
-// The first bytes of a file, of whatever length the file is.
+// The first bytes of a file, or some further in, of whatever length the file is.
 // Guarantees: no more than the bound is kept or waited for, also of a service that does not know ranges.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 
-export type FirstBytes = { bytes: Uint8Array; isWhole: boolean };
+/** `isWhole`: nothing comes after them. `size`: of the whole file, from a service that knows ranges. */
+export type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
 
-export async function readFirstBytes(src: string, most: number): Promise<Result<FirstBytes, ApiFailure>> {
+export async function readFirstBytes(src: string, most: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {
   try {
     // One byte more than is wanted tells a longer file from one that ends there.
-    const answer = await fetch(src, { headers: { range: `bytes=0-${most}` } });
+    const answer = await fetch(src, { headers: { range: `bytes=${from}-${from + most}` } });
     if (answer.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
     if (!answer.ok) return failed(readFailure(answer.status, answer.headers.get("retry-after"), await answer.text()));
-    return ok(await take(answer, most));
+    if (from > 0 && answer.status !== 206) {
+      await answer.body?.cancel();
+      return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
+    }
+    const size = /\/(\d+)$/.exec(answer.headers.get("content-range") ?? "")?.[1];
+    return ok({ ...(await take(answer, most)), ...(answer.status === 206 && size !== undefined && { size: Number(size) }) });
   } catch (cause) {
     return failed(failureOfThrown(cause));
   }

@@ -101,7 +101,8 @@ export const capabilitiesQuerySchema = z.object({
 
 /** Those of the asked node classes that the service does not have. */
 export type LackingClasses = { lacking: string[] };
-export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200)).default([]) });
+const MOST_CLASSES = 2000;
+export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MOST_CLASSES).default([]) });
 
 /** Jobs by the day on which they were submitted, oldest day first; `day` is a date like 2026-11-22 in the asked zone. `other`: neither completed, failed nor cancelled yet. `isUnread`: there may be more, which are still being read. */
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };

@@ -6,8 +6,9 @@ import { ShareButton } from "@/components/frame/share/share-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { assetFileUrl, maskHref, runHref } from "../asset-urls";
+import { assetFileUrl, carriedHref, maskHref, runHref } from "../asset-urls";
 import { type AssetRights } from "../use-asset-rights";
 import { toRows } from "../filter/metadata-rows";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
@@ -55,6 +56,11 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
         {rights.canTag ? (
           <Link href={runHref([asset.id], connection)} className={buttonStyle()}>
             {t("useInRun")}
+          </Link>
+        ) : null}
+        {rights.canTag && hasFiles && mayCarryWorkflow(asset.name) ? (
+          <Link href={carriedHref(asset.id, connection)} className={buttonStyle()}>
+            {t("openWorkflow")}
           </Link>
         ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (

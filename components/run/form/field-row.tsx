@@ -1,5 +1,6 @@
 import { Pin } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { FieldControl } from "./controls/field-control";
 import { fieldDomId } from "./field-ids";
@@ -56,6 +57,7 @@ export function FieldRow({ node, field, problems, picture, settings, isAmongPinn
           />
         ) : null}
         {problems ? <ProblemList id={`${id}-problems`} problems={problems} className="mt-0.5 text-sm" /> : null}
+        <NearestButton problems={problems} onTake={(value) => onEdit(node.id, name, value)} />
       </div>
       {isControl ? <PinButton node={node} name={name} settings={settings} /> : null}
     </div>
@@ -64,6 +66,18 @@ export function FieldRow({ node, field, problems, picture, settings, isAmongPinn
 
 export function isEditable({ control }: FormField): boolean {
   return !["link", "unconnected", "fixed"].includes(control.kind);
+}
+
+/** What the service has that is most like a value that it does not have. */
+function NearestButton({ problems = [], onTake }: { problems?: readonly Problem[]; onTake: (value: unknown) => void }) {
+  const t = useTranslations("run.problem");
+  const nearest = problems.find(({ type, extra }) => type === "value_not_in_list" && extra.nearest !== undefined)?.extra.nearest;
+  if (nearest === undefined) return null;
+  return (
+    <Button size="small" onClick={() => onTake(nearest)} className="mt-1 max-w-full">
+      <span className="truncate">{t("takeNearest", { nearest: String(nearest) })}</span>
+    </Button>
+  );
 }
 
 function FieldName({ htmlFor, node, name }: { htmlFor?: string; node?: FormNode; name: string }) {

@@ -1,10 +1,12 @@
-// What the console or the service holds, brought to the Run page: a past job, a stored user data file, a sample, pictures to run with.
+// What the console or the service holds, brought to the Run page: a past job, a stored user data file, what an asset carries, a sample, pictures to
+// run with.
 // Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type SampleName } from "@/components/frame/samples/samples";
 import { type Failure } from "@/lib/contract/failure";
-import { toAssetView } from "@/lib/contract/views/asset-view";
+import { type ByteSource } from "@/lib/browser/byte-source";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
@@ -12,20 +14,22 @@ import { workflowName } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { assetValue } from "../form/controls/asset-value";
 import { type PendingImages, type PendingImage } from "./pending-images";
-import { type CataloguePort, openAnyWorkflow, openWorkflow } from "./open-workflow";
+import { type CataloguePort, openAnyWorkflow, openFile, openWorkflow } from "./open-workflow";
 import { type Refusal } from "./refusal";
 import { type OpenedFile } from "../run-state";
 import { type SentSamplePicture, shippedName, withSamplePictures } from "./sample-pictures";
 
 const SHORT_ID = 8;
 
-/** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
-export type Arrival = { job: string; without?: "secrets" } | { file: string } | { sample: SampleName } | { assets: readonly string[] };
+/** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?carrier=ID (of an asset), ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+export type Arrival =
+  { job: string; without?: "secrets" } | { file: string } | { carrier: string } | { sample: SampleName } | { assets: readonly string[] };
 
 export type ArrivalPorts = CataloguePort & {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
-  readStored: (path: string) => Promise<Result<string, Failure>>;
+  readStored: (path: string) => Promise<Result<ByteSource, Failure>>;
+  readFile: (file: AssetView) => Promise<Result<ByteSource, Failure>>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
   /** What people call a sample: its file name says nothing. */
   sampleTitle?: (name: SampleName) => string;
@@ -40,6 +44,7 @@ export async function openArrival(
   ports: ArrivalPorts,
 ): Promise<Result<OpenedFile, Refusal>> {
   if ("job" in arrival) return openJob(arrival, ports);
+  if ("carrier" in arrival) return openCarrier(arrival.carrier, ports);
   return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
 }
 
@@ -96,10 +101,21 @@ async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result
 
 async function openStored(path: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
   const fileName = path.slice(path.lastIndexOf("/") + 1);
-  const text = await ports.readStored(path);
-  if (!text.ok)
-    return failed({ fileName, reason: text.failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure: text.failure } });
-  const opened = await openAnyWorkflow(text.value, ports, fileName);
+  const source = await ports.readStored(path);
+  if (!source.ok) return unread(source.failure, fileName);
+  const opened = await openFile(source.value, ports, { name: fileName });
   // What is saved is a graph: it must not take the place of the editor's own file by itself.
-  return opened.ok && !opened.value.editorProblems ? ok({ ...opened.value, stored: path }) : opened;
+  return opened.ok && !opened.value.editorProblems && /\.json$/i.test(path) ? ok({ ...opened.value, stored: path }) : opened;
+}
+
+async function openCarrier(id: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const asset = await ports.readAsset(id);
+  if (!asset.ok) return unread(asset.failure, id.slice(0, SHORT_ID));
+  const view = toAssetView(asset.value);
+  const source = await ports.readFile(view);
+  return source.ok ? openFile(source.value, ports, { name: view.name, type: view.mimeType }) : unread(source.failure, view.name);
+}
+
+function unread(failure: Failure, fileName: string) {
+  return failed<Refusal>({ fileName, reason: failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure } });
 }

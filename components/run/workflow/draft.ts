@@ -13,7 +13,7 @@ import { type Edit, type OpenedFile, type OpenWorkflow } from "../run-state";
 export const draftLimit = 1_000_000;
 const note = object(
   { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
-  { workflowId: text, stored: text, rawTexts: list(anyText) },
+  { workflowId: text, stored: text, readFor: text, rawTexts: list(anyText) },
 );
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftLimit);
 
@@ -22,12 +22,10 @@ export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownN
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
 export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, workflowId, stored, original, extraData, ownNames, rawTexts } = opened;
+  const { name, workflowId, stored, readFor, original, extraData, ownNames, rawTexts } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  if (
-    noteIn(storage).set({ memberId, name, workflowId, stored, rawTexts, workflow, inputs: changedInputs(opened), ownNames: ownNames ?? {} })
-  )
-    return true;
+  const kept = { memberId, name, workflowId, stored, readFor, rawTexts, workflow, inputs: changedInputs(opened), ownNames: ownNames ?? {} };
+  if (noteIn(storage).set(kept)) return true;
   forgetDraft(storage);
   return false;
 }
@@ -44,9 +42,15 @@ export function readDraft(storage: KeptIn, memberId: string): Draft | undefined 
     forgetDraft(storage);
     return undefined;
   }
-  const { name, stored, rawTexts, inputs, ownNames } = kept;
+  const { name, stored, readFor, rawTexts, inputs, ownNames } = kept;
   return {
-    file: { ...opened.value, name, ...(stored !== undefined && { stored }), ...(rawTexts && { rawTexts }) },
+    file: {
+      ...opened.value,
+      name,
+      ...(stored !== undefined && { stored }),
+      ...(readFor !== undefined && { readFor }),
+      ...(rawTexts && { rawTexts }),
+    },
     inputs,
     ...(Object.keys(ownNames).length > 0 && { ownNames }),
   };

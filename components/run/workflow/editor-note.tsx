@@ -7,7 +7,7 @@ const MOST_SHOWN = 12;
 /** What a file of the graph editor says that the form's own checks do not: those of its classes and values are told beside them. */
 export function EditorNote({ problems }: { problems: readonly EditorProblem[] }) {
   const t = useTranslations("run.editorNote");
-  const told = problems.filter(({ code }) => code !== "value_not_listed");
+  const told = problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class");
   if (told.length === 0) return null;
   return (
     <section aria-label={t("title", { count: told.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
@@ -37,8 +37,6 @@ export function EditorNote({ problems }: { problems: readonly EditorProblem[] })
 function Sentence({ problem }: { problem: EditorProblem }) {
   const t = useTranslations("run.editorNote");
   switch (problem.code) {
-    case "missing_class":
-      return t("missing_class", { nodeId: problem.nodeId, classType: problem.classType, pack: problem.pack ?? "none" });
     case "missing_subgraph":
       return t("missing_subgraph", { nodeId: problem.nodeId });
     case "links_by_rule":
@@ -47,6 +45,7 @@ function Sentence({ problem }: { problem: EditorProblem }) {
     case "not_an_editor_file":
     case "too_many_nodes":
     case "value_not_listed":
+    case "missing_class":
       return null;
     default:
       return t(problem.code, { nodeId: problem.nodeId, input: problem.input });

@@ -6,13 +6,22 @@ import { focusProblem } from "../form/field-ids";
 import { type FormNode } from "../form/form-model";
 import { placeProblems } from "../form/node-problems";
 import { ProblemList } from "../form/problem-list";
+import { type MissingClass, MissingClasses } from "./missing-classes";
+import { type Graph } from "@/lib/contract/schemas/graph";
 
 const MOST_SHOWN = 12;
 
-type FaultsCardProps = { id?: string; faults: Faults; form: readonly FormNode[]; onAnyway?: () => void };
+type FaultsCardProps = {
+  id?: string;
+  faults: Faults;
+  missing: readonly MissingClass[];
+  graph: Graph;
+  form: readonly FormNode[];
+  onAnyway?: () => void;
+};
 
 /** Why a workflow that is open cannot run, node by node. Only what the list of the service's nodes says can be overruled: it may be out of date. */
-export function FaultsCard({ id, faults, form, onAnyway }: FaultsCardProps) {
+export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: FaultsCardProps) {
   const t = useTranslations("run.faults");
   const answer = useTranslations("run.answer");
   const placed = placeProblems(form, faults.errors);
@@ -28,21 +37,24 @@ export function FaultsCard({ id, faults, form, onAnyway }: FaultsCardProps) {
         next={faults.isSure ? t("next") : t("nextClasses", { count: nodes.length })}
         actions={
           <>
-            <ul className="flex w-full flex-col gap-1">
-              {nodes.slice(0, MOST_SHOWN).map(({ node, problems }) => (
-                <li key={node.id} className="flex flex-wrap gap-x-2">
-                  <button
-                    type="button"
-                    onClick={() => focusProblem({ nodeId: node.id })}
-                    className="rounded-sm text-left font-medium underline decoration-line-strong underline-offset-2 hover:decoration-ink"
-                  >
-                    {t("node", { id: node.id, title: node.title })}
-                  </button>
-                  <ProblemList problems={problems} />
-                </li>
-              ))}
-              {nodes.length > MOST_SHOWN ? <li>{t("more", { count: nodes.length - MOST_SHOWN })}</li> : null}
-            </ul>
+            {faults.isSure ? (
+              <ul className="flex w-full flex-col gap-1">
+                {nodes.slice(0, MOST_SHOWN).map(({ node, problems }) => (
+                  <li key={node.id} className="flex flex-wrap gap-x-2">
+                    <button
+                      type="button"
+                      onClick={() => focusProblem({ nodeId: node.id })}
+                      className="rounded-sm text-left font-medium underline decoration-line-strong underline-offset-2 hover:decoration-ink"
+                    >
+                      {t("node", { id: node.id, title: node.title })}
+                    </button>
+                    <ProblemList problems={problems} />
+                  </li>
+                ))}
+                {nodes.length > MOST_SHOWN ? <li>{t("more", { count: nodes.length - MOST_SHOWN })}</li> : null}
+              </ul>
+            ) : null}
+            {missing.length > 0 ? <MissingClasses missing={missing} graph={graph} /> : null}
             {faults.isSure || !onAnyway ? null : <Button onClick={onAnyway}>{t("anyway")}</Button>}
           </>
         }

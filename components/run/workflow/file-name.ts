@@ -1,10 +1,10 @@
 // What a workflow is called by its file. Pure.
 // Guarantees: letters, signs and spaces within stay as they are.
 
+import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
+
 /** Without its folders and its kind. */
 export function nameOfFile(path: string): string {
-  return path
-    .slice(path.lastIndexOf("/") + 1)
-    .replace(/\.(json|png|webp)$/i, "")
-    .trim();
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return (mayCarryWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();
 }

@@ -1,27 +1,25 @@
-// A dropped, picked, pasted or sample file made into an opened workflow, or the reason why it cannot be one.
+// The one place that makes an opened workflow of what carries one (a file, a text, a past job, an asset), or says why it cannot be one.
 // Guarantees: never throws; a file that cannot be read is refused before it is opened, so that what was open stays. One that no service could
 // run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
 
+import { type ByteSource, PartUnread } from "@/lib/browser/byte-source";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
 import { type Failure } from "@/lib/contract/failure";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { type Workflow, workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { drawingIn, nameInExtraData } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { nameOfFile } from "./file-name";
 import { leftOut, withoutMasks } from "../form/masked";
-import { pictureTexts, textOfPicture } from "./picture-graph";
 import { type Refusal, type RefusalReason } from "./refusal";
-import { type OpenedFile } from "../run-state";
+import { type BothFormats, type Known, type OpenedFile } from "../run-state";
 import { readWrittenNames } from "./written-names";
 import { workflowIdOf } from "./workflow-id";
 
 /** The service's list of nodes. */
 export type CataloguePort = { readCatalogue: () => Promise<Result<ObjectInfo, Failure>> };
-/** What is known of it from elsewhere: the job that it was submitted as, say. */
-type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[] };
 
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
   const reading = readWorkflow(text);
@@ -29,16 +27,34 @@ export function openWorkflow(text: string, fileName?: string, known: Known = {})
   return ok(toOpened(readWrittenNames(reading.value), fileName, known));
 }
 
-/** The same of what may be a file of the graph editor, which takes the service's list of nodes to open. */
+/** The same of what may hold the graph editor's drawing, which takes the service's list of nodes to open. With both, it is what was run. */
 export async function openAnyWorkflow(
   text: string,
-  { readCatalogue }: CataloguePort,
+  ports: CataloguePort,
   fileName?: string,
   known: Known = {},
 ): Promise<Result<OpenedFile, Refusal>> {
   const opened = openWorkflow(text, fileName, known);
-  const file = opened.ok || opened.failure.reason.code !== "ui_format" ? undefined : opened.failure.reason.file;
-  if (!file) return opened;
+  if (opened.ok) {
+    const both = { text, ...(fileName !== undefined && { fileName }), known };
+    return drawnNodes(drawingIn(opened.value.extraData)) > 0 ? ok({ ...opened.value, both }) : opened;
+  }
+  return opened.failure.reason.code === "ui_format" ? openDrawing(opened.failure.reason.file, ports, fileName, known) : opened;
+}
+
+/** The other one of a file with both. */
+export async function openDrawingOf({ text, fileName, known }: BothFormats, ports: CataloguePort): Promise<Result<OpenedFile, Refusal>> {
+  const opened = openWorkflow(text, fileName, known);
+  const drawing = opened.ok ? drawingIn(opened.value.extraData) : undefined;
+  return opened.ok && drawing ? openDrawing(drawing, ports, fileName, { ...known, name: opened.value.name }) : opened;
+}
+
+export async function openDrawing(
+  file: JsonObject,
+  { readCatalogue }: CataloguePort,
+  fileName?: string,
+  known: Known = {},
+): Promise<Result<OpenedFile, Refusal>> {
   // It is read on demand: most workflows are graphs already.
   const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
   if (!catalogue.ok) return failed(refusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
@@ -49,6 +65,10 @@ export async function openAnyWorkflow(
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
   return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), editorProblems: problems, rawTexts });
+}
+
+function drawnNodes(drawing: JsonObject | undefined): number {
+  return Array.isArray(drawing?.nodes) ? drawing.nodes.length : 0;
 }
 
 function toOpened({ title, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {
@@ -64,19 +84,28 @@ function toOpened({ title, ...read }: Workflow, fileName: string | undefined, kn
   };
 }
 
-/** Judged before its bytes are read: a film dropped by mistake must not fill the memory. */
-export async function openFile(file: File, ports: CataloguePort): Promise<Result<OpenedFile, Refusal>> {
-  if (file.type.startsWith("image/")) {
-    const texts = await pictureTexts(file);
-    return texts ? openAnyWorkflow(textOfPicture(texts), ports, file.name) : failed(refusal({ code: "picture" }, file.name));
-  }
-  const most = workflowLimits.characters;
-  if (file.size > most * 4) return failed(refusal({ code: "too_large", limit: "characters", most, found: file.size }, file.name));
+/** A file of any kind and size: no more of it is read than where a workflow may stand. `type`: its media type, where it is told. */
+export async function openFile(
+  source: ByteSource,
+  ports: CataloguePort,
+  { name, type = "" }: { name: string; type?: string },
+): Promise<Result<OpenedFile, Refusal>> {
+  const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
   try {
-    return await openAnyWorkflow(await file.text(), ports, file.name);
-  } catch {
+    // It is read on demand: most people open JSON.
+    const { carriedBy } = await import("@/lib/browser/carried-texts");
+    const carried = await carriedBy(source);
+    if (carried.kind === "workflow") return await openAnyWorkflow(carried.text, ports, name);
+    if (carried.kind === "none") return refuse({ code: carried.isPicture ? "picture" : "media" });
+    if (carried.kind !== "unknown") return refuse({ code: carried.kind });
+    if (/^(image|video|audio)\//.test(type)) return refuse({ code: type.startsWith("image/") ? "picture" : "media" });
+    const most = workflowLimits.characters;
+    if (source.size > most * 4) return refuse({ code: "too_large", limit: "characters", most, found: source.size });
+    return await openAnyWorkflow(await source.text(), ports, name);
+  } catch (cause) {
+    if (cause instanceof PartUnread) return refuse({ code: "unread", failure: cause.failure });
     // A folder, or a file that was moved or locked between the drop and the read.
-    return failed(refusal({ code: "unreadable_file" }, file.name));
+    return refuse({ code: "unreadable_file" });
   }
 }
 

@@ -63,6 +63,9 @@ function useReason(reason: RefusalReason): string {
     case "job_without_workflow":
     case "file_gone":
     case "picture":
+    case "media":
+    case "damaged":
+    case "too_much":
     case "unreadable_file":
     case "sample_missing":
       return t(reason.code);

@@ -9,8 +9,10 @@ export type RefusalReason =
   | { code: "no_catalogue"; failure: Failure }
   /** A file of the editor without a node that is sent. */
   | { code: "nothing_runs" }
-  /** Without a workflow inside. */
-  | { code: "picture" }
+  /** A picture, and a film, a sound or a scene, without a workflow inside. */
+  | { code: "picture" | "media" }
+  /** What it says about a workflow cannot be read, or is too much to look through. */
+  | { code: "damaged" | "too_much" }
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
   | { code: "file_gone" }

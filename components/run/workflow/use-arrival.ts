@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from "react";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Arrival } from "./arrivals";
 
-const names = ["job", "file", "sample", "asset", "assets", "without"] as const;
+const names = ["job", "file", "carrier", "sample", "asset", "assets", "without"] as const;
 
 /** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed and not the job anew. */
 export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {

@@ -8,7 +8,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** An RFC 9562 version 8 UUID: its bits are ours to define. */
 export function workflowIdOf(graph: Graph): string {
-  const hex = mix(shapeOf(graph));
+  const hex = fingerprint(shapeOf(graph));
   const variant = ((Number.parseInt(hex[16] ?? "0", 16) & 3) | 8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
@@ -27,7 +27,7 @@ function shapeOf(graph: Graph): string {
 const primes = [0x01000193, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f] as const;
 
 /** Four lanes of xor and multiply (FNV-1a, each with a prime of its own), each stirred at the end so that every bit depends on every character. */
-function mix(text: string): string {
+export function fingerprint(text: string): string {
   return primes
     .map((prime, lane) => {
       let hash = 0x811c9dc5 ^ lane;

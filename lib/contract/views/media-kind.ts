@@ -35,6 +35,13 @@ export function kindOfName(name: string): FileKind | undefined {
   return dot < 0 ? undefined : kindOfExtension.get(name.slice(dot + 1).toLowerCase());
 }
 
+const carrier = /\.(json|a?png|webp|jpe?g|svg|mp4|m4[av]|mov|webm|mkv|flac|mp3|og[ga]|opus|glb)$/i;
+
+/** It is a workflow, or of a kind that may carry one beside its picture or sound. */
+export function mayCarryWorkflow(name: string): boolean {
+  return carrier.test(name);
+}
+
 /** `types` are media types or kinds as services send them ("video/h264-mp4", "image/png", "3d"), the most telling first. */
 export function mediaKindOf(file: {
   names: readonly (string | undefined)[];

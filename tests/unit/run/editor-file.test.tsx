@@ -39,12 +39,6 @@ test("what is odd about a file is told node by node", async () => {
   expect(within(note).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
 });
 
-test("a class that the service lacks is named with its pack, and nothing can be sent", async () => {
-  show(portsTo(undefined, { readCatalogue }));
-  await drop("missing.json", pair("13-missing-class.editor.json"));
-  expect(await screen.findByText(/#2: the service does not have the node SharpenDeluxe\. It belongs to sharpen-pack\./)).toBeTruthy();
-});
-
 test("without the service's list of nodes a file is not opened, and what was open stays", async () => {
   show(portsTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
   await drop("one.json", pair("01-basic-image.editor.json"));

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { bytesOfBlob } from "@/lib/browser/byte-source";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { failed } from "@/lib/shared/result";
 import { sampleText } from "./files";
 
 const noCatalogue = { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) };
+
+const open = (file: File) => openFile(bytesOfBlob(file), noCatalogue, file);
 
 function reasonOf(text: string) {
   const opened = openWorkflow(text, "file.json");
@@ -42,11 +45,11 @@ describe("what cannot be opened is told apart", () => {
   });
 
   it("a picture, and a file too large to be a workflow, before their bytes are read", async () => {
-    const picture = await openFile(new File([new Uint8Array(8)], "photo.jpg", { type: "image/jpeg" }), noCatalogue);
-    expect(picture).toMatchObject({ ok: false, failure: { fileName: "photo.jpg", reason: { code: "picture" } } });
+    const picture = await open(new File([new Uint8Array(8)], "photo.bmp", { type: "image/bmp" }));
+    expect(picture).toMatchObject({ ok: false, failure: { fileName: "photo.bmp", reason: { code: "picture" } } });
     const huge = new File(["x"], "film.mov");
     Object.defineProperty(huge, "size", { value: 3e9 });
-    expect(await openFile(huge, noCatalogue)).toMatchObject({
+    expect(await open(huge)).toMatchObject({
       ok: false,
       failure: { reason: { code: "too_large", limit: "characters", found: 3e9 } },
     });
@@ -55,6 +58,6 @@ describe("what cannot be opened is told apart", () => {
   it("a file that the browser cannot read", async () => {
     const folder = new File([], "folder");
     Object.defineProperty(folder, "text", { value: () => Promise.reject(new DOMException("no", "NotReadableError")) });
-    expect(await openFile(folder, noCatalogue)).toMatchObject({ ok: false, failure: { reason: { code: "unreadable_file" } } });
+    expect(await open(folder)).toMatchObject({ ok: false, failure: { reason: { code: "unreadable_file" } } });
   });
 });

@@ -1,6 +1,7 @@
 // The Run page in a browser without a network but for the little service of the test.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { File } from "node:buffer";
+import { type ByteSource } from "@/lib/browser/byte-source";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
@@ -24,6 +25,7 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     loadSample: async (name) => ok(sampleText(name)),
     readJob: async () => failed(nobody),
     readStored: async () => failed(nobody),
+    readFile: async () => failed(nobody),
     readCatalogue: async () => failed(nobody),
     listStored: async () => failed(nobody),
     readAsset: async () => failed(nobody),
@@ -45,6 +47,12 @@ export async function openText(text: string) {
 export async function drop(name: string, content: string | Uint8Array, type = "application/json", on: Element | Window = window) {
   const file = new File([content], name, { type });
   await act(async () => void fireEvent.drop(on, { dataTransfer: { types: ["Files"], files: [file] } }));
+}
+
+/** What a service holds under a name. */
+export function stored(content: string | Uint8Array): ByteSource {
+  const bytes = new Uint8Array(Buffer.from(content));
+  return { size: bytes.length, read: async (from, to) => bytes.slice(from, to), text: async () => new TextDecoder().decode(bytes) };
 }
 
 export const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });

@@ -9,7 +9,7 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { field, openText, portsTo, show } from "./page";
+import { field, openText, portsTo, show, stored } from "./page";
 import { renderPage } from "./render";
 
 const job: JobDetail = {
@@ -61,7 +61,7 @@ describe("a past job", () => {
 
 describe("a stored file", () => {
   it("opens by address", async () => {
-    arrive({ file: "workflows/hero.json" }, { readStored: async () => ok(sampleText("01-invert")) });
+    arrive({ file: "workflows/hero.json" }, { readStored: async () => ok(stored(sampleText("01-invert"))) });
     expect(await screen.findByText("hero")).toBeTruthy();
   });
 
@@ -69,7 +69,7 @@ describe("a stored file", () => {
     const asked: string[] = [];
     const readStored = async (path: string) => {
       asked.push(path);
-      return ok(sampleText("01-invert"));
+      return ok(stored(sampleText("01-invert")));
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
     show(portsTo(undefined, { readStored, listStored: async () => ok(files) }));

@@ -7,7 +7,7 @@ import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
-import { field, portsTo } from "./page";
+import { field, portsTo, stored } from "./page";
 import { renderPage } from "./render";
 
 let saved: string[] = [];
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 function arrive(arrival?: Arrival) {
-  const ports = portsTo(undefined, { readStored: async () => ok(sampleText("01-invert")) });
+  const ports = portsTo(undefined, { readStored: async () => ok(stored(sampleText("01-invert"))) });
   return renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
       <RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} ports={ports} />

@@ -1,0 +1,133 @@
+import { useTranslations } from "next-intl";
+import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
+import { callApi } from "@/lib/browser/api";
+import { withQuery } from "@/lib/browser/urls";
+import { type LackingClasses } from "@/lib/contract/console";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { own } from "@/lib/contract/json/own";
+import { drawingIn } from "@/lib/contract/workflow-name";
+import useSWR from "swr";
+import { focusProblem } from "../form/field-ids";
+
+const MOST_SHOWN = 20;
+
+export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string };
+
+/** Classes of a workflow that the service's list of nodes does not have, each with its node pack where the editor's drawing names it. */
+export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, extraData: JsonObject | undefined): MissingClass[] {
+  if (!catalogue) return [];
+  const missing = new Map<string, string[]>();
+  for (const [id, { class_type: classType }] of Object.entries(graph))
+    if (!own(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
+  const packs = missing.size > 0 ? packsIn(drawingIn(extraData)) : new Map<string, string>();
+  return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
+}
+
+function packsIn(drawing: JsonObject | undefined): Map<string, string> {
+  const subgraphs = listOf(objectOf(drawing?.definitions)?.subgraphs).flatMap((one) => listOf(objectOf(one)?.nodes));
+  const packs = [...listOf(drawing?.nodes), ...subgraphs].flatMap((node) => {
+    const type = objectOf(node)?.type;
+    const { cnr_id, aux_id } = objectOf(objectOf(node)?.properties) ?? {};
+    const pack = [cnr_id, aux_id].find((id) => typeof id === "string" && id !== "");
+    return typeof type === "string" && typeof pack === "string" ? [[type, pack] as const] : [];
+  });
+  return new Map(packs);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What the service lacks of an open workflow, and where else it would run. */
+export function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; graph: Graph }) {
+  const t = useTranslations("run.missing");
+  return (
+    <div className="flex w-full flex-col gap-2">
+      <ul aria-label={t("list")} className="flex flex-col gap-1">
+        {missing.slice(0, MOST_SHOWN).map(({ classType, nodeIds, pack }) => (
+          <li key={classType} className="break-words">
+            <button
+              type="button"
+              onClick={() => focusProblem({ nodeId: nodeIds[0] ?? "" })}
+              className="rounded-sm text-left font-mono underline decoration-line-strong underline-offset-2 hover:decoration-ink"
+            >
+              {classType}
+            </button>{" "}
+            <span className="text-ink-2">
+              {t("nodes", { count: nodeIds.length })}
+              {pack === undefined ? null : ` · ${t("pack", { pack })}`}
+            </span>
+          </li>
+        ))}
+        {missing.length > MOST_SHOWN ? <li>{t("more", { count: missing.length - MOST_SHOWN })}</li> : null}
+      </ul>
+      <WorksOn graph={graph} />
+    </div>
+  );
+}
+
+const MOST_ASKED = 20;
+const ASKED_AT_ONCE = 4;
+const LONGEST_WAIT_MS = 10_000;
+
+type Asked = { id: string; name: string; has: "all" | "some" | "unread" };
+
+/** Those of the member's connections whose service has every class. One that does not answer is said, since it may have them. */
+function WorksOn({ graph }: { graph: Graph }) {
+  const t = useTranslations("run.missing");
+  const here = useConnection();
+  const others = useConnections()
+    .filter(({ id, seenOf }) => id !== here?.id && seenOf === undefined)
+    .slice(0, MOST_ASKED);
+  const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
+  const ids = others.map(({ id }) => id);
+  const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => askEach(others, classes), {
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+    revalidateIfStale: false,
+  });
+  if (ids.length === 0) return null;
+  if (!data) return <p role="status">{t("asking", { count: ids.length })}</p>;
+  const able = data.filter(({ has }) => has === "all");
+  const unread = data.filter(({ has }) => has === "unread");
+  return (
+    <div role="status" className="flex flex-col gap-1">
+      {able.length > 0 ? (
+        <p className="flex flex-wrap items-center gap-2">
+          {t("worksOn")}
+          {able.map(({ id, name }) => (
+            <Link key={id} href={withQuery("/run", { connection: id })} className={buttonStyle({ size: "small" })}>
+              {name}
+            </Link>
+          ))}
+        </p>
+      ) : (
+        <p>{t(unread.length === data.length ? "noneAnswered" : "worksNowhere")}</p>
+      )}
+      {unread.length > 0 ? <p className="text-ink-2">{t("unread", { names: unread.map(({ name }) => name).join(", ") })}</p> : null}
+    </div>
+  );
+}
+
+/** A few at a time: each answer is made of a service's whole list of nodes. */
+async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {
+    const some = connections.slice(at, at + ASKED_AT_ONCE);
+    asked.push(...(await Promise.all(some.map(async ({ id, name }) => ({ id, name, has: await ask(id, classes) })))));
+  }
+  return asked;
+}
+
+async function ask(connection: string, classes: readonly string[]): Promise<Asked["has"]> {
+  // Each by itself: names may hold commas.
+  const names = classes.map((name) => `names=${encodeURIComponent(name)}`).join("&");
+  const path = `${withQuery("/api/console/lacking-classes", { connection })}&${names}` as const;
+  const answer = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+  if (!answer.ok) return "unread";
+  return answer.value.lacking.length === 0 ? "all" : "some";
+}

@@ -1,0 +1,133 @@
+// What the readers of this folder share: bounded reading of a file by places, words of bytes, and what was found.
+// Guarantees: no file makes a reader read, hold or unpack more than the bounds, whatever lengths it claims.
+
+import { isObject, parseJson } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type ByteSource } from "../byte-source";
+
+/** More than any workflow is. */
+const MOST_BYTES = 12_000_000;
+const MOST_READ = 96_000_000;
+const MOST_STEPS = 400_000;
+const WINDOW = 16_384;
+
+/** `damaged`: it claims what it does not have. `too_much`: it has more than is looked through. */
+export class Unreadable extends Error {
+  constructor(readonly why: "damaged" | "too_much") {
+    super(why);
+  }
+}
+
+export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
+
+/** Parts that are near one another are read at once. */
+export function boundedBytes({ size, read }: ByteSource): Bytes {
+  let [window, start, left, steps] = [new Uint8Array(), 0, MOST_READ, MOST_STEPS];
+  return {
+    size,
+    async at(from, length) {
+      if (from + length > size) throw new Unreadable("damaged");
+      steps -= 1;
+      if (from < start || from + length > start + window.length) {
+        const to = Math.min(size, from + Math.max(length, WINDOW));
+        left -= to - from;
+        if (length > MOST_BYTES || left < 0) throw new Unreadable("too_much");
+        [window, start] = [await read(from, to), from];
+        if (window.length < length) throw new Unreadable("damaged");
+      }
+      if (steps < 0) throw new Unreadable("too_much");
+      return window.subarray(from - start, from - start + length);
+    },
+  };
+}
+
+const wanted = new Set(["prompt", "workflow", "comment"]);
+
+/** The first of each name counts. A comment counts where it is an object with both names, as a well-known pack for films writes it. */
+export type Found = {
+  prompt?: string;
+  workflow?: string;
+  isDone: () => boolean;
+  wants: (name: string) => boolean;
+  add: (name: string, text: string) => void;
+};
+
+export function nothingFound(): Found {
+  const found: Found = {
+    isDone: () => found.prompt !== undefined && found.workflow !== undefined,
+    wants: (name) => {
+      const key = name.toLowerCase();
+      return wanted.has(key) && !(key === "prompt" && found.prompt !== undefined) && !(key === "workflow" && found.workflow !== undefined);
+    },
+    add: (name, text) => {
+      const key = name.toLowerCase();
+      if (key === "comment") addObject(found, parseJson(text));
+      else if (key === "prompt") found.prompt ??= text;
+      else if (key === "workflow") found.workflow ??= text;
+    },
+  };
+  return found;
+}
+
+/** Each of them is a text or the object itself. */
+export function addObject(found: Found, value: unknown): void {
+  if (!isObject(value)) return;
+  for (const name of ["prompt", "workflow"]) {
+    const one = value[name];
+    if (typeof one === "string") found.add(name, one);
+    else if (isObject(one)) found.add(name, writeExactJson(one));
+  }
+}
+
+/** Few writers keep to the character set that their format names: what is UTF-8 is read as that. */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return latin1(bytes);
+  }
+}
+
+export function latin1(bytes: Uint8Array): string {
+  return new TextDecoder("latin1").decode(bytes);
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** From `from` to `to` of what is in memory already. */
+export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
+  if (to > bytes.length || from > to) throw new Unreadable("damaged");
+  return bytes.subarray(from, to);
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const one of parts) {
+    whole.set(one, at);
+    at += one.length;
+  }
+  return whole;
+}
+
+export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const { readable, writable } = new DecompressionStream("deflate");
+  const writer = writable.getWriter();
+  // What goes wrong is told to whoever reads.
+  for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
+  const reader = readable.getReader();
+  const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (let one = await next(); !one.done; one = await next()) {
+    size += one.value.length;
+    if (size > MOST_BYTES) {
+      await reader.cancel();
+      throw new Unreadable("too_much");
+    }
+    parts.push(one.value);
+  }
+  return joined(parts);
+}

@@ -1,0 +1,86 @@
+// The workflow that a file carries beside its picture, film, sound or shape: `prompt` is what was run, `workflow` the editor's drawing.
+// Guarantees: a file's kind is told by its first bytes, never by its name; nothing but headers and texts is read, in parts and within bounds; a
+// hostile file is an answer. Throws only what the file's own reading throws.
+
+import { isObject, objectOf, parseJson } from "@/lib/contract/json/json";
+import { type ByteSource } from "../byte-source";
+import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
+import { matroskaTexts, movieTexts } from "./films";
+import { jpegTexts, pngTexts, webpTexts } from "./pictures";
+import { flacTexts, id3Texts, oggTexts } from "./sounds";
+
+/** `text`: for `readWorkflow`. `none`: of a known kind, without a workflow. `unknown`: of no kind that carries one. */
+export type Carried =
+  { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
+
+type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, found: Found) => Promise<void> };
+
+const kinds: readonly Kind[] = [
+  { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: pngTexts },
+  { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: jpegTexts },
+  { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: webpTexts },
+  { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: svgTexts },
+  { starts: (head) => /^(ftyp|moov|mdat|wide|free|skip)$/.test(head.slice(4, 8)), read: movieTexts },
+  { starts: (head) => head.startsWith("\x1aE\xdf\xa3"), read: matroskaTexts },
+  { starts: (head) => head.startsWith("fLaC"), read: flacTexts },
+  { starts: (head) => head.startsWith("OggS"), read: oggTexts },
+  { starts: (head) => head.startsWith("ID3"), read: id3Texts },
+  { starts: (head) => head.startsWith("glTF"), read: glbTexts },
+];
+
+const HEAD = 512;
+
+export async function carriedBy(source: ByteSource): Promise<Carried> {
+  const bytes = boundedBytes(source);
+  const head = byteLetters(await source.read(0, Math.min(HEAD, source.size)));
+  const kind = kinds.find(({ starts }) => starts(head));
+  if (!kind) return { kind: "unknown" };
+  const found = nothingFound();
+  let why: Unreadable["why"] | undefined;
+  try {
+    await kind.read(bytes, found);
+  } catch (cause) {
+    if (cause instanceof Unreadable) why = cause.why;
+    // A place outside of what is there.
+    else if (cause instanceof RangeError) why = "damaged";
+    else throw cause;
+  }
+  const text = workflowText(found);
+  if (text !== undefined) return { kind: "workflow", text };
+  return why ? { kind: why } : { kind: "none", isPicture: kind.isPicture === true };
+}
+
+/** As `readWorkflow` knows it: what was run, with the drawing that came with it. A text that is no object is told by that reader. */
+function workflowText({ prompt, workflow }: Found): string | undefined {
+  const [graph, drawing] = [prompt, workflow].map((text) => text && withoutNaN(text));
+  if (!graph || !isObject(parseJson(graph))) return drawing ?? graph;
+  const extra = drawing && isObject(parseJson(drawing)) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
+  return `{"prompt":${graph}${extra}}`;
+}
+
+/** Writers of the family let numbers through that JSON does not know. */
+function withoutNaN(text: string): string {
+  return parseJson(text) === undefined ? text.replace(/([:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,\]}])/g, "$1null") : text;
+}
+
+/** The first part is JSON; what is not the scene's own stands in `asset.extras`. */
+async function glbTexts(bytes: Bytes, found: Found): Promise<void> {
+  const head = viewOf(await bytes.at(12, 8));
+  if (head.getUint32(4) !== 0x4a534f4e) throw new Unreadable("damaged");
+  const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
+  if (!isObject(scene)) throw new Unreadable("damaged");
+  addObject(found, objectOf(scene.asset)?.extras);
+}
+
+async function svgTexts(bytes: Bytes, found: Found): Promise<void> {
+  const text = new TextDecoder().decode(await bytes.at(0, bytes.size));
+  const [start, end] = ["<![CDATA[", "]]>"];
+  const from = text.indexOf(start, text.indexOf("<metadata"));
+  const to = text.indexOf(end, from);
+  if (from >= 0 && to >= 0) addObject(found, parseJson(text.slice(from + start.length, to)));
+}
+
+/** Byte for byte: what decoders call Latin-1 has other letters from 128 to 159. */
+function byteLetters(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}

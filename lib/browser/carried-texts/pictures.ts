@@ -1,0 +1,81 @@
+// Texts of PNG files (tEXt, zTXt, iTXt, and comf of animated ones), and of the EXIF block of WebP and JPEG files.
+
+import { type Bytes, type Found, latin1, part, textOf, Unreadable, unpacked, viewOf } from "./bytes";
+
+const LONGEST_KEYWORD = 80;
+
+export async function pngTexts(bytes: Bytes, found: Found): Promise<void> {
+  for (let at = 8; at + 12 <= bytes.size && !found.isDone();) {
+    const head = await bytes.at(at, 8);
+    const length = viewOf(head).getUint32(0);
+    const type = latin1(head.subarray(4));
+    if (type === "IEND") return;
+    if (/^(tEXt|iTXt|zTXt|comf)$/.test(type)) {
+      const start = await bytes.at(at + 8, Math.min(length, LONGEST_KEYWORD));
+      const keyword = latin1(start.subarray(0, Math.max(start.indexOf(0), 0)));
+      if (found.wants(keyword)) found.add(keyword, textOf(await pngText(type, await bytes.at(at + 8, length))));
+    }
+    at += length + 12;
+  }
+}
+
+async function pngText(type: string, content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const end = content.indexOf(0);
+  if (type === "zTXt") return unpacked(content.subarray(end + 2));
+  if (type !== "iTXt") return content.subarray(end + 1);
+  // Packed or not, method, language, translated keyword, text.
+  const text = content.subarray(content.indexOf(0, content.indexOf(0, end + 3) + 1) + 1);
+  return content[end + 1] === 1 ? unpacked(text) : text;
+}
+
+export async function webpTexts(bytes: Bytes, found: Found): Promise<void> {
+  for (let at = 12; at + 8 <= bytes.size;) {
+    const head = await bytes.at(at, 8);
+    const length = viewOf(head).getUint32(4, true);
+    if (latin1(head.subarray(0, 4)) === "EXIF") return exifTexts(await bytes.at(at + 8, length), found);
+    at += 8 + length + (length % 2);
+  }
+}
+
+const EXIF_MARK = "Exif\0\0";
+
+export async function jpegTexts(bytes: Bytes, found: Found): Promise<void> {
+  for (let at = 2; at + 4 <= bytes.size && !found.isDone();) {
+    const head = viewOf(await bytes.at(at, 4));
+    const marker = head.getUint16(0);
+    // What follows is the picture itself, or nothing that this is made of.
+    if (marker < 0xff00 || marker === 0xffda || marker === 0xffd9) return;
+    const length = head.getUint16(2);
+    if (length < 2) throw new Unreadable("damaged");
+    if (marker === 0xffe1) {
+      const content = await bytes.at(at + 4, length - 2);
+      if (latin1(content.subarray(0, 6)) === EXIF_MARK) exifTexts(content, found);
+    }
+    at += 2 + length;
+  }
+}
+
+const ENTRY_BYTES = 12;
+/** BYTE, ASCII and UNDEFINED: one byte a letter. */
+const textTypes = new Set([1, 2, 7]);
+
+/** "keyword:JSON" in texts of the main directory, whatever their tags: which one holds a workflow differs between writers. */
+function exifTexts(block: Uint8Array<ArrayBuffer>, found: Found): void {
+  const tiff = latin1(block.subarray(0, 6)) === EXIF_MARK ? block.subarray(6) : block;
+  if (tiff.length < 8) return;
+  const view = viewOf(tiff);
+  const isLittle = view.getUint16(0) === 0x4949;
+  const directory = view.getUint32(4, isLittle);
+  if (directory + 2 > tiff.length) throw new Unreadable("damaged");
+  const count = Math.min(view.getUint16(directory, isLittle), Math.floor((tiff.length - directory - 2) / ENTRY_BYTES));
+  for (let entry = directory + 2; entry < directory + 2 + count * ENTRY_BYTES; entry += ENTRY_BYTES) {
+    const [length, from] = [view.getUint32(entry + 4, isLittle), view.getUint32(entry + 8, isLittle)];
+    if (!textTypes.has(view.getUint16(entry + 2, isLittle)) || length <= 4) continue;
+    // Many entries may name the same bytes: no more is read of each than its keyword.
+    const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(latin1(tiff.subarray(from, from + LONGEST_KEYWORD))) ?? [];
+    if (start === "" || !found.wants(keyword)) continue;
+    let end = from + length;
+    while (end > from && end <= tiff.length && tiff[end - 1] === 0) end -= 1;
+    found.add(keyword, textOf(part(tiff, from + start.length, end)));
+  }
+}
