@@ -19,7 +19,7 @@ export function FormatDialog({ file, ports, onChoose, onClose }: FormatDialogPro
     <Dialog
       isOpen={file !== undefined}
       onClose={onClose}
-      title={t("title", { name: file?.name || t("nameless") })}
+      title={t("title", { name: file?.both?.fileName ?? file?.name ?? t("nameless") })}
       className="w-[min(560px,calc(100vw-32px))]"
       actions={<Button onClick={onClose}>{common("cancel")}</Button>}
     >

@@ -105,9 +105,9 @@ function WorksOn({ graph }: { graph: Graph }) {
             </Link>
           ))}
         </p>
-      ) : (
-        <p>{t(unread.length === data.length ? "noneAnswered" : "worksNowhere")}</p>
-      )}
+      ) : unread.length < data.length ? (
+        <p>{t("worksNowhere")}</p>
+      ) : null}
       {unread.length > 0 ? <p className="text-ink-2">{t("unread", { names: unread.map(({ name }) => name).join(", ") })}</p> : null}
     </div>
   );

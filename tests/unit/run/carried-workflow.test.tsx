@@ -77,7 +77,7 @@ it("a sound with both asks once which, says what differs, and sends what is show
   await waitFor(() => expect(sent).toMatchObject([{ prompt: { "1": { inputs: { width: 64 } } } }]));
   // The same file again: it is known which.
   await drop("both.flac", carrier("both.flac"), "audio/flac");
-  await waitFor(() => expect(screen.getByText(/Open is the editor's drawing/)).toBeTruthy());
+  await waitFor(() => expect(screen.getByText(/Opened as the editor's drawing/)).toBeTruthy());
   expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
   fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
   await waitFor(() => expect(field("width").value).toBe("48"));
