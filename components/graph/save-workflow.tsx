@@ -1,6 +1,6 @@
 import { Save } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useId, useState } from "react";
+import { useEffect, useEffectEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, type ButtonProps } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
@@ -20,12 +20,17 @@ type SaveWorkflowProps = {
   onSaved?: (path: string) => void;
   /** Asked for when it is saved, since it may be megabytes. */
   textOf: () => string | undefined;
+  /** The same in the format of the graph editor, where that can be written. */
+  editor?: EditorFormat;
   connection?: string;
   /** An icon alone, where room is scarce. */
   isSmall?: boolean;
   tone?: ButtonProps["tone"];
   size?: ButtonProps["size"];
 };
+
+/** `isUsual`: it came in this format. `unplaced`: what that has no place for, as a person knows it. */
+export type EditorFormat = { isUsual: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Into the folder workflows of the user data on the service; a file that is there already is replaced only after a second press. */
 export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
@@ -49,28 +54,46 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
   );
 }
 
-type SaveFormProps = Pick<SaveWorkflowProps, "title" | "stored" | "onSaved" | "textOf" | "connection"> & { onClose: () => void };
+const formats = ["editor", "graph"] as const;
+const MOST_NAMED = 8;
+
+type SaveFormProps = Pick<SaveWorkflowProps, "title" | "stored" | "onSaved" | "textOf" | "editor" | "connection"> & { onClose: () => void };
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
 
-function SaveForm({ title, stored, onSaved, textOf, connection, onClose }: SaveFormProps) {
+function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose }: SaveFormProps) {
   const t = useTranslations("graph.save");
   const [name, setName] = useState(() => nameOfStored(stored) ?? fileNameOf(title));
   const [saving, setSaving] = useState<Saving>({});
   // Read once, when the dialog opens: what it says of masked values is worth one look at the text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
+  const [isEditor, setEditor] = useState(editor?.isUsual ?? false);
+  const [unplaced, setUnplaced] = useState<readonly string[]>([]);
+  const tell = useEffectEvent(
+    () =>
+      void editor?.write().then(
+        (written) => setUnplaced(written.unplaced),
+        () => undefined,
+      ),
+  );
+  useEffect(() => {
+    if (isEditor) tell();
+  }, [isEditor]);
   const id = useId();
   const path = storedPath(name);
   const isTaken = saving.isTaken === true && saving.path === path;
 
   async function save() {
     if (path === undefined || saving.isBusy) return;
-    const text = textOf();
-    if (text === undefined) return setSaving({ path, isEmpty: true });
     setSaving({ path, isBusy: true });
+    // What writes it is fetched with it.
+    const written = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
+    if (written === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
+    const text = written?.text;
+    if (text === undefined) return setSaving({ path, isEmpty: true });
     const address = withQuery(`/api/userdata/${encodeURIComponent(path)}`, { overwrite: isTaken, full_info: true, connection });
     const result = await callApi<unknown>(address, { method: "POST", body: text, headers: { "content-type": "application/octet-stream" } });
     if (result.ok) {
-      showToast({ tone: "ok", text: t("saved", { path }) });
+      showToast({ tone: "ok", text: t(isEditor ? "savedForEditor" : "saved", { path }) });
       onSaved?.(path);
       return onClose();
     }
@@ -108,6 +131,34 @@ function SaveForm({ title, stored, onSaved, textOf, connection, onClose }: SaveF
           {isMasked ? ` ${t("masked")}` : null}
         </p>
       </div>
+      {editor ? (
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-1 text-ink-2">{t("format.label")}</legend>
+          {formats.map((format) => (
+            <label key={format} className="flex gap-2">
+              <input
+                type="radio"
+                name={`${id}-format`}
+                checked={isEditor === (format === "editor")}
+                onChange={() => setEditor(format === "editor")}
+                aria-describedby={`${id}-${format}`}
+                className="mt-0.5 self-start accent-accent"
+              />
+              <span>
+                {t(`format.${format}`)}
+                <span id={`${id}-${format}`} className="block text-sm text-ink-2">
+                  {t(format === "editor" ? (editor.isUsual ? "format.asItWas" : "format.laidOut") : "format.graphNote")}
+                </span>
+              </span>
+            </label>
+          ))}
+          {isEditor && unplaced.length > 0 ? (
+            <p role="status" className="text-sm text-wait">
+              {t("format.unplaced", { list: unplaced.slice(0, MOST_NAMED).join(", "), more: Math.max(0, unplaced.length - MOST_NAMED) })}
+            </p>
+          ) : null}
+        </fieldset>
+      ) : null}
       {isTaken ? (
         <p role="alert" className="text-wait">
           {t("taken", { path: path ?? "" })}

@@ -31,6 +31,7 @@ import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./run-state";
 import { SentTexts } from "./form/sent-texts";
 import { TabTitle } from "./tab-title";
+import { useEditorFile } from "./workflow/use-editor-file";
 import { useFollowedNode } from "./form/use-followed-node";
 import { useNextSubmission } from "./submit/use-next-submission";
 import { type RunPlace, useOpenForm } from "./form/use-open-form";
@@ -64,6 +65,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   const missing = useMemo(() => missingClasses(opened.original, info, opened.extraData), [opened.original, opened.extraData, info]);
   const isReadOnly = missing.length > 0;
   const name = opened.name || t("pasted");
+  const inFile = useEditorFile(opened.extraData, info);
   const whyNot = useId();
   const isWide = useMedia(ROOM_FOR_BOTH);
   // Beside the form from the start where both have room; in its place only when asked for.
@@ -96,7 +98,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   function send(isAnyway = false) {
     if (!isReady(isAnyway)) return;
     for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
-    void run.run(name, (now) => withTexts(now, next.fill(now)));
+    void run.run(name, (now) => withTexts(now, next.fill(now)), inFile);
     next.drawn(1);
   }
   const button = {
@@ -130,6 +132,8 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         isDrawn={isDrawn}
         canRun={canRun}
         button={button}
+        info={info}
+        inFile={inFile}
         onDrawn={() => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn })}
         refusal={state.refusal}
         ways={ways}
@@ -234,7 +238,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         onStart={({ nodeId, input, values }) => {
           setCopiesAsk(undefined);
           dispatch({ type: "pending-images", pendingImages: undefined });
-          void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: next.seedsOf, fill: next.fill });
+          void run.copies.begin(opened, name, { nodeId, input, values, seedsOf: next.seedsOf, fill: next.fill, ...(inFile && { inFile }) });
           next.drawn(values.length);
         }}
       />

@@ -6,7 +6,10 @@ import { storedText } from "@/components/graph/stored-workflow";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { saveFile } from "@/lib/browser/save-file";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { OpenAnother, type WaysIn } from "./open-another";
+import { type InEditorFile, withEditorFile } from "./workflow/use-editor-file";
 import { type Refusal } from "./workflow/refusal";
 import { RunButton, type RunButtonProps } from "./submit/run-button";
 import { type OpenWorkflow } from "./run-state";
@@ -19,6 +22,8 @@ type RunHeaderProps = {
   isDrawn: boolean;
   canRun: boolean;
   button: RunButtonProps;
+  info: ObjectInfo | undefined;
+  inFile: InEditorFile | undefined;
   refusal?: Refusal;
   ways: WaysIn;
   onStop: () => void;
@@ -32,6 +37,13 @@ export function RunHeader(props: RunHeaderProps) {
   const { opened, name, nodeCount, connection, isDrawn, canRun, button, refusal, ways, onStop, onDrawn, onSaved, onClose, onCopies } =
     props;
   const t = useTranslations("run");
+  const { inFile, info } = props;
+  const editor = info && { isUsual: opened.rawTexts !== undefined, write: () => editorText(opened, info, inFile) };
+  const graphText = () => storedText(opened.graph, withEditorFile(opened.extraData, opened.graph, inFile));
+  async function download() {
+    const text = editor?.isUsual ? (await editor.write()).text : graphText();
+    saveFile(`${name}.json`, new Blob([text], { type: "application/json" }));
+  }
   return (
     <PageHeader
       trail={<span className="max-sm:hidden">{t("title")} /</span>}
@@ -59,16 +71,11 @@ export function RunHeader(props: RunHeaderProps) {
           stored={opened.stored}
           onSaved={onSaved}
           connection={connection}
-          textOf={() => storedText(opened.graph, opened.extraData)}
+          textOf={graphText}
+          editor={editor}
         />
       ) : (
-        <Button
-          tone="quiet"
-          size="icon"
-          aria-label={t("open.download")}
-          title={t("open.download")}
-          onClick={() => saveFile(`${name}.json`, new Blob([storedText(opened.graph, opened.extraData)], { type: "application/json" }))}
-        >
+        <Button tone="quiet" size="icon" aria-label={t("open.download")} title={t("open.download")} onClick={() => void download()}>
           <Download aria-hidden="true" className="size-4" />
         </Button>
       )}
@@ -79,6 +86,20 @@ export function RunHeader(props: RunHeaderProps) {
       <RunButton {...button} className="max-md:hidden" />
     </PageHeader>
   );
+}
+
+/** As the graph editor reads it: the file that it was made of, else a new one that is laid out as the drawing is. */
+async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
+  if (inFile) {
+    const { file, unplaced } = inFile(graph);
+    return { text: writeExactJson(file, 2), unplaced: unplaced.map(({ nodeId, input }) => `#${nodeId} ${input}`) };
+  }
+  const [{ toEditorFile }, { layoutGraph }] = await Promise.all([
+    import("@/lib/contract/editor-workflow/write-file"),
+    import("@/components/graph/graph-layout"),
+  ]);
+  const { file, lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
+  return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
 }
 
 /** On narrow screens under the thumb. */

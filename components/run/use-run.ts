@@ -13,6 +13,7 @@ import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { forgetAttempt, noteAttempt, type Attempt } from "./submit/attempt";
 import { askAfter, sendAttempt } from "./submit/attempt-outcome";
+import { type InEditorFile } from "./workflow/use-editor-file";
 import { onlyPlace, type Placed } from "./workflow/picture-inputs";
 import { keepReceipts, keptReceipts } from "./submit/receipts-note";
 import { type Refusal } from "./workflow/refusal";
@@ -70,14 +71,14 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     keepReceipts(ofTab, context.memberId, store.get().receipts);
   };
   /** Sends what is open, once: a second attempt while the first is on its way is nothing. */
-  async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph) {
+  async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph, inFile?: InEditorFile) {
     const { opened, isSending, uploading } = store.get();
     if (!opened || isSending || uploading.length > 0) return;
     store.dispatch({ type: "sending" });
     const name = opened.name || fallbackName;
     const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
     noteAttempt(ofTab, attempt);
-    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph);
+    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph, inFile);
     const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph });
     answered(opened.serial, attempt, outcome);
   }

@@ -65,7 +65,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
       };
       tell({ act: "begun", set });
       keepPlan(ofTab, plan);
-      await send(set, plannedOf(plan));
+      await send(set, plannedOf(plan, order.inFile));
     },
     /** What is under way comes to its end. */
     stop() {

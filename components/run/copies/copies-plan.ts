@@ -9,6 +9,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Edit, type OpenWorkflow } from "../run-state";
 import { type SeedEdit } from "../form/seeds";
 import { type Submitted, toSubmission } from "../submit/submission";
+import { type InEditorFile } from "../workflow/use-editor-file";
 import { type Planned } from "./send-copies";
 import { labelOf, type Literal } from "./variation";
 
@@ -17,7 +18,7 @@ export type Drawn = {
   seedsOf: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
-export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[] };
+export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
 
 export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
 
@@ -46,14 +47,14 @@ export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, f
   return { edits, texts };
 }
 
-export function plannedOf({ workflow, copies }: CopiesPlan): Planned[] {
+export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFile): Planned[] {
   return copies.map(({ key, label, edits }) => ({
     key,
     label,
     make: () => {
       const graph = withInputs(workflow.graph, edits);
       // The first that is said of an input is what was written.
-      return { graph, submission: toSubmission({ ...workflow, graph }, withInputs(workflow.graph, edits.toReversed())) };
+      return { graph, submission: toSubmission({ ...workflow, graph }, withInputs(workflow.graph, edits.toReversed()), inFile) };
     },
   }));
 }

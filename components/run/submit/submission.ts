@@ -12,7 +12,9 @@ import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";
 import { mergedExtra, readExtra } from "../form/extra-data";
 import { missingClassErrors } from "../form/node-problems";
+import { type InEditorFile, withEditorFile } from "../workflow/use-editor-file";
 import { withWrittenNames } from "../workflow/written-names";
+import { own } from "@/lib/contract/json/own";
 import { type RunOutcome } from "./run-outcome";
 import { type OpenWorkflow } from "../run-state";
 
@@ -34,11 +36,12 @@ export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "ex
 
 /**
  * What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. `written`: the graph
- * before its texts were filled in.
+ * before its texts were filled in. `inFile`: the editor's file gets the values that are sent.
  */
-export function toSubmission(workflow: Submitted, written = workflow.graph): Submission {
+export function toSubmission(workflow: Submitted, written = workflow.graph, inFile?: InEditorFile): Submission {
   const extra = readExtra(workflow.advanced?.extra ?? "");
-  const extraData = mergedExtra(workflow.extraData, extra.ok ? extra.value : {});
+  const brought = withEditorFile(workflow.extraData, withWritten(workflow.graph, written), inFile);
+  const extraData = mergedExtra(brought, extra.ok ? extra.value : {});
   const drawing = withWrittenNames(drawingIn(extraData), written, workflow.graph);
   const targets = workflow.advanced?.targets;
   return {
@@ -52,6 +55,19 @@ export function toSubmission(workflow: Submitted, written = workflow.graph): Sub
       },
     },
   };
+}
+
+/** Texts as they were written, so that the file fills them in anew when it is opened again. */
+function withWritten(sent: Graph, written: Graph): Graph {
+  const nodes = Object.entries(sent).map(([id, node]) => {
+    const before = own(written, id)?.inputs ?? {};
+    const inputs = Object.entries(node.inputs).map(([name, value]) => [
+      name,
+      typeof value === "string" ? (own(before, name) ?? value) : value,
+    ]);
+    return [id, { ...node, inputs: Object.fromEntries(inputs) }] as const;
+  });
+  return Object.fromEntries(nodes);
 }
 
 export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcome {
