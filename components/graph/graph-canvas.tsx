@@ -2,7 +2,8 @@ import { useTranslations } from "next-intl";
 import { type MouseEvent, useMemo } from "react";
 import { cn } from "@/components/ui/cn";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type GraphLayout, type PlacedNode } from "./graph-layout";
+import { own } from "@/lib/contract/json/own";
+import { type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 import { GraphNodeBox } from "./graph-node";
 import { boxesPath, edgesPath } from "./graph-paths";
 import { type NodeMarks, toneOfState } from "./node-marks";
@@ -62,6 +63,9 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
     >
       <svg className="pointer-events-none absolute inset-0 size-full" aria-hidden="true">
         <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`} fill="none">
+          {layout.groups?.map((group, index) => (
+            <GroupBox key={index} group={group} />
+          ))}
           <path d={edges} className="stroke-control" strokeWidth={1.5} />
           <path d={near} className="stroke-accent" strokeWidth={2} />
           {isReadable ? null : <Overview layout={layout} marks={marks} found={found} selected={selected} />}
@@ -72,8 +76,8 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
         style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
       >
         {seen.map((place) => {
-          const node = graph[place.id];
-          return node ? (
+          const node = own(graph, place.id);
+          return node || place.look ? (
             <GraphNodeBox
               key={place.id}
               place={place}
@@ -87,6 +91,27 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
         })}
       </div>
     </div>
+  );
+}
+
+function GroupBox({ group: { title, x, y, width, height, color } }: { group: PlacedGroup }) {
+  const style = color === undefined ? undefined : { stroke: color, fill: color };
+  return (
+    <g>
+      <rect
+        x={x}
+        y={y}
+        width={width}
+        height={height}
+        rx={8}
+        style={style}
+        fillOpacity={0.08}
+        className="fill-off-soft stroke-line-strong"
+      />
+      <text x={x + 12} y={y + 24} className="fill-ink-2 text-[18px] font-semibold">
+        {title}
+      </text>
+    </g>
   );
 }
 

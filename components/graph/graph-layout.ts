@@ -13,14 +13,31 @@ const pitches = {
 const LANE = 16;
 const SWEEPS = 6;
 
-export type PlacedNode = { id: string; x: number; y: number };
+export type PlacedNode = { id: string; x: number; y: number; width: number; height: number; look?: NodeLook };
+/** As the editor's file has it. `title`: of what is no node of the graph. */
+export type NodeLook = {
+  kind: "node" | "subgraph" | "note" | "reroute";
+  title: string;
+  mode?: "muted" | "bypassed";
+  color?: string;
+  text?: string;
+};
+export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
 /** A stretch through a layer between two nodes, along the layers: where it begins, as a point on its line. */
 export type LaneStart = { x: number; y: number };
 /** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they stand in the node's inputs. `via`: what it passes. */
-export type GraphEdge = { source: string; target: string; input: string; via: readonly LaneStart[] };
+export type GraphEdge = {
+  source: string;
+  target: string;
+  input: string;
+  via: readonly LaneStart[];
+  /** How far down its nodes it begins and ends, where that is not their middle. */
+  at?: { from: number; to: number };
+};
 export type GraphLayout = {
   nodes: ReadonlyMap<string, PlacedNode>;
   edges: readonly GraphEdge[];
+  groups?: readonly PlacedGroup[];
   width: number;
   height: number;
   isUpright: boolean;
@@ -64,7 +81,7 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   columns.forEach((column, index) => {
     for (const item of column) {
       const id = ids[item];
-      if (id !== undefined) nodes.set(id, { id, ...at(index * pitch.layer, (places[item] ?? 0) - least - pitch.breadth / 2) });
+      if (id !== undefined) nodes.set(id, { id, ...nodeSize, ...at(index * pitch.layer, (places[item] ?? 0) - least - pitch.breadth / 2) });
     }
   });
   const edges = links.map(({ from, to, input }) => ({

@@ -7,7 +7,7 @@ import { nodeName } from "@/lib/contract/loose-graph";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeSize, type PlacedNode } from "./graph-layout";
 import { type NodeMark, toneOfState } from "./node-marks";
-import { gistOf } from "./node-words";
+import { gistOf, literalsOf } from "./node-words";
 
 const edgeOfTone = {
   ok: "border-l-ok",
@@ -19,9 +19,12 @@ const edgeOfTone = {
 } as const;
 const inkOfTone = { ok: "text-ok", run: "text-run", wait: "text-wait", bad: "text-bad", off: "text-off", unknown: "text-ink-2" } as const;
 
+const ROW = 18;
+
 type GraphNodeBoxProps = {
   place: PlacedNode;
-  node: GraphNode;
+  /** Undefined of what only the editor's drawing has. */
+  node: GraphNode | undefined;
   mark?: NodeMark;
   isSelected: boolean;
   isFound: boolean;
@@ -30,20 +33,29 @@ type GraphNodeBoxProps = {
 
 /** A node of the drawing. Not in the order of Tab: the list beside the drawing is the way for keys. */
 export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected, isFound, onSelect }: GraphNodeBoxProps) {
-  const title = nodeName(node);
+  const t = useTranslations("graph");
+  const { look } = place;
+  const title = node ? nodeName(node) : (look?.title ?? "");
   const tone = mark && toneOfState[mark.state];
-  const gist = gistOf(node);
+  const rows =
+    node && place.height > nodeSize.height + ROW ? literalsOf(node).slice(0, Math.floor((place.height - nodeSize.height) / ROW)) : [];
+  const gist = node && rows.length === 0 ? gistOf(node) : undefined;
+  const id = place.id.slice(place.id.lastIndexOf(":") + 1);
   return (
     <button
       type="button"
       tabIndex={-1}
       data-node={place.id}
       aria-pressed={isSelected}
-      title={`#${place.id} ${title}`}
+      title={look?.text ?? `#${place.id} ${title}`}
       onClick={() => onSelect(place.id)}
-      style={{ left: place.x, top: place.y, width: nodeSize.width, height: nodeSize.height }}
+      style={{ left: place.x, top: place.y, width: place.width, height: place.height }}
       className={cn(
-        "absolute flex flex-col justify-center rounded-md bg-surface px-2.5 text-left hover:bg-sunken",
+        "absolute flex flex-col overflow-hidden rounded-md px-2.5 text-left",
+        look && place.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
+        look?.kind === "note" ? "bg-wait-soft" : "bg-surface hover:bg-sunken",
+        look?.kind === "subgraph" && "border-double border-[3px]",
+        look?.mode && "border-dashed opacity-60",
         tone === "bad" || tone === "run" ? "border-2" : "border border-line-strong",
         (tone === "ok" || tone === "wait") && "border-l-[3px]",
         tone && edgeOfTone[tone],
@@ -54,12 +66,21 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
     >
       <span className="flex w-full items-baseline gap-1">
         <b className={cn("truncate font-semibold", tone === "off" && "text-ink-3")}>{title}</b>
-        <span className="shrink-0 text-ink-3">#{place.id}</span>
+        {look?.kind === "reroute" || look?.kind === "note" ? null : <span className="shrink-0 text-ink-3">#{look ? id : place.id}</span>}
+        {look?.mode ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
       </span>
       <span className="flex w-full items-center gap-1 text-xs text-ink-3">
         {mark ? <MarkWord mark={mark} /> : null}
         {gist ? <span className="min-w-0 truncate">{gist}</span> : null}
       </span>
+      {look?.text ? <span className="mt-1 w-full text-xs whitespace-pre-wrap text-ink-2">{look.text}</span> : null}
+      {rows.map(([name, text]) => (
+        <span key={name} className="flex w-full items-baseline justify-between gap-2 text-xs leading-[18px]">
+          <span className="shrink-0 text-ink-3">{name}</span>
+          <span className="min-w-0 truncate">{text}</span>
+        </span>
+      ))}
+      {look?.color ? <span aria-hidden="true" className="absolute inset-x-0 top-0 h-[3px]" style={{ background: look.color }} /> : null}
     </button>
   );
 });

@@ -1,19 +1,19 @@
-import { type GraphEdge, type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
+import { type GraphEdge, type GraphLayout, type PlacedNode } from "./graph-layout";
 
-type Ends = { from: PlacedNode; to: PlacedNode; via: GraphEdge["via"] };
+type Ends = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">;
 
 /**
  * From the right of one node to the left of another, upright from the foot to the head: a curve between layers, straight on through those it passes.
  * One that closes a loop swings out on both sides.
  */
-function edgePath({ from, to, via }: Ends, isUpright: boolean): string {
-  const { width, height } = nodeSize;
+function edgePath({ from, to, via, at: slots }: Ends, isUpright: boolean): string {
+  const { width, height } = from;
   const extent = isUpright ? height : width;
   const p = (along: number, across: number) => (isUpright ? `${n(across)} ${n(along)}` : `${n(along)} ${n(across)}`);
   const along = ({ x, y }: { x: number; y: number }) => (isUpright ? y : x);
   const across = ({ x, y }: { x: number; y: number }) => (isUpright ? x : y);
   const breadth = isUpright ? width : height;
-  let at = { along: along(from) + extent, across: across(from) + breadth / 2 };
+  let at = { along: along(from) + extent, across: across(from) + (slots?.from ?? breadth / 2) };
   let path = `M${p(at.along, at.across)}`;
   const curveTo = (next: typeof at) => {
     const bend = Math.max(28, Math.min(160, Math.abs(next.along - at.along) / 2));
@@ -25,24 +25,23 @@ function edgePath({ from, to, via }: Ends, isUpright: boolean): string {
     at = { along: at.along + extent, across: at.across };
     path += `L${p(at.along, at.across)}`;
   }
-  curveTo({ along: along(to), across: across(to) + breadth / 2 });
+  curveTo({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
   return path;
 }
 
 /** All of them as one shape: thousands of links are one element of the page. */
 export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
-    .map(({ source, target, via }) => {
+    .map(({ source, target, ...way }) => {
       const [from, to] = [nodes.get(source), nodes.get(target)];
-      return from && to ? edgePath({ from, to, via }, isUpright) : "";
+      return from && to ? edgePath({ from, to, ...way }, isUpright) : "";
     })
     .join("");
 }
 
 /** Nodes as plain boxes, as one shape. */
 export function boxesPath(nodes: readonly PlacedNode[]): string {
-  const { width, height } = nodeSize;
-  return nodes.map(({ x, y }) => `M${n(x)} ${n(y)}h${width}v${height}h${-width}z`).join("");
+  return nodes.map(({ x, y, width, height }) => `M${n(x)} ${n(y)}h${width}v${height}h${-width}z`).join("");
 }
 
 function n(value: number): string {

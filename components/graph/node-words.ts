@@ -22,6 +22,14 @@ export function gistOf(node: GraphNode): string | undefined {
   return number && `${number[0]} ${String(number[1])}`;
 }
 
+/** Values in one line each; a mask tells nothing. */
+export function literalsOf({ inputs }: GraphNode): [name: string, text: string][] {
+  return Object.entries(inputs).flatMap(([name, value]): [string, string][] => {
+    const text = typeof value === "string" ? value.slice(0, 80) : writeExactJson(value).slice(0, 80);
+    return isLink(value) || text.includes(MASK) ? [] : [[name, text]];
+  });
+}
+
 /** In the graph's own order; by id, class or title, in any case. An id that is exactly it comes first. */
 export function searchNodes(graph: Graph, words: string): string[] {
   const wanted = words.trim().toLowerCase().replace(/^#/, "");

@@ -1,5 +1,5 @@
 import { fitted, type Point, type Size, type Viewport } from "@/components/ui/hooks/viewport";
-import { type GraphLayout, nodeSize, type PlacedNode } from "./graph-layout";
+import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
 
@@ -21,8 +21,8 @@ export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling:
   };
   return {
     scale: START_SCALE,
-    x: at(size.width, layout.width, first?.x ?? 0, nodeSize.width, !isUpright),
-    y: at(size.height, layout.height, first?.y ?? 0, nodeSize.height, isUpright),
+    x: at(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
+    y: at(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
   };
 }
 
@@ -43,7 +43,7 @@ export const READABLE = 0.4;
 /** All of it is seen, and can be read. */
 export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
   const [left, top] = [node.x * scale + x, node.y * scale + y];
-  const isInside = left >= 0 && top >= 0 && left + nodeSize.width * scale <= size.width && top + nodeSize.height * scale <= size.height;
+  const isInside = left >= 0 && top >= 0 && left + node.width * scale <= size.width && top + node.height * scale <= size.height;
   return isInside && scale >= READABLE;
 }
 
@@ -52,21 +52,21 @@ export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Vi
   const next = Math.max(scale, 0.8);
   return {
     scale: next,
-    x: size.width / 2 - (node.x + nodeSize.width / 2) * next,
-    y: size.height / 2 - (node.y + nodeSize.height / 2) * next,
+    x: size.width / 2 - (node.x + node.width / 2) * next,
+    y: size.height / 2 - (node.y + node.height / 2) * next,
   };
 }
 
 export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
   const [left, top] = [node.x * scale + x, node.y * scale + y];
-  return left < size.width && top < size.height && left + nodeSize.width * scale > 0 && top + nodeSize.height * scale > 0;
+  return left < size.width && top < size.height && left + node.width * scale > 0 && top + node.height * scale > 0;
 }
 
 /** Which node lies under a pixel. */
 export function nodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, at: Point): PlacedNode | undefined {
   const [unitX, unitY] = [(at.x - x) / scale, (at.y - y) / scale];
   for (const node of nodes) {
-    if (unitX >= node.x && unitX <= node.x + nodeSize.width && unitY >= node.y && unitY <= node.y + nodeSize.height) return node;
+    if (unitX >= node.x && unitX <= node.x + node.width && unitY >= node.y && unitY <= node.y + node.height) return node;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { Maximize, Minus, Plus } from "lucide-react";
+import { ChevronRight, Maximize, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useMemo, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
@@ -7,9 +7,12 @@ import { cn } from "@/components/ui/cn";
 import { Input } from "@/components/ui/controls/input";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type EditorFile, isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { boxOf, type Inside, layoutEditorFile, namesOf } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
-import { layoutGraph } from "./graph-layout";
+import { type GraphLayout, layoutGraph } from "./graph-layout";
 import { NodeList } from "./node-list";
 import { callingNode, type NodeMarks } from "./node-marks";
 import { NodePanel } from "./node-panel";
@@ -36,23 +39,38 @@ type WorkflowGraphProps = {
   /** The same nodes and links, and an object that stays while values are typed: the drawing is laid out once. */
   shape?: Graph;
   /** Where it can be saved to, and what it is called there. */
+  /** The editor's file of it: then it is drawn as the editor has it. */
+  drawing?: JsonObject;
   save?: { title: string; connection?: string; textOf: () => string | undefined };
   className?: string;
 };
 
 /** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
-export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, save, className }: WorkflowGraphProps) {
+export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, drawing, save, className }: WorkflowGraphProps) {
   const t = useTranslations("graph");
   // Beside a form and on a phone the frame is narrow.
   const isPhone = useMedia(PHONE);
   const isUpright = beside !== undefined || isPhone;
-  const layout = useMemo(() => layoutGraph(shape, isUpright), [shape, isUpright]);
+  const file = useMemo(() => fileOf(drawing, shape), [drawing, shape]);
+  const [inside, setInside] = useState<Inside>(outside);
+  const layout = useMemo(() => (file ? layoutEditorFile(file, inside) : layoutGraph(shape, isUpright)), [file, inside, shape, isUpright]);
+  const boxMarks = useMemo(() => (file ? withBoxes(layout, marks) : marks), [file, layout, marks]);
   const calling = useMemo(() => callingNode(marks), [marks]);
   const viewport = useViewport(layout, calling);
   const [face, setFace] = useState<(typeof faces)[number]>("drawing");
   const [opened, setOpened] = useState<string>();
   const selected = beside ? beside.selected : opened;
-  const select = beside ? beside.onSelect : setOpened;
+  const selectNode = beside ? beside.onSelect : setOpened;
+  function select(id: string) {
+    if (Object.hasOwn(graph, id)) return selectNode(id);
+    // A box of the editor's drawing that is no node of the graph: a subgraph is looked into.
+    const into = file && layout.nodes.get(id)?.look?.kind === "subgraph" ? id.split(":") : undefined;
+    if (into) enter(into);
+  }
+  function enter(into: Inside) {
+    setInside(into);
+    viewport.fit();
+  }
   const [followed, setFollowed] = useState(selected);
   const [words, setWords] = useState("");
   const [answered, setAnswered] = useState<number>();
@@ -69,8 +87,11 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     if (place) viewport.reveal(place);
   }
   if (beside && selected !== followed && viewport.size.width > 0) {
-    setFollowed(selected);
-    const place = selected === undefined ? undefined : layout.nodes.get(selected);
+    const box = file && selected !== undefined ? boxOf(file, selected) : undefined;
+    const place = layout.nodes.get(box?.id ?? selected ?? "");
+    // In another subgraph: that is drawn first.
+    if (box && !place) setInside(box.inside);
+    else setFollowed(selected);
     if (place) viewport.reveal(place);
   }
   // The frame must have its size before anything can be in its middle.
@@ -87,7 +108,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   return (
     <Card
       title={t("title")}
-      note={t("nodes", { count: layout.nodes.size })}
+      note={t("nodes", { count: Object.keys(graph).length })}
       actions={
         <>
           {save ? <SaveWorkflow {...save} tone="quiet" size="small" /> : null}
@@ -142,12 +163,28 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
           ) : null}
         </form>
       )}
+      {file && inside.length > 0 && face === "drawing" ? (
+        <nav aria-label={t("trail")} className="flex flex-wrap items-center gap-1 border-b border-line px-2 py-1">
+          {[t("outside"), ...namesOf(file, inside)].map((name, depth) => (
+            <Button
+              key={depth}
+              size="small"
+              tone="quiet"
+              aria-current={depth === inside.length ? "location" : undefined}
+              onClick={() => enter(inside.slice(0, depth))}
+            >
+              {depth > 0 ? <ChevronRight aria-hidden="true" className="size-3.5" /> : null}
+              {name}
+            </Button>
+          ))}
+        </nav>
+      ) : null}
       {face === "json" ? <GraphJson json={json} fileName={fileName} className={height} /> : null}
       <div className={cn("min-h-0 flex-1", face === "json" ? "hidden" : "grid", isPanelOpen && "lg:grid-cols-[minmax(0,1fr)_280px]")}>
         {face === "list" ? (
           <NodeList
             graph={graph}
-            ids={isSearching ? found : [...layout.nodes.keys()]}
+            ids={isSearching ? found : file ? Object.keys(graph) : [...layout.nodes.keys()]}
             marks={marks}
             selected={selected}
             onSelect={select}
@@ -157,7 +194,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
         <GraphCanvas
           graph={graph}
           layout={layout}
-          marks={marks}
+          marks={boxMarks}
           viewport={viewport}
           selected={selected}
           found={foundSet}
@@ -171,4 +208,25 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
       </div>
     </Card>
   );
+}
+
+const outside: Inside = [];
+
+/** Only a file that has a place for each node: a graph may have been changed without it. */
+function fileOf(drawing: JsonObject | undefined, graph: Graph): EditorFile | undefined {
+  if (!isEditorFile(drawing)) return undefined;
+  const file = readEditorFile(drawing);
+  return Object.keys(graph).every((id) => boxOf(file, id)) ? file : undefined;
+}
+
+/** A box that stands for several nodes has the mark of the first of them. */
+function withBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {
+  const all = new Map(marks);
+  for (const [id, mark] of marks) {
+    for (let at = id.lastIndexOf(":"); at > 0; at = id.lastIndexOf(":", at - 1)) {
+      const box = id.slice(0, at);
+      if (layout.nodes.has(box) && !all.has(box)) all.set(box, mark);
+    }
+  }
+  return all;
 }

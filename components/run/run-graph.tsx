@@ -5,6 +5,7 @@ import { type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type PlacedProblems } from "./form/node-problems";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { drawingIn } from "@/lib/contract/workflow-name";
 import { own } from "@/lib/contract/json/own";
 import { type OpenWorkflow } from "./run-state";
 
@@ -33,6 +34,7 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
     <Graph
       graph={titled}
       shape={original}
+      drawing={drawingIn(extraData)}
       marks={marks}
       json={json}
       fileName={`${name}.json`}

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "react";
-import { type WrittenFile } from "@/lib/contract/editor-workflow/write-values";
+import { type withValues, type WrittenFile } from "@/lib/contract/editor-workflow/write-values";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -7,20 +7,24 @@ import { drawingIn } from "@/lib/contract/workflow-name";
 
 /** The editor's own file of a workflow, with the values of this graph in it. */
 export type InEditorFile = (graph: Graph) => WrittenFile;
-type Module = typeof import("@/lib/contract/editor-workflow/write-values");
+type Write = typeof withValues;
 
 /** Undefined where the workflow has no such file, or what it takes to write it is not there yet. */
 export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): InEditorFile | undefined {
   const drawing = drawingIn(extraData);
   const isFile = Array.isArray(drawing?.nodes);
-  const [module, setModule] = useState<Module>();
+  const [write, setWrite] = useState<Write>();
   useEffect(() => {
     // Without it the file goes along as it was opened.
-    if (isFile) import("@/lib/contract/editor-workflow/write-values").then(setModule, () => undefined);
+    if (isFile)
+      import("@/lib/contract/editor-workflow/write-values").then(
+        (module) => setWrite(() => module.withValues),
+        () => undefined,
+      );
   }, [isFile]);
   return useMemo(
-    () => (module && drawing && isFile && info ? (graph) => module.withValues(drawing, graph, info) : undefined),
-    [module, drawing, isFile, info],
+    () => (write && drawing && isFile && info ? (graph) => write(drawing, graph, info) : undefined),
+    [write, drawing, isFile, info],
   );
 }
 

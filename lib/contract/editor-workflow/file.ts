@@ -20,7 +20,8 @@ export type EditorNode = {
   firstValue?: number;
 };
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
-export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink> };
+/** `raw`: the object in the file, for what only a drawing needs. */
+export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
 export type Port = { name: string; type: string; links: readonly string[] };
 export type Definition = Net & { name: string; inputs: readonly Port[]; outputs: readonly Port[] };
 export type EditorFile = Net & { definitions: ReadonlyMap<string, Definition>; groupNodes: JsonObject; linksByRule: boolean };
@@ -65,7 +66,7 @@ export function readNode(value: unknown): EditorNode[] {
 }
 
 function readNet(net: JsonObject): Net {
-  return { nodes: listOf(net.nodes).flatMap((node) => readNode(node)), links: new Map(listOf(net.links).flatMap(readLink)) };
+  return { nodes: listOf(net.nodes).flatMap((node) => readNode(node)), links: new Map(listOf(net.links).flatMap(readLink)), raw: net };
 }
 
 function readSlot(value: unknown): Slot[] {

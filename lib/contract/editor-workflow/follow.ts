@@ -9,8 +9,8 @@ import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot, slotNamed } from "./file";
 import { type Home, homeOf, socketsOf, widgetsOf } from "./values";
 
-const MUTED = 2;
-const BYPASSED = 4;
+export const MUTED = 2;
+export const BYPASSED = 4;
 const REROUTE = "Reroute";
 const PRIMITIVE = "PrimitiveNode";
 const notes = new Set(["Note", "MarkdownNote"]);
@@ -38,6 +38,14 @@ export type Following = {
 
 export function isNeverSent({ type }: EditorNode): boolean {
   return type === REROUTE || type === PRIMITIVE || notes.has(type);
+}
+
+export function isReroute({ type }: EditorNode): boolean {
+  return type === REROUTE;
+}
+
+export function isNote({ type }: EditorNode): boolean {
+  return notes.has(type);
 }
 
 function isPrimitive({ type }: EditorNode): boolean {

@@ -64,7 +64,7 @@ export function expandGroupNode(
     return { ...node, inputs: slots };
   });
   const outputs = outputsOf(nodes, info, group, links);
-  return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs } };
+  return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs, raw: group } };
 }
 
 /** In the order in which the editor names them outside: widgets first. */

@@ -99,7 +99,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       const source = follow(place, slot, following);
       const { name } = slot;
       if (source.kind === "output") inputs[name] = [source.id, source.slot];
-      else if (source.kind === "value" && slot.hasWidget) {
+      else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) {
         const value = sentValue(source.value, known, name);
         inputs[name] = source.isRaw ? value : filled(node, nodeId, name, value);
         homes.set(`${nodeId} ${name}`, source.home);

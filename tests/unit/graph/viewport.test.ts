@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { searchNodes, inputsOf } from "@/components/graph/node-words";
+import { nodeSize } from "@/components/graph/graph-layout";
 import { callingNode } from "@/components/graph/node-marks";
 import { centredOn, isInView, isReadable, nodeAt, started } from "@/components/graph/viewport";
 import { fitted, zoomed } from "@/components/ui/hooks/viewport";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 const size = { width: 800, height: 400 };
-const node = { id: "1", x: 1000, y: 500 };
+const node = { id: "1", x: 1000, y: 500, ...nodeSize };
 
 describe("what is seen of a drawing", () => {
   it("fits all of it and never enlarges it", () => {
@@ -64,8 +65,8 @@ describe("the words of a node", () => {
 describe("where a drawing starts", () => {
   const narrow = { width: 358, height: 360 };
   const nodes = new Map([
-    ["1", { id: "1", x: 0, y: 40 }],
-    ["2", { id: "2", x: 1400, y: 900 }],
+    ["1", { id: "1", x: 0, y: 40, ...nodeSize }],
+    ["2", { id: "2", x: 1400, y: 900, ...nodeSize }],
   ]);
   const layout = { nodes, width: 1568, height: 946, isUpright: false };
 
@@ -76,22 +77,22 @@ describe("where a drawing starts", () => {
 
   it("is its first node in a size that can be read, where all of it would be shapes", () => {
     const view = started(layout, narrow, undefined);
-    expect(isReadable({ id: "1", x: 0, y: 40 }, view, narrow)).toBe(true);
+    expect(isReadable({ id: "1", x: 0, y: 40, ...nodeSize }, view, narrow)).toBe(true);
     expect(view.scale).toBeGreaterThan(0.8);
   });
 
   it("is the middle of its first row, where it stands upright", () => {
     const wide = new Map([
-      ["1", { id: "1", x: 900, y: 0 }],
-      ["2", { id: "2", x: 0, y: 92 }],
+      ["1", { id: "1", x: 900, y: 0, ...nodeSize }],
+      ["2", { id: "2", x: 0, y: 92, ...nodeSize }],
     ]);
     const view = started({ nodes: wide, width: 1800, height: 3000, isUpright: true }, narrow, undefined);
-    expect(isReadable({ id: "1", x: 900, y: 0 }, view, narrow)).toBe(true);
+    expect(isReadable({ id: "1", x: 900, y: 0, ...nodeSize }, view, narrow)).toBe(true);
   });
 
   it("is the node that calls for attention, in the middle", () => {
     const view = started(layout, narrow, "2");
-    expect(isReadable({ id: "2", x: 1400, y: 900 }, view, narrow)).toBe(true);
+    expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);
   });
 });
 

@@ -154,3 +154,16 @@ test("inputs of one name are told apart by their order", () => {
   }));
   expect(convert({ ...file, nodes }).graph["2:5"]?.inputs).toEqual({ images: ["1", 1], also: ["1", 0] });
 });
+
+test("a value shown outside goes into every place on its input, those without a widget too", () => {
+  const shared = definition(
+    INNER,
+    [
+      { id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] },
+      { id: 6, type: "Sink", in: { any: [-10, 0] } },
+    ],
+    { inputs: ["radius"] },
+  );
+  const { graph } = convert(using({ in: {} }, [shared]));
+  expect(graph["2:6"]?.inputs).toEqual({ any: 6 });
+});

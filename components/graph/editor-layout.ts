@@ -1,0 +1,140 @@
+// The editor's own drawing of a workflow: its places, sizes, colours and groups, one subgraph at a time.
+// Guarantees: pure; bounded, whatever the file holds: what has no readable place stands at the beginning. Ids are those of the graph.
+
+import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/follow";
+import { type EditorFile, type EditorNode, listOf, type Net } from "@/lib/contract/editor-workflow/file";
+import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
+
+/** In the editor's units: the head of a node stands above its place. */
+const HEAD = 30;
+const SLOT = 20;
+const COLLAPSED = 160;
+const smallest = { width: 60, height: 10 };
+const largest = { width: 3_000, height: 6_000 };
+const FARTHEST = 200_000;
+
+/** `at`: ids of the uses that lead there, from the outside in. */
+export type Inside = readonly string[];
+
+/** Where a node of the graph is drawn: in which subgraph, and by which of its boxes. */
+export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: string } | undefined {
+  if (file.nodes.some(({ id }) => id === nodeId)) return { inside: [], id: nodeId };
+  const parts = nodeId.split(":");
+  for (let at = parts.length - 1; at >= 0; at--) {
+    const inside = parts.slice(0, at);
+    if (netAt(file, inside)?.nodes.some(({ id }) => id === parts[at])) return { inside, id: parts.slice(0, at + 1).join(":") };
+  }
+  return undefined;
+}
+
+function netAt(file: EditorFile, inside: Inside): Net | undefined {
+  let net: Net | undefined = file;
+  for (const id of inside) net = file.definitions.get(net?.nodes.find((node) => node.id === id)?.type ?? "");
+  return net;
+}
+
+/** What each use on the way is called. */
+export function namesOf(file: EditorFile, inside: Inside): string[] {
+  return inside.map((id, at) => {
+    const use = netAt(file, inside.slice(0, at))?.nodes.find((node) => node.id === id);
+    return use ? nameOf(file, use) : id;
+  });
+}
+
+function nameOf(file: EditorFile, { title, type }: EditorNode): string {
+  return title ?? file.definitions.get(type)?.name ?? type.replace(/^workflow[>/]/, "");
+}
+
+export function layoutEditorFile(file: EditorFile, inside: Inside): GraphLayout {
+  const net = netAt(file, inside) ?? file;
+  const prefix = inside.map((id) => `${id}:`).join("");
+  const all = net.nodes.map((node) => placed(file, node, prefix));
+  const groups = listOf(net.raw.groups).flatMap(groupOf);
+  const boxes = [...all, ...groups];
+  const [left, top] = [Math.min(...boxes.map(({ x }) => x), Infinity), Math.min(...boxes.map(({ y }) => y), Infinity)];
+  const moved = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
+  const nodes = new Map(all.map((node) => [node.id, moved(node)]));
+  return {
+    nodes,
+    groups: groups.map(moved),
+    edges: edgesOf(net, prefix, nodes),
+    width: boxes.reduce((most, { x, width }) => Math.max(most, x + width - left), 0),
+    height: boxes.reduce((most, { y, height }) => Math.max(most, y + height - top), 0),
+    isUpright: false,
+  };
+}
+
+function placed(file: EditorFile, node: EditorNode, prefix: string): PlacedNode {
+  const { raw, mode } = node;
+  const [x, y] = pair(raw.pos, [0, 0]);
+  const [width, height] = pair(raw.size, [200, 60]);
+  const isCollapsed = objectOf(raw.flags)?.collapsed === true;
+  const kind = file.definitions.has(node.type) ? "subgraph" : isNote(node) ? "note" : isReroute(node) ? "reroute" : "node";
+  const color = colorOf(raw.bgcolor) ?? colorOf(raw.color);
+  const text = kind === "note" ? textOf(listOf(node.values)[0]) : undefined;
+  return {
+    id: prefix + node.id,
+    x: bounded(x, -FARTHEST, FARTHEST),
+    y: bounded(y, -FARTHEST, FARTHEST) - HEAD,
+    width: isCollapsed ? COLLAPSED : bounded(width, smallest.width, largest.width),
+    height: HEAD + (isCollapsed ? 0 : bounded(height, smallest.height, largest.height)),
+    look: {
+      kind,
+      title: kind === "reroute" ? "" : nameOf(file, node),
+      ...(mode === MUTED && { mode: "muted" as const }),
+      ...(mode === BYPASSED && { mode: "bypassed" as const }),
+      ...(color !== undefined && { color }),
+      ...(text !== undefined && { text: text.slice(0, 2_000) }),
+    },
+  };
+}
+
+function groupOf(value: unknown): PlacedGroup[] {
+  const group = objectOf(value);
+  const bounding = listOf(group?.bounding).map(numberOf);
+  const [x, y, width, height] = bounding;
+  if (!group || x === undefined || y === undefined || width === undefined || height === undefined) return [];
+  const color = colorOf(group.color);
+  return [
+    {
+      title: textOf(group.title)?.slice(0, 200) ?? "",
+      x: bounded(x, -FARTHEST, FARTHEST),
+      y: bounded(y, -FARTHEST, FARTHEST),
+      width: bounded(width, 1, FARTHEST),
+      height: bounded(height, 1, FARTHEST),
+      ...(color !== undefined && { color }),
+    },
+  ];
+}
+
+/** Links of the file, muted and bypassed nodes and reroutes among their ends. */
+function edgesOf(net: Net, prefix: string, nodes: ReadonlyMap<string, PlacedNode>): GraphEdge[] {
+  return net.nodes.flatMap((node) =>
+    node.inputs.flatMap(({ link, name }, slot): GraphEdge[] => {
+      const found = net.links.get(link ?? "");
+      const [from, to] = [found && nodes.get(prefix + found.origin), nodes.get(prefix + node.id)];
+      if (!found || !from || !to) return [];
+      return [{ source: from.id, target: to.id, input: name, via: [], at: { from: slotAt(from, found.originSlot), to: slotAt(to, slot) } }];
+    }),
+  );
+}
+
+function slotAt({ height, look }: PlacedNode, slot: number): number {
+  return look?.kind === "reroute" || height <= HEAD ? height / 2 : Math.min(height - 6, HEAD + (slot + 0.5) * SLOT);
+}
+
+function pair(value: unknown, usual: readonly [number, number]): readonly [number, number] {
+  const keyed: JsonObject = objectOf(value) ?? {};
+  const [first, second] = Array.isArray(value) ? listOf(value) : [keyed["0"], keyed["1"]];
+  return [numberOf(first) ?? usual[0], numberOf(second) ?? usual[1]];
+}
+
+function bounded(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}
+
+/** A file names colours freely, and they go into the page. */
+function colorOf(value: unknown): string | undefined {
+  return typeof value === "string" && /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value) ? value : undefined;
+}
