@@ -1,6 +1,7 @@
 import { type ReactNode } from "react";
 import { EmbedShell } from "@/components/embed/embed-shell";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
+import { ReadOnlyWatch } from "@/components/frame/read-only-notice";
 import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
@@ -12,9 +13,14 @@ import { getSignInMethods } from "@/lib/server/queries/sign-in";
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const viewer = await requireViewer({ isFrame: true });
   const [{ connection, connections }, methods] = await Promise.all([getFrame(viewer), getSignInMethods(viewer)]);
-  const { name, email, role } = viewer;
+  const { memberId, name, email, role } = viewer;
   const content = <KnownConnection>{children}</KnownConnection>;
-  const waysIn = <WaysIn canAdd={viewer.can("operator")} />;
+  const beside = (
+    <>
+      <WaysIn canAdd={viewer.can("operator")} />
+      <ReadOnlyWatch isReadOnly={viewer.readOnly !== undefined} />
+    </>
+  );
   if (viewer.credential.kind === "embed") {
     return (
       <EmbedShell
@@ -24,7 +30,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
         currentId={connection?.id}
       >
         {content}
-        {waysIn}
+        {beside}
       </EmbedShell>
     );
   }
@@ -32,13 +38,13 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
     <Shell
       readOnly={viewer.readOnly}
       signOutAt={signOutAt(viewer)}
-      member={{ name, email, role }}
+      member={{ id: memberId, name, email, role }}
       methods={methods}
       connections={connections}
       currentId={connection?.id}
     >
       <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn()}>{content}</MayShare>
-      {waysIn}
+      {beside}
     </Shell>
   );
 }

@@ -2,8 +2,22 @@
 
 import { Lock } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useTransition } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { onHeard } from "@/lib/browser/heard";
 import { type ReadOnlyView } from "@/lib/contract/console";
+
+/** A page that is open is rendered again once an answer says otherwise: the notice comes or goes, and so does what may be done. */
+export function ReadOnlyWatch({ isReadOnly }: { isReadOnly: boolean }) {
+  const router = useRouter();
+  const [isPending, startTransition] = useTransition();
+  const look = useEffectEvent((said: boolean | undefined) => {
+    if (said !== undefined && said !== isReadOnly && !isPending) startTransition(() => router.refresh());
+  });
+  useEffect(() => onHeard((heard) => look(heard.isReadOnly)), []);
+  return null;
+}
 
 /** At the head of every page, for everybody: who asks why nothing can be changed finds it here. */
 export function ReadOnlyNotice({ readOnly: { since, by, note } }: { readOnly: ReadOnlyView }) {

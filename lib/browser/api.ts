@@ -4,6 +4,7 @@
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
 import { confirmIdentity } from "./confirm";
 import { tellHeard } from "./heard";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
@@ -35,8 +36,15 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     });
     const body = await response.text();
     const { status } = response;
+    const said = response.headers.get(READ_ONLY_HEADER);
     const result = response.ok ? readValue<T>(response, body) : failed(readFailure(status, response.headers.get("retry-after"), body));
-    tellHeard({ path, method: rest.method ?? "GET", status, ...(result.ok && { value: result.value }) });
+    tellHeard({
+      path,
+      method: rest.method ?? "GET",
+      status,
+      ...(result.ok && { value: result.value }),
+      ...(said !== null && { isReadOnly: said === "1" }),
+    });
     return result;
   } catch (cause) {
     return failed(failureOfThrown(cause));

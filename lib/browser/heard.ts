@@ -1,7 +1,9 @@
-// What the console's API answered in this page, for whoever follows along: an embedded page tells its host of jobs, and renews its session.
+// What the console's API answered in this page, for whoever follows along: an embedded page tells its host of jobs, and renews its session; every page
+// hears whether the console is read-only.
 // Must never: hold anything; whoever listens gets each answer once.
 
-type Heard = { path: string; method: string; status: number; value?: unknown };
+/** `isReadOnly`: whether the console is, where the answer says so. */
+type Heard = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
 type Listener = (heard: Heard) => void;
 
 const listeners = new Set<Listener>();

@@ -9,12 +9,13 @@ import { ACT_HEADER, readActId } from "@/lib/contract/audit/act-id";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
+import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken, isTokenInAddress } from "../auth/given-token";
 import { type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
-import { refusedAsReadOnly } from "../auth/read-only";
+import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { type Member } from "../store/members";
@@ -141,6 +142,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
+    if (guard.role !== "public") await tellReadOnly(answer);
     if (noted.isWritten || (changes && noted.by))
       await audit({ action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) }, noted, result);
     if (request.method !== "HEAD") return answer;
@@ -149,6 +151,17 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
     return new Response(null, answer);
   }
   return Object.assign(handle, { guard });
+}
+
+/** Pages that are open look at it: not strangers, nor what loads a picture. */
+async function tellReadOnly({ status, headers }: Response): Promise<void> {
+  if (status === 401 || headers.get("content-type") !== "application/json") return;
+  try {
+    headers.set(READ_ONLY_HEADER, (await readReadOnly()) ? "1" : "0");
+  } catch (err) {
+    // What was done is done, and its answer goes out.
+    composition().log.warn({ err }, "whether the console is read-only could not be read");
+  }
 }
 
 async function attempt(

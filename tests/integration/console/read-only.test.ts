@@ -91,6 +91,14 @@ describe("while it is on", () => {
     expect((await harness.request("/api/console/account/sessions", { as: "viewer", method: "DELETE" })).status).toBe(204);
   });
 
+  test("each answer to a member says so to the page that is open, and nothing to a stranger", async () => {
+    const said = async (as?: "viewer") => (await harness.request("/api/console/account", { as })).headers.get("x-lightdesk-read-only");
+    expect([await said("viewer"), await said()]).toEqual(["1", null]);
+    await end("owner");
+    expect(await said("viewer")).toBe("0");
+    await make("admin");
+  });
+
   test("an invitation waits, and a reset link gives its new password", async () => {
     const { store, now } = harness.console;
     const about = { role: "viewer", invitedBy: harness.viewerOf("owner").memberId, expiresAt: now() + 60_000, createdAt: now() } as const;
