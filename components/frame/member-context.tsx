@@ -1,16 +1,20 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { createContext, type ReactNode, useContext } from "react";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
+import { keepTo } from "@/lib/browser/persisted";
 import { type Role } from "@/lib/contract/roles";
 
 /** `signOutAt`: a proxy signs people in and out, there; null: it does not say where. */
-type Member = { role: Role; isReadOnly?: boolean; signOutAt?: string | null };
+type Member = { id?: string; role: Role; isReadOnly?: boolean; signOutAt?: string | null };
 
 const Current = createContext<Member | undefined>(undefined);
 
 /** Whose pages these are: what a control offers. What is allowed is judged by the server alone. */
-export function MemberProvider({ role, isReadOnly = false, signOutAt, children }: Member & { children: ReactNode }) {
+export function MemberProvider({ id, role, isReadOnly = false, signOutAt, children }: Member & { children: ReactNode }) {
+  useEffect(() => {
+    if (id !== undefined) keepTo(id);
+  }, [id]);
   return <Current value={{ role, isReadOnly, signOutAt }}>{children}</Current>;
 }
 

@@ -34,7 +34,7 @@ type ShellProps = {
 export function Shell({ member, methods, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
-    <MemberProvider role={member.role} isReadOnly={readOnly !== undefined} signOutAt={signOutAt}>
+    <MemberProvider id={member.id} role={member.role} isReadOnly={readOnly !== undefined} signOutAt={signOutAt}>
       <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
         <a
           href="#content"
@@ -84,7 +84,7 @@ export function Shell({ member, methods, connections, currentId, readOnly, signO
   );
 }
 
-type FrameMember = { name: string; email: string; role: Role };
+type FrameMember = { id: string; name: string; email: string; role: Role };
 
 function MemberRow({ member }: { member: FrameMember }) {
   const t = useTranslations("frame.member");

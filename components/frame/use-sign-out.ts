@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { showToast } from "@/components/ui/toast-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { forgetPerson } from "@/lib/browser/persisted";
 import { signOut } from "@/lib/browser/session";
 import { useSignOutAt } from "./member-context";
 
@@ -13,10 +14,12 @@ export function useSignOut() {
     setBusy(true);
     // The question was asked already, and after the session is ended there would be nothing to stay for.
     leaveUnasked(true);
-    if (signOutAt) return window.location.assign(signOutAt);
     // A full load, so that nothing of the member stays in memory.
-    const target = await signOut();
-    if (target !== undefined) return window.location.assign(target);
+    const target = signOutAt ?? (await signOut());
+    if (target !== undefined) {
+      forgetPerson();
+      return window.location.assign(target);
+    }
     leaveUnasked(false);
     setBusy(false);
     showToast({ tone: "bad", text: t("signOutFailed") });

@@ -12,6 +12,43 @@ export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export const ofTab: KeptIn = () => window.sessionStorage;
 export const ofBrowser: KeptIn = () => window.localStorage;
 
+/** Nothing more is kept in the tab, neither by what writes as the page goes. */
+let isTabLeft = false;
+
+function forgetOfTab(): void {
+  const { sessionStorage } = window;
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith("lightdesk")) sessionStorage.removeItem(name);
+}
+
+/** The member signs out: what was typed and not sent goes from this tab. What this browser is set to stays. */
+export function forgetPerson(): void {
+  isTabLeft = true;
+  try {
+    forgetOfTab();
+  } catch {
+    // Forbidden: then nothing was kept.
+  }
+}
+
+/** Signed in is somebody else than before, whose session ended by itself: nothing of theirs is left to find. */
+export function keepTo(memberId: string): void {
+  const whose = (storage: KeptIn) => persisted("lightdesk.member", (kept) => (typeof kept === "string" ? kept : undefined), storage);
+  const [tab, browser] = [whose(ofTab), whose(ofBrowser)];
+  try {
+    if (tab.get() !== undefined && tab.get() !== memberId) forgetOfTab();
+    if (browser.get() !== undefined && browser.get() !== memberId) for (const name of ofOne) window.localStorage.removeItem(name);
+    // What shows one of them looks again.
+    window.dispatchEvent(new StorageEvent("storage", { key: null }));
+  } catch {
+    // Forbidden: then nothing was kept.
+  }
+  tab.set(memberId);
+  browser.set(memberId);
+}
+
+/** In this browser: names of files, and of inputs of workflows. */
+const ofOne = ["lightdesk.uploads.alarms", "lightdesk.run.workflows"];
+
 export type Persisted<T> = {
   /** The same object until it is another value. */
   get: () => T;
@@ -47,6 +84,7 @@ export function persisted<T>(
   }
   function become(next: string | null): boolean {
     unkept = next;
+    if (isTabLeft && storage === ofTab && next !== null) return false;
     try {
       if (next === null) storage().removeItem(key);
       else if (next.length <= mostCharacters) storage().setItem(key, next);

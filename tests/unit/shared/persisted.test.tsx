@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, expect, test } from "vitest";
-import { type KeptIn, ofTab, persisted } from "@/lib/browser/persisted";
+import { forgetPerson, keepTo, type KeptIn, ofTab, persisted } from "@/lib/browser/persisted";
 
 afterEach(() => {
   localStorage.clear();
@@ -52,4 +52,26 @@ test("listeners are told of changes here and of other tabs', of this value alone
   forget();
   kept.set(3);
   expect(seen).toEqual([1, 2]);
+});
+
+test("what one member typed is gone once another is signed in, and what the browser is set to stays", () => {
+  keepTo("ana");
+  sessionStorage.setItem("lightdesk.run", "a draft");
+  sessionStorage.setItem("of another product", "its own");
+  localStorage.setItem("lightdesk.uploads.alarms", "[]");
+  localStorage.setItem("lightdesk.run.split", "0.4");
+  keepTo("ana");
+  expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.uploads.alarms")]).toEqual(["a draft", "[]"]);
+  keepTo("bo");
+  expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.uploads.alarms")]).toEqual([null, null]);
+  expect([sessionStorage.getItem("of another product"), localStorage.getItem("lightdesk.run.split")]).toEqual(["its own", "0.4"]);
+});
+
+test("signing out leaves nothing of the member in the tab, nor does what writes as the page goes", () => {
+  const draft = persisted("lightdesk.run", number, ofTab);
+  draft.set(1);
+  forgetPerson();
+  expect(sessionStorage.getItem("lightdesk.run")).toBeNull();
+  draft.set(2);
+  expect(Object.keys(sessionStorage)).toEqual([]);
 });
