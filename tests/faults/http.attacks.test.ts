@@ -56,6 +56,10 @@ const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/f
 const memoryOf = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 const health = ({ url }: Running) => fetch(`${url}/api/health`).then(({ status }) => status);
 
+/** What one reader takes for the body another takes for the next request. */
+const twoLengths = (lengths: string) =>
+  `POST /api/prompt HTTP/1.1\r\nHost: localhost\r\n${lengths}\r\n\r\n0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
 describe.each(servers)("the $name", ({ script, label, large }) => {
   async function start(settings: Record<string, string> = {}, descriptors?: number): Promise<Running> {
     const all = { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", ...settings };
@@ -140,6 +144,10 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
       ["TRACE", "TRACE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
       ["a name that is not this machine's", "GET /api/health HTTP/1.1\r\nHost: rebound.example\r\n\r\n", 421, "MISDIRECTED_REQUEST"],
       ["garbage", "hello\r\n\r\n", 400, "BAD_REQUEST"],
+      ["a length and chunks at once", twoLengths("Content-Length: 4\r\nTransfer-Encoding: chunked"), 400, "BAD_REQUEST"],
+      ["chunks and a length at once", twoLengths("Transfer-Encoding: chunked\r\nContent-Length: 4"), 400, "BAD_REQUEST"],
+      ["two lengths", twoLengths("Content-Length: 5\r\nContent-Length: 4"), 400, "BAD_REQUEST"],
+      ["a coding after the chunks", twoLengths("Transfer-Encoding: chunked, identity"), 400, "BAD_REQUEST"],
     ])("%s", async (_name, bytes, status, code) => {
       const { url } = server();
       const answer = readRaw(await sendRaw(url, bytes));

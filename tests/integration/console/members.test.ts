@@ -82,8 +82,12 @@ test("an invitation is told apart by whoever holds it: open, used, expired, or u
   expect(await accept("guess")).toMatchObject({ status: 401, body: { details: { invitation: "unknown" } } });
 });
 
-test("an open invitation is worth nothing once whoever made it was removed or lowered", async () => {
+test("an open invitation is worth nothing once whoever made it was removed, lowered or suspended", async () => {
   const byAdmin = await invite("friend@desk.test", "admin");
+  expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: true } })).status).toBe(200);
+  expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
+  expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: false } })).status).toBe(200);
+  expect(await getInvitation(byAdmin.token)).toMatchObject({ state: "open" });
   expect((await member("PUT", idOf("admin"), { as: "owner", json: { role: "operator" } })).status).toBe(200);
   expect(await getInvitation(byAdmin.token)).toEqual({ state: "withdrawn" });
   expect((await member("DELETE", idOf("admin"), { as: "owner" })).status).toBe(204);

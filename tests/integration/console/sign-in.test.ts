@@ -61,6 +61,16 @@ test("one address cannot try many accounts without end", async () => {
   expect(answers.filter((answer) => answer !== "in" && answer.code === "RATE_LIMITED").length).toBe(10);
 });
 
+test("a reset link gives a suspended member a new password, and no way in", async () => {
+  const { store } = harness.console;
+  const member = await store.members.getByEmail("gone@desk.test");
+  const about = { role: "viewer", invitedBy: member?.id ?? "", expiresAt: now + 60_000, createdAt: now } as const;
+  await store.invitations.create({ token: "resets", email: "gone@desk.test", resetsMemberId: member?.id ?? "", ...about });
+  const json = { token: "resets", password: "another long password" };
+  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
+  expect(await attempt("gone@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "UNAUTHORIZED" });
+});
+
 describe("a stranger who tries from many addresses", () => {
   const exhaust = async (email: string) => {
     for (let count = 0; count < 70; count += 1) await attempt(email, "wrong", `203.0.113.${count}`);

@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const page = readFileSync("docs/asvs.md", "utf8");
+const chapters = page.split(/^## V/m).slice(1);
+const verdicts = ["met", "partly", "not met"] as const;
+
+/** "1.2.3 to 1.2.5" are three. */
+function countListed(text: string): number {
+  const ranges = text.matchAll(/(\d+\.\d+)\.(\d+)(?: to \1\.(\d+))?/g);
+  return [...ranges].reduce((sum, [, , first, last = first]) => sum + Number(last) - Number(first) + 1, 0);
+}
+
+test("the counts at the head of docs/asvs.md are those of its rows, 253 in all", () => {
+  const counted = chapters.map((chapter) => {
+    const rows = [...chapter.matchAll(/^\| \d+\.\d+\.\d+ +\|[^|]+\| ([a-z ]+?) +\|/gm)].map(([, verdict]) => verdict);
+    const [, apart = ""] = chapter.split("Not applicable:");
+    const listed = [...apart.split(/^## /m)[0]!.matchAll(/^- ([\d., to]+):/gm)].map(([, numbers = ""]) => countListed(numbers));
+    return [
+      `V${Number.parseInt(chapter, 10)}`,
+      ...verdicts.map((verdict) => rows.filter((one) => one === verdict).length),
+      listed.reduce((sum, one) => sum + one, 0),
+    ];
+  });
+  const sums = [1, 2, 3, 4].map((column) => counted.reduce((sum, row) => sum + Number(row[column]), 0));
+  const told = [...page.matchAll(/^\| (V\d+|all) +\| (\d+) +\| (\d+) +\| (\d+) +\| (\d+) +\|$/gm)].map(([, name, ...counts]) => [
+    name,
+    ...counts.map(Number),
+  ]);
+  expect(told).toEqual([...counted, ["all", ...sums]]);
+  expect(sums.reduce((sum, one) => sum + one, 0)).toBe(253);
+});
+
+test("each test that docs/asvs.md names is there, with the titles that it names, and so is each other file", () => {
+  const missing: string[] = [];
+  const named = [...page.matchAll(/`((?:[\w.-]+\/)+[\w.()-]+\.(?:test|spec)\.tsx?)`((?:,? "[^"]+")*)/g)];
+  for (const [, file = "", titles = ""] of named) {
+    const source = existsSync(`tests/${file}`) ? readFileSync(`tests/${file}`, "utf8") : undefined;
+    if (source === undefined) missing.push(file);
+    for (const [, title = ""] of titles.matchAll(/"([^"]+)"/g)) if (source?.includes(title) === false) missing.push(`${file}: ${title}`);
+  }
+  for (const [, file = ""] of page.matchAll(/`((?:lib|components|app|bin)\/[\w./()[\]-]+)`/g)) if (!existsSync(file)) missing.push(file);
+  expect(missing).toEqual([]);
+  expect(named.length).toBeGreaterThan(100);
+});
