@@ -83,7 +83,6 @@ export const appsQuerySchema = z.object({
   after: z.string().max(300).optional(),
   limit: z.coerce.number().int().min(1).max(100).default(50),
 });
-export type AppsQuery = z.input<typeof appsQuerySchema>;
 
 export type AppCard = {
   id: string;

@@ -91,7 +91,7 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
 }
 
 /** The named inputs of a request, as JSON Schema. */
-export function appInputsSchema(inputs: readonly AppInput[]): JsonSchema {
+function appInputsSchema(inputs: readonly AppInput[]): JsonSchema {
   const required = inputs.filter((input) => input.isRequired && input.default === undefined).map(({ name }) => name);
   return {
     type: "object",

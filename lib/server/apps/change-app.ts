@@ -15,6 +15,8 @@ import {
 } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/compare";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { workflowLimits } from "@/lib/contract/read-workflow";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -106,6 +108,8 @@ async function again(viewer: Viewer, id: string): Promise<Result<StoredApp, Fail
 
 /** The same, or why it cannot be kept. */
 function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
+  if (writeExactJson(definition).length > workflowLimits.characters)
+    return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
   const [place] = placesInWorkflow(masked.graph);
   if (masked === definition && place === undefined) return ok(definition);

@@ -20,6 +20,7 @@ import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { operations } from "@/lib/contract/operations";
 import { imageUploadAnswerSchema } from "@/lib/contract/schemas/upload";
 import { toPlainLine } from "@/lib/contract/plain-line";
+import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { runOperation } from "../bff/bff-route";
@@ -31,8 +32,8 @@ import { pictureSize } from "../thumbnails/resize";
 import { readBytes } from "../upstream/streams";
 import { seesWorkflows } from "./open-app";
 
-/** What the upload of a service takes as a picture, and a bound for what is measured. */
-const MOST_BYTES = 1024 ** 3;
+/** Of a whole form: it lies on this machine's disk for a moment. */
+const MOST_BYTES = 512 * 1024 ** 2;
 const MOST_MEASURED = 256 * 1024 ** 2;
 const LONGEST_FIELD = 512 * 1024;
 
@@ -47,11 +48,21 @@ export function isForm(request: Request): boolean {
 export async function takeForm(request: Request): Promise<Result<TakenForm, Failure>> {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-app-"));
   const dispose = () => rm(folder, { recursive: true, force: true });
-  const taken = await readForm(request, folder).catch(() => failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete.")));
-  if (taken.ok) return ok({ ...taken.value, dispose });
-  await dispose();
-  return taken;
+  try {
+    const taken = await readForm(request, folder);
+    if (taken.ok) return ok({ ...taken.value, dispose });
+    await dispose();
+    return taken;
+  } catch (error) {
+    await dispose();
+    // Which the one catch of all routes says.
+    if (isFullDisk(error)) throw error;
+    if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MOST_BYTES} bytes.`));
+    return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
+  }
 }
+
+class TooLarge extends Error {}
 
 async function readForm(request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
   const parser = openParser(request);
@@ -71,7 +82,6 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
       bytes += chunk.byteLength;
       hash.update(chunk);
     });
-    stream.on("limit", () => (refused ??= refusal("FILE_TOO_LARGE", `${part}: the file is larger than ${MOST_BYTES} bytes.`)));
     const written = pipeline(stream, createWriteStream(path)).then(() => ({ part, fileName, path, hash: hash.digest("hex"), bytes }));
     // Its end is awaited below; without this an early one would end the process.
     written.catch(() => undefined);
@@ -87,7 +97,12 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
 
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  let bytes = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    bytes += next.value.byteLength;
+    if (bytes > MOST_BYTES) throw new TooLarge();
+    yield next.value;
+  }
 }
 
 function openParser(request: Request) {
@@ -97,7 +112,6 @@ function openParser(request: Request) {
     parts: 250,
     fieldSize: LONGEST_FIELD,
     fieldNameSize: 100,
-    fileSize: MOST_BYTES,
     headerPairs: 100,
   };
   try {

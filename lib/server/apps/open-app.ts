@@ -1,4 +1,4 @@
-// From a member and an app's id to the app: the one place that says who sees it, who runs it and who changes it.
+// From a member and an app's id to the app: the one place that says who sees it and who changes it; a runner sees no workflow.
 // Guarantees: what a member may not see is answered as what is not there.
 
 import "server-only";

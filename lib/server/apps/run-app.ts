@@ -141,7 +141,10 @@ async function send(
   }
   await appRuns.set(runId, { state: "sending", inputs: keptInputs(app, values) });
   const filled = fillApp(app.definition, values);
-  if (!filled.ok) return failed(unprocessable(filled.problems));
+  if (!filled.ok) {
+    await appRuns.forget(runId);
+    return failed(unprocessable(filled.problems));
+  }
   const { editor, title } = app.definition;
   const body = { prompt: filled.graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
   const outcome = await submit(asked, app, { runId, title, body: writeExactJson(body) });
@@ -192,7 +195,7 @@ async function settleMoving(access: Access, app: StoredApp): Promise<void> {
 async function limitReached(app: StoredApp, memberId: string, { at, dayBegan }: { at: number; dayBegan: number }): Promise<Failure> {
   const { runsPerDay, atOnce } = app.limits;
   const moving = await composition().store.appRuns.moving(app.id, memberId);
-  if (atOnce !== undefined && moving.length >= atOnce)
+  if (atOnce !== undefined && (moving.length >= atOnce || runsPerDay === undefined))
     return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
       limit: "atOnce",
       most: atOnce,

@@ -22,7 +22,7 @@ import { thumbnailAnswer } from "../thumbnails/thumbnail-route";
 import { openApp } from "./open-app";
 import { refreshRun, toRunView } from "./run-state";
 
-export const noRun = refusal("NOT_FOUND", "There is no such run.");
+const noRun = refusal("NOT_FOUND", "There is no such run.");
 type Opened = { app: StoredApp; access: Access; run: StoredRun };
 
 /** The member's own run of the route's [run] folder. */

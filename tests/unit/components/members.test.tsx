@@ -39,15 +39,15 @@ const item = (member: MemberView, more: { isViewer?: boolean; canChange?: boolea
 describe("what is offered for a member", () => {
   it("is nothing for oneself, for the owner, and for whoever is stronger", () => {
     const changed = (viewer: Role) => roles.filter((role) => mayChange({ id: "me", role: viewer }, { id: "other", role }));
-    expect(changed("owner")).toEqual(["viewer", "operator", "admin"]);
-    expect(changed("admin")).toEqual(["viewer", "operator", "admin"]);
-    expect(changed("operator")).toEqual(["viewer", "operator"]);
+    expect(changed("owner")).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(changed("admin")).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(changed("operator")).toEqual(["runner", "viewer", "operator"]);
     expect(mayChange({ id: "me", role: "admin" }, { id: "me", role: "admin" })).toBe(false);
   });
 
   it("is no role above one's own, and never the owner's", () => {
-    expect(rolesToGive({ role: "owner" })).toEqual(["viewer", "operator", "admin"]);
-    expect(rolesToGive({ role: "operator" })).toEqual(["viewer", "operator"]);
+    expect(rolesToGive({ role: "owner" })).toEqual(["runner", "viewer", "operator", "admin"]);
+    expect(rolesToGive({ role: "operator" })).toEqual(["runner", "viewer", "operator"]);
   });
 
   it("is a button for each act that says whom it is about", () => {

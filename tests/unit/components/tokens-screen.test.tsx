@@ -55,7 +55,7 @@ it("offers no role above one's own, asks for an end, and sends what was chosen",
   await show("operator");
   await press("Create a token");
   const roles = within(screen.getByRole("combobox", { name: "Role" })).getAllByRole("option");
-  expect(roles.map(({ textContent }) => textContent)).toEqual(["viewer", "operator"]);
+  expect(roles.map(({ textContent }) => textContent)).toEqual(["runs apps only", "viewer", "operator"]);
   expect(screen.getByRole("combobox", { name: "Expires" })).toHaveProperty("required", true);
   await act(async () => fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "farm" } }));
   await choose("Other connections", "chosen");
