@@ -23,6 +23,10 @@ const basePathTwice = [
   "JSXOpeningElement[name.name='Link'] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
 ].map((selector) => ({ selector, message: "This puts the base path in front by itself: without apiPath." }));
 
+/** They compile each file once more to look for components: half of the time, also where nothing is rendered. */
+const reactRules = [...nextVitals, ...nextTs].flatMap(({ rules }) => Object.keys(rules ?? {})).filter((name) => /^(react|jsx)/.test(name));
+const withoutReact = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**/*.ts"];
+
 const config = [
   { ignores: [".next*/**", "dist/**", "next-env.d.ts", "coverage/**", "test-results/**"] },
   ...nextVitals,
@@ -67,6 +71,7 @@ const config = [
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
+  { files: withoutReact, rules: Object.fromEntries(reactRules.map((name) => [name, "off"])) },
   // Plain <img> with width and height, through one component: the optimiser does not serve private bytes.
   {
     files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],

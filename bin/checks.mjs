@@ -13,19 +13,6 @@ export const checks = [
   { name: "build", command: [node, "bin/build.mjs"] },
   { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", ".") },
   { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0") },
-  {
-    name: "layers",
-    command: tool(
-      "dependency-cruiser/bin/dependency-cruise.mjs",
-      "--config",
-      ".dependency-cruiser.cjs",
-      "app",
-      "bin",
-      "components",
-      "lib",
-      "tests",
-    ),
-  },
   { name: "dead code", command: tool("knip/bin/knip.js") },
   // They make PageProps<"/jobs"> known.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build"] },

@@ -3,7 +3,7 @@
 // client made of the answers.
 import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
 import { Client } from "@stable-canvas/comfyui-client";
-import { ComfyUIClient } from "comfy-ui-client";
+import { ComfyUIClient, type Prompt, type QueuePromptResult } from "comfy-ui-client";
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { startProxy } from "./proxy";
@@ -66,11 +66,21 @@ function stableCanvas({ base, headers }: Place): Client {
 
 const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
+/** It listens for a job's end from when it knows the job's id: of a job that ends sooner it would never hear. */
+class ListeningClient extends ComfyUIClient {
+  override async queuePrompt(prompt: Prompt): Promise<QueuePromptResult> {
+    this.ws?.pause();
+    const answer = await super.queuePrompt(prompt);
+    setImmediate(() => this.ws?.resume());
+    return answer;
+  }
+}
+
 /** Sends no header of one's own: a proxy adds them. */
 async function comfyUi({ base, headers }: Place) {
   const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
-  return { client: new ComfyUIClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
+  return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }
 
 export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {

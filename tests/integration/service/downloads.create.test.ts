@@ -143,12 +143,15 @@ describe("POST /api/assets/download", () => {
     expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
     await until("the other user's turn has come", async () => (await read(eve, theirs)).status === "running");
+    const asked = () => source.seen.map(({ url: address }) => address.split("?")[1]);
+    await until("theirs is asked for", () => asked().includes("eve=1"));
     expect((await read(ada, string(paths[2]))).status).toBe("created");
     await ada.call("DELETE", string(paths[1]));
     await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
-    const asked = source.seen.map(({ url: address }) => address.split("?")[1]).slice(-4);
+    await until("that is asked for", () => asked().includes("ada=3"));
     // The first two ran at once, so they may have come in either order.
-    expect([asked.slice(0, 2).sort(), ...asked.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
+    const all = asked().slice(-4);
+    expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
     await ada.call("DELETE", string(paths[2]));
     await eve.call("DELETE", theirs);
   });
