@@ -3,12 +3,12 @@ import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// A worker brings its own console, service and browser. It waits for a third of its time (a job, a moment to undo, a time limit): one more
+// A worker brings its own console, service and browser. It waits for nearly half of its time (a job, a moment to undo, a time limit): two more
 // than there are cores. No retries: a test that needs one is wrong.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
-  workers: availableParallelism() + 1,
+  workers: availableParallelism() + 2,
   retries: 0,
   forbidOnly: true,
   timeout: 90_000,
@@ -25,7 +25,8 @@ export default defineConfig<TargetOptions>({
     timezoneId: "UTC",
   },
   projects: [
-    { name: "embedded", use: { target: "embedded" } },
+    // First, since it is one long file: last it would run beside idle workers.
     { name: "service on a port", testMatch: "journey.spec.ts", use: { target: "port" } },
+    { name: "embedded", use: { target: "embedded" } },
   ],
 });

@@ -21,8 +21,8 @@ export default defineConfig({
     globalSetup: ["tests/support/bundle-workers.ts"],
     // A process for each file would load every package again, which costs more than the tests: own-modules gives a file what it needs of its own.
     isolate: false,
-    // One more than there are cores: those that start processes, and wait for time limits, compute little.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: those that start processes, and wait for time limits, compute little.
+    maxWorkers: availableParallelism() + 2,
     setupFiles: ["tests/support/own-modules.ts", "tests/support/fail-on-console-error.ts"],
     // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver.
     // swr keeps answers: it is loaded anew for each file, as our own modules are.

@@ -9,13 +9,13 @@ const choose = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`).
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 
-test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({ page, ownDesk }) => {
-  const done = await submit(page.request, ownDesk, slowGraph(0.02, "-done"));
-  await untilState(page.request, ownDesk, done, "completed");
-  const running = await submit(page.request, ownDesk, slowGraph(120, "-runs"));
-  await untilState(page.request, ownDesk, running, "in_progress");
-  const waits = await submit(page.request, ownDesk, slowGraph(0.02, "-waits"));
-  await page.goto(`${ownDesk.url}/jobs`);
+test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({ signedIn: page, desk }) => {
+  const done = await submit(page.request, desk, slowGraph(0.02, "-done"));
+  await untilState(page.request, desk, done, "completed");
+  const running = await submit(page.request, desk, slowGraph(120, "-runs"));
+  await untilState(page.request, desk, running, "in_progress");
+  const waits = await submit(page.request, desk, slowGraph(0.02, "-waits"));
+  await page.goto(`${desk.url}/jobs`);
 
   // Held, taken back, and then meant.
   for (const id of [done, running, waits]) await choose(page, id);
@@ -24,7 +24,7 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await outcome(page).getByRole("button", { name: "Undo" }).click();
   await bar(page).getByRole("button", { name: "Cancel" }).click();
   await expect(outcome(page)).toContainText("1 cancelled, 1 stopped");
-  await untilState(page.request, ownDesk, running, "cancelled");
+  await untilState(page.request, desk, running, "cancelled");
   await outcome(page).getByRole("button", { name: "Show results" }).click();
   const receipt = page.getByRole("dialog");
   await expect(receipt.getByRole("row", { name: running })).toContainText("Stopped");
@@ -55,13 +55,13 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await expect(page.locator(`tr[data-row="${done}"]`)).toHaveCount(0);
 });
 
-test("a job opens beside the list, keys lead to the next and back, and Esc gives the focus back to its row", async ({ page, ownDesk }) => {
-  const [older, newer] = [
-    await submit(page.request, ownDesk, slowGraph(0.02, "-a")),
-    await submit(page.request, ownDesk, slowGraph(0.02, "-b")),
-  ];
-  await untilState(page.request, ownDesk, newer, "completed");
-  await page.goto(`${ownDesk.url}/jobs`);
+test("a job opens beside the list, keys lead to the next and back, and Esc gives the focus back to its row", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const [older, newer] = [await submit(page.request, desk, slowGraph(0.02, "-a")), await submit(page.request, desk, slowGraph(0.02, "-b"))];
+  await untilState(page.request, desk, newer, "completed");
+  await page.goto(`${desk.url}/jobs`);
   await page.locator(`tr[data-row="${newer}"] .row-link`).click();
   const panel = page.getByRole("complementary", { name: `Job ${short(newer)}` });
   await expect(panel).toBeFocused();

@@ -2,16 +2,16 @@ import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 test("pending jobs are cancelled one, several and all at a time, each with a receipt of what really happened", async ({
-  page,
-  ownDesk,
+  signedIn: page,
+  desk,
 }) => {
-  const running = await submit(page.request, ownDesk, slowGraph(120, "-running"));
+  const running = await submit(page.request, desk, slowGraph(120, "-running"));
   const pending: string[] = [];
-  for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, ownDesk, slowGraph(1, salt)));
-  await untilState(page.request, ownDesk, running, "in_progress");
+  for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, desk, slowGraph(1, salt)));
+  await untilState(page.request, desk, running, "in_progress");
   const [one = "", , three = "", four = ""] = pending.map((id) => id.slice(0, 8));
 
-  await page.goto(`${ownDesk.url}/queue`);
+  await page.goto(`${desk.url}/queue`);
   await expect(page.getByText("1 running, 6 pending")).toBeVisible();
 
   // Five seconds in which it can be taken back.
@@ -55,26 +55,26 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await page.getByRole("dialog").getByRole("button", { name: "Clear 3 pending jobs" }).click();
   await expect(page.getByText("3 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
-  for (const id of pending) await untilState(page.request, ownDesk, id, "cancelled");
-  await untilState(page.request, ownDesk, running, "in_progress");
+  for (const id of pending) await untilState(page.request, desk, id, "cancelled");
+  await untilState(page.request, desk, running, "in_progress");
 
   // What runs is stopped; leaving the page sends what is held at once.
   await page.getByRole("button", { name: `Stop job ${running.slice(0, 8)}` }).click();
   await page.getByRole("link", { name: "Assets" }).first().click();
-  await untilState(page.request, ownDesk, running, "cancelled");
+  await untilState(page.request, desk, running, "cancelled");
   await expect(page.getByText("1 stopped")).toBeVisible();
 });
 
-test("the side bar and the page say the same of the queue, from the same answer", async ({ page, ownDesk }) => {
-  const running = await submit(page.request, ownDesk, slowGraph(120, "-alone"));
-  await untilState(page.request, ownDesk, running, "in_progress");
-  await page.goto(`${ownDesk.url}/queue`);
+test("the side bar and the page say the same of the queue, from the same answer", async ({ signedIn: page, desk }) => {
+  const running = await submit(page.request, desk, slowGraph(120, "-alone"));
+  await untilState(page.request, desk, running, "in_progress");
+  await page.goto(`${desk.url}/queue`);
   const inSideBar = page.getByRole("link", { name: /^Queue/ }).first();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
   await expect(inSideBar).toHaveText("Queue1");
   // The side bar's own questions stay without an answer from now on.
   await page.route(/\/api\/jobs\?.*limit=1(&|$)/, () => undefined);
-  await page.request.post(`${ownDesk.url}/api/jobs/${running}/cancel`, { headers: { origin: ownDesk.url } });
+  await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { headers: { origin: desk.url } });
   await expect(page.getByText("0 running, 0 pending")).toBeVisible();
   await expect(inSideBar).toHaveText("Queue0");
   await page.unrouteAll({ behavior: "ignoreErrors" });

@@ -4,10 +4,10 @@ import { answering, connectOver, startFlakyService } from "./support/flaky-servi
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-test("the row that the keys are in has a ring around it, in Jobs and in the queue", async ({ page, ownDesk }) => {
-  const id = await submit(page.request, ownDesk, slowGraph(120, "-ring"));
+test("the row that the keys are in has a ring around it, in Jobs and in the queue", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, slowGraph(120, "-ring"));
   for (const path of ["jobs", "queue"]) {
-    await page.goto(`${ownDesk.url}/${path}`);
+    await page.goto(`${desk.url}/${path}`);
     const row = page.locator("tr[data-row]").first();
     await expect(row).toBeVisible();
     // The rows are there before the page hears keys.
@@ -17,7 +17,7 @@ test("the row that the keys are in has a ring around it, in Jobs and in the queu
     }).toPass();
     await expect(row).toHaveCSS("outline", /solid 2px/);
   }
-  await cancel(page.request, ownDesk, id);
+  await cancel(page.request, desk, id);
 });
 
 test("a fault above a list that is kept leaves room between it and the list", async ({ signedIn: page, desk, service }) => {

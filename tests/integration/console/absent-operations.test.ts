@@ -107,10 +107,12 @@ test.each([
 
 test("content that is gone is a 404 as it came, though its asset or its row in the list is there", async () => {
   there = { "/api/assets/a": { id: "a" }, "/api/userdata": ["/y.json"] };
-  for (const path of ["/api/assets/a/content", "/api/userdata/y.json"]) {
-    server.seen.length = 0;
-    expect(await ask("GET", path)).toEqual([404, "NOT_FOUND"]);
-    expect(server.seen).toHaveLength(1);
+  for (const [list, item] of [
+    ["/api/assets", "/a/content"],
+    ["/api/userdata", "/y.json"],
+  ] as const) {
+    expect(await ask("GET", list + item)).toEqual([404, "NOT_FOUND"]);
+    expect(asked(list)).toBe(1);
   }
 });
 
