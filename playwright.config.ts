@@ -3,8 +3,8 @@ import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// A worker brings its own console, service and browser. It waits for nearly half of its time (a job, a moment to undo, a time limit): two more
-// than there are cores. No retries: a test that needs one is wrong.
+// A worker brings its own console, service and browser. It waits for more than half of its time (a job, a moment to undo, a time limit): two
+// more than there are cores. No retries: a test that needs one is wrong.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
@@ -24,8 +24,8 @@ export default defineConfig<TargetOptions>({
     locale: "en-GB",
     timezoneId: "UTC",
   },
+  // Those of which there are few begin, so that they are not waited for at the end.
   projects: [
-    // First, since it is one long file: last it would run beside idle workers.
     { name: "service on a port", testMatch: "journey.spec.ts", use: { target: "port" } },
     { name: "embedded", use: { target: "embedded" } },
   ],

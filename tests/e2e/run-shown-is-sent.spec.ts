@@ -11,6 +11,9 @@ import { submit } from "./support/jobs";
 import { expectShownIsSent, shownIn, type Graph } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
+// One of the last files: no worker is left alone with all of it.
+test.describe.configure({ mode: "parallel" });
+
 const samples = readdirSync("public/samples")
   .filter((name) => name.endsWith(".json"))
   .map((name) => name.replace(".json", ""));

@@ -8,6 +8,9 @@ import { drop, photograph, sample } from "./support/files";
 import { expect, test } from "./support/test";
 import { sha256, fresh, picked, tray, add } from "./support/ways-in";
 
+// One of the last files: no worker is left alone with all of it.
+test.describe.configure({ mode: "parallel" });
+
 async function storedAs(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
   const list = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: name, include_public: "false" } });
   const { assets }: { assets: { id: string; tags: string[] }[] } = await list.json();

@@ -38,13 +38,15 @@ export async function askWhoseKey(
 ): Promise<ConnectionCheck> {
   const { capabilities, upstreamFor } = composition();
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
+  // Somebody waits for it, who can ask again.
+  const asked = { signal, waits: "page" } as const;
   // Before anything is cut to a line: half of a secret would not be recognised.
-  const answer = maskSecrets(await upstream.call(operations.getUser, { signal }));
+  const answer = maskSecrets(await upstream.call(operations.getUser, asked));
   const hasNoUsers = !answer.ok && lacksOperation(answer.failure);
-  const system = hasNoUsers ? await upstream.call(operations.getSystemStats, { signal }) : undefined;
+  const system = hasNoUsers ? await upstream.call(operations.getSystemStats, asked) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);
   const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
-  const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, signal });
+  const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, ...asked });
   capabilities.forget(id);
   if (assets) return { ...localServer, hasAssets: !lacksAssets(assets) };
   return answer.ok

@@ -1,13 +1,13 @@
 // The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
-import { type APIRequestContext, test as base, expect, type Page } from "@playwright/test";
+import { type APIRequestContext, test as base, type Cookie, expect, type Page } from "@playwright/test";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";
 
 export type TargetOptions = { target: "embedded" | "port" };
 type WorkerFixtures = TargetOptions & {
-  /** The set-up console of a worker, which tests see as `desk`, and its owner. */
-  sharedDesk: { desk: Desk; owner: APIRequestContext };
+  /** The set-up console of a worker, which tests see as `desk`, its owner, and the owner's session. */
+  sharedDesk: { desk: Desk; owner: APIRequestContext; session(): Promise<Cookie[]> };
   /** The service of a worker, which tests see as `service`. */
   sharedService: PortService;
 };
@@ -24,12 +24,15 @@ type TestFixtures = {
   signedIn: Page;
 };
 
+/** A session is kept for so long: a sign-in has to be recent for what matters, and a console takes few of them from one address. */
+const SESSION_MS = 5 * 60_000;
+
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   // Every page of every person in a test, also those that a test opens itself.
   browser: [
     async ({ browser }, provide) => {
       const newContext = browser.newContext.bind(browser);
-      browser.newContext = async (...given) => (await newContext(...given)).on("page", seenWhenStreamed);
+      browser.newContext = async (...given) => (await newContext(...given)).on("page", lookAsAPersonDoes);
       await provide(browser);
     },
     { scope: "worker" },
@@ -40,8 +43,19 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       const desk = await startDesk();
       const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url } });
       await desk.setUp(owner);
-      await desk.signIn({ request: owner });
-      await provide({ desk, owner });
+      let signedInAt = -Infinity;
+      const session = async () => {
+        // A test may have ended it.
+        const isLive = Date.now() - signedInAt < SESSION_MS && (await owner.get(`${desk.url}/api/console/connections`)).ok();
+        if (!isLive) {
+          await desk.signIn({ request: owner });
+          signedInAt = Date.now();
+        }
+        const { cookies } = await owner.storageState();
+        return cookies.filter(({ name }) => name.endsWith("lightdesk.session"));
+      };
+      await session();
+      await provide({ desk, owner, session });
       await owner.dispose();
       expect(await desk.stop(), desk.output()).toBe(0);
     },
@@ -74,8 +88,9 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await freshDesk.signIn(context);
     await provide(freshDesk);
   },
-  signedIn: async ({ page, context, desk }, provide) => {
-    await desk.signIn(context);
+  // With `desk`, whose jobs are cancelled afterwards.
+  signedIn: async ({ page, context, sharedDesk, desk: _ }, provide) => {
+    await context.addCookies(await sharedDesk.session());
     await provide(page);
   },
 });
@@ -97,8 +112,11 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
   }
 }
 
-/** A part that was streamed in stands in the document twice until the browser has moved it: no test looks before. */
-function seenWhenStreamed(page: Page): void {
+/**
+ * A part that was streamed in stands in the document twice until the browser has moved it: no test looks before, and where a press opened
+ * the page, no test takes for seen what still waits in its hidden place.
+ */
+function lookAsAPersonDoes(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
   const streamed = async <T>(answer: Promise<T>): Promise<T> => {
@@ -110,6 +128,16 @@ function seenWhenStreamed(page: Page): void {
   page.reload = (...given) => streamed(reload(...given));
   page.goBack = (...given) => streamed(goBack(...given));
   page.goForward = (...given) => streamed(goForward(...given));
+
+  // What is found by its role is never hidden.
+  const moved = page.locator('css=:not(div[hidden][id^="S:"] *)');
+  const [locator, byText, byLabel] = [page.locator.bind(page), page.getByText.bind(page), page.getByLabel.bind(page)];
+  const [byTitle, byTestId] = [page.getByTitle.bind(page), page.getByTestId.bind(page)];
+  page.locator = (...given) => locator(...given).and(moved);
+  page.getByText = (...given) => byText(...given).and(moved);
+  page.getByLabel = (...given) => byLabel(...given).and(moved);
+  page.getByTitle = (...given) => byTitle(...given).and(moved);
+  page.getByTestId = (...given) => byTestId(...given).and(moved);
 }
 
 export { expect };
