@@ -9,11 +9,13 @@ import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 
 /** From `begin` on one of these asks is answered and no other: what the page shows then, it knows within one poll. */
-async function onePoll(page: Page, path: string): Promise<{ begin(): void; end(): Promise<void> }> {
+async function onePoll(page: Page, path: string): Promise<{ begin(): void }> {
   let left = Infinity;
-  const isPoll = (url: URL) => url.href.includes(path);
-  await page.route(isPoll, (route) => (left-- > 0 ? route.continue() : undefined));
-  return { begin: () => void (left = 1), end: () => page.unroute(isPoll) };
+  await page.route(
+    ({ href }) => href.includes(path),
+    (route) => (left-- > 0 ? route.continue() : undefined),
+  );
+  return { begin: () => void (left = 1) };
 }
 const rows = (page: Page) => page.locator("tbody tr[data-row]");
 
