@@ -106,7 +106,7 @@ function WorksOn({ graph }: { graph: Graph }) {
           ))}
         </p>
       ) : unread.length < data.length ? (
-        <p>{t("worksNowhere")}</p>
+        <p>{t("worksNowhere", { unread: unread.length })}</p>
       ) : null}
       {unread.length > 0 ? <p className="text-ink-2">{t("unread", { names: unread.map(({ name }) => name).join(", ") })}</p> : null}
     </div>

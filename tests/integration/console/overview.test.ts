@@ -15,6 +15,8 @@ afterAll(() => desk.dispose());
 it("names those of the asked node classes that the service lacks", async () => {
   const answer = await desk.request("/api/console/lacking-classes?names=EmptyImage,KSampler,ImageAddNoise,toString", { as: "viewer" });
   expect([answer.status, await answer.json()]).toEqual([200, { lacking: ["KSampler", "toString"] }]);
+  const withCommas = await desk.request("/api/console/lacking-classes?names=EmptyImage&names=Crop%2C%20then%20scale", { as: "viewer" });
+  expect(await withCommas.json()).toEqual({ lacking: ["Crop, then scale"] });
 });
 
 it("says of a service that is down that it failed, and not that it lacks anything", async () => {

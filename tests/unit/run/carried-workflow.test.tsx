@@ -146,6 +146,7 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect(missing.textContent).toBe("SharpenDeluxe one node · from sharpen-pack");
   expect((await screen.findByRole("link", { name: "Studio" })).getAttribute("href")).toBe("/run?connection=studio");
   expect(screen.queryByRole("link", { name: "Lab" })).toBeNull();
+  expect(screen.queryByText(/None of/)).toBeNull();
   expect(screen.getByText("No answer from: Attic")).toBeTruthy();
   expect(screen.getByRole("group", { name: "Inputs, read only" }).matches(":disabled")).toBe(true);
   pressRun();
