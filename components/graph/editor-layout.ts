@@ -70,7 +70,8 @@ function placed(file: EditorFile, node: EditorNode, prefix: string): PlacedNode 
   const [x, y] = pair(raw.pos, [0, 0]);
   const [width, height] = pair(raw.size, [200, 60]);
   const isCollapsed = objectOf(raw.flags)?.collapsed === true;
-  const kind = file.definitions.has(node.type) ? "subgraph" : isNote(node) ? "note" : isReroute(node) ? "reroute" : "node";
+  const definition = file.definitions.get(node.type);
+  const kind = definition ? "subgraph" : isNote(node) ? "note" : isReroute(node) ? "reroute" : "node";
   const color = colorOf(raw.bgcolor) ?? colorOf(raw.color);
   const text = kind === "note" ? textOf(listOf(node.values)[0]) : undefined;
   return {
@@ -85,6 +86,7 @@ function placed(file: EditorFile, node: EditorNode, prefix: string): PlacedNode 
       ...(mode === MUTED && { mode: "muted" as const }),
       ...(mode === BYPASSED && { mode: "bypassed" as const }),
       ...(color !== undefined && { color }),
+      ...(definition && { count: definition.nodes.length }),
       ...(text !== undefined && { text: text.slice(0, 2_000) }),
     },
   };

@@ -21,6 +21,8 @@ export type NodeLook = {
   mode?: "muted" | "bypassed";
   color?: string;
   text?: string;
+  /** Nodes inside. */
+  count?: number;
 };
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
 /** A stretch through a layer between two nodes, along the layers: where it begins, as a point on its line. */

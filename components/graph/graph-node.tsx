@@ -39,7 +39,7 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
   const tone = mark && toneOfState[mark.state];
   const rows =
     node && place.height > nodeSize.height + ROW ? literalsOf(node).slice(0, Math.floor((place.height - nodeSize.height) / ROW)) : [];
-  const gist = node && rows.length === 0 ? gistOf(node) : undefined;
+  const gist = node && rows.length === 0 && place.height >= nodeSize.height ? gistOf(node) : undefined;
   const id = place.id.slice(place.id.lastIndexOf(":") + 1);
   return (
     <button
@@ -53,9 +53,8 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
       className={cn(
         "absolute flex flex-col overflow-hidden rounded-md px-2.5 text-left",
         look && place.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
-        look?.kind === "note" ? "bg-wait-soft" : "bg-surface hover:bg-sunken",
+        look?.kind === "note" ? "bg-wait-soft" : look?.mode ? "border-dashed bg-sunken" : "bg-surface hover:bg-sunken",
         look?.kind === "subgraph" && "border-double border-[3px]",
-        look?.mode && "border-dashed opacity-60",
         tone === "bad" || tone === "run" ? "border-2" : "border border-line-strong",
         (tone === "ok" || tone === "wait") && "border-l-[3px]",
         tone && edgeOfTone[tone],
@@ -65,13 +64,14 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
       )}
     >
       <span className="flex w-full items-baseline gap-1">
-        <b className={cn("truncate font-semibold", tone === "off" && "text-ink-3")}>{title}</b>
+        <b className={cn("truncate font-semibold", (tone === "off" || look?.mode) && "text-ink-3")}>{title}</b>
         {look?.kind === "reroute" || look?.kind === "note" ? null : <span className="shrink-0 text-ink-3">#{look ? id : place.id}</span>}
         {look?.mode ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
       </span>
       <span className="flex w-full items-center gap-1 text-xs text-ink-3">
         {mark ? <MarkWord mark={mark} /> : null}
         {gist ? <span className="min-w-0 truncate">{gist}</span> : null}
+        {look?.count === undefined ? null : t("nodes", { count: look.count })}
       </span>
       {look?.text ? <span className="mt-1 w-full text-xs whitespace-pre-wrap text-ink-2">{look.text}</span> : null}
       {rows.map(([name, text]) => (
