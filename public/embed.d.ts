@@ -1,6 +1,6 @@
 // Types of <lightdesk-embed>: copy this file beside your code, or refer to it.
 
-export type LightdeskPage = "overview" | "jobs" | "queue" | "history" | "assets" | "files" | "run" | "settings" | "doctor";
+export type LightdeskPage = "overview" | "jobs" | "queue" | "history" | "assets" | "files" | "run" | "apps" | "settings" | "doctor";
 
 export interface LightdeskEmbedEvents {
   ready: CustomEvent<{ page: string; keeps: "cookie" | "memory" }>;

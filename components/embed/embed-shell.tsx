@@ -19,14 +19,16 @@ type EmbedShellProps = {
 /** What every embedded page has instead of the frame: nothing to see, and the talk with the page around it. */
 export function EmbedShell({ role, session, connections, currentId, children }: EmbedShellProps) {
   return (
-    <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
-      <CountsProvider>
-        <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
-          <MemberProvider role={role}>{children}</MemberProvider>
-        </main>
-      </CountsProvider>
-      <Toasts />
-      <HostBridge session={session} />
-    </ConnectionProvider>
+    <MemberProvider role={role}>
+      <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
+        <CountsProvider>
+          <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
+            {children}
+          </main>
+        </CountsProvider>
+        <Toasts />
+        <HostBridge session={session} />
+      </ConnectionProvider>
+    </MemberProvider>
   );
 }

@@ -6,7 +6,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { useConnection } from "./connection/connection-context";
+import { useConnection, useSeenConnection } from "./connection/connection-context";
 import { type Heard, statusNow } from "./connection/connection-status";
 
 export const totalOf = (answer: JobsAnswer) => answer.pagination.total;
@@ -30,7 +30,7 @@ const CountsContext = createContext<Counts>({});
 
 /** Asks once for the navigation, the filters and whoever else shows them. */
 export function CountsProvider({ children }: { children: ReactNode }) {
-  const connection = useConnection()?.id;
+  const connection = useSeenConnection()?.id;
   const paths = connection ? countPaths(connection) : undefined;
   const [isBusy, setBusy] = useState(false);
   const options = { read: totalOf, motion: isBusy ? quick : slow };

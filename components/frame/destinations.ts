@@ -1,9 +1,9 @@
 import { type useTranslations } from "next-intl";
-import { Folder, History, Images, Layers, LayoutDashboard, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
+import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
-/** `short`: its word in the bar of narrow screens, where the label is too long. The bar has room for eight. */
-type Destination = { href: `/${string}`; label: Word; short?: Word; icon: LucideIcon };
+/** `short`: its word in the bar of narrow screens, where the label is too long. `isAbove`: not in that bar, which has room for eight: the member's picture leads there. */
+type Destination = { href: `/${string}`; label: Word; short?: Word; icon: LucideIcon; isAbove?: true };
 
 /** The pages that exist, in the order in which people need them. */
 const destinations: readonly Destination[] = [
@@ -14,17 +14,23 @@ const destinations: readonly Destination[] = [
   { href: "/assets", label: "assets", icon: Images },
   { href: "/files", label: "files", icon: Folder },
   { href: "/run", label: "run", short: "runShort", icon: Play },
-  { href: "/settings", label: "settings", icon: Settings },
+  { href: "/apps", label: "apps", icon: AppWindow },
+  { href: "/settings", label: "settings", icon: Settings, isAbove: true },
 ];
 
 /** What another member's own connection, whose jobs are seen, has nothing for. */
-const closed: readonly string[] = ["/assets", "/files", "/run"];
+const closed: readonly string[] = ["/assets", "/files", "/run", "/apps"];
 
 export function isClosed(pathname: string): boolean {
   return closed.some((href) => isWithin(pathname, href));
 }
 
-export function destinationsOf(connection: { hasNoAssets?: boolean; seenOf?: string } | undefined): readonly Destination[] {
+/** `runsAppsOnly`: whoever does nothing else. */
+export function destinationsOf(
+  connection: { hasNoAssets?: boolean; seenOf?: string } | undefined,
+  runsAppsOnly = false,
+): readonly Destination[] {
+  if (runsAppsOnly) return destinations.filter(({ label }) => label === "apps");
   if (connection?.seenOf !== undefined) return destinations.filter(({ href }) => !closed.includes(href));
   return connection?.hasNoAssets ? destinations.filter(({ label }) => label !== "assets") : destinations;
 }

@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { keepTo } from "@/lib/browser/persisted";
-import { type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/roles";
 
 /** `signOutAt`: a proxy signs people in and out, there; null: it does not say where. */
 type Member = { id?: string; role: Role; isReadOnly?: boolean; signOutAt?: string | null };
@@ -20,6 +20,12 @@ export function MemberProvider({ id, role, isReadOnly = false, signOutAt, childr
 
 export function useRole(): Role | undefined {
   return useContext(Current)?.role;
+}
+
+/** Apps, their own runs and their account are all that such a member has. */
+export function useRunsAppsOnly(): boolean {
+  const role = useRole();
+  return role !== undefined && !hasRole(role, "viewer");
 }
 
 export function useSignOutAt(): string | null | undefined {

@@ -8,6 +8,7 @@ import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection/connection-context";
 import { useCounts } from "./counts-context";
+import { useRunsAppsOnly } from "./member-context";
 import { destinationsOf, isWithin } from "./destinations";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -18,7 +19,7 @@ export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useLinkedConnection();
-  const shown = destinationsOf(useConnection());
+  const shown = destinationsOf(useConnection(), useRunsAppsOnly());
   const stay = useStayWhenAway();
   const { jobs, running, pending } = useCounts();
   const number = useNumber();
@@ -57,7 +58,7 @@ export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
   const connection = useLinkedConnection();
-  const shown = destinationsOf(useConnection());
+  const shown = destinationsOf(useConnection(), useRunsAppsOnly()).filter(({ isAbove }) => !isAbove);
   const stay = useStayWhenAway();
   return (
     <ul className="grid auto-cols-fr grid-flow-col">

@@ -1,10 +1,13 @@
-import { CopyPlus, Download, X } from "lucide-react";
+import { AppWindow, CopyPlus, Download, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { storedText } from "@/components/graph/stored-workflow";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Link } from "@/components/ui/link";
+import { useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { withQuery } from "@/lib/browser/urls";
 import { saveFile } from "@/lib/browser/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -44,6 +47,7 @@ export function RunHeader(props: RunHeaderProps) {
     const text = editor?.isUsual ? (await editor.write()).text : graphText();
     saveFile(`${name}.json`, new Blob([text], { type: "application/json" }));
   }
+  const linked = useLinkedConnection();
   return (
     <PageHeader
       trail={<span className="max-sm:hidden">{t("title")} /</span>}
@@ -63,6 +67,16 @@ export function RunHeader(props: RunHeaderProps) {
         {t("open.graph")}
       </Button>
       <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} onStop={onStop} />
+      {canRun ? (
+        <Link
+          href={withQuery("/apps/new", { connection: linked })}
+          title={t("open.makeApp")}
+          className={buttonStyle({ tone: "quiet", className: "max-2xl:size-[30px] max-2xl:p-0" })}
+        >
+          <AppWindow aria-hidden="true" className="size-4" />
+          <span className="max-2xl:sr-only">{t("open.makeApp")}</span>
+        </Link>
+      ) : null}
       {canRun ? (
         <SaveWorkflow
           isSmall

@@ -10,6 +10,7 @@ import { type Decode } from "./form/controls/check-picture";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
+import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
@@ -90,6 +91,7 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
     storedName: createStoredNames(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MOST_ASSETS })),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     loadSample,
+    readApp,
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     readStored: (path) => bytesAt(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
     readFile: (asset) => bytesAt(viewUrl({ ...fileOfAsset(asset), connection })),
@@ -105,6 +107,16 @@ async function loadSamplePicture(name: string): Promise<File | undefined> {
   } catch {
     return undefined;
   }
+}
+
+async function readApp(id: string): ReturnType<RunPorts["readApp"]> {
+  const address: `/${string}` = `/api/apps/${encodeURIComponent(id)}`;
+  const [view, workflow] = await Promise.all([
+    callApi<{ app: AppView }>(address, { cache: "no-store" }),
+    callApi<Pick<AppDefinition, "graph" | "editor">>(`${address}/workflow`, { cache: "no-store" }),
+  ]);
+  if (!view.ok) return view;
+  return workflow.ok ? ok({ ...workflow.value, title: view.value.app.title }) : workflow;
 }
 
 async function loadSample(name: string): Promise<Result<string, "missing">> {

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { chipStyle } from "@/components/ui/controls/chip";
+import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { Link } from "@/components/ui/link";
 
 const parts = [
@@ -25,13 +26,15 @@ export type SettingsPart = (typeof parts)[number]["part"];
 /** Each part has an address of its own, so that back, reload and a middle click do what they do everywhere. */
 export function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
+  const runsAppsOnly = useRunsAppsOnly();
+  const shown = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
   return (
     <nav
       ref={showCurrent}
       aria-label={t("label")}
       className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:px-5"
     >
-      {parts.map(({ part, href }) => (
+      {shown.map(({ part, href }) => (
         <Link key={part} href={href} aria-current={part === current ? "page" : undefined} className={chipStyle(part === current)}>
           {t(part)}
         </Link>

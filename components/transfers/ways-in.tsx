@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { usePathname } from "@/components/ui/hooks/use-router";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { useWhyNot } from "@/components/frame/member-context";
+import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn } from "@/components/frame/ways-in";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -37,6 +37,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
 
   const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";
   const whyNot = useWhyNot();
+  const runsAppsOnly = useRunsAppsOnly();
   const cannotFetch = cannot ?? (connection?.isLocal ? "noAddresses" : undefined);
   const named = { connection: connection?.name ?? "" };
   const say = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
@@ -57,7 +58,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const resume = useEffectEvent(() => wish({ way: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
-    if (connectionId === undefined || isSeen) return;
+    if (connectionId === undefined || isSeen || runsAppsOnly) return;
     const asking = new AbortController();
     void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
       signal: asking.signal,
@@ -65,7 +66,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
       if (answer.ok && answer.value.underWay > 0) resume();
     });
     return () => asking.abort();
-  }, [connectionId, isSeen]);
+  }, [connectionId, isSeen, runsAppsOnly]);
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,

@@ -1,16 +1,22 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { ComparePictures } from "./compare-pictures";
 import { InputDifferences } from "./input-differences";
 import { ViewerDialog } from "./viewer-dialog";
 import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
-type CompareProps = { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow; onClose: () => void };
+type CompareProps = {
+  items: readonly ViewerItem[];
+  /** Absent where `children` say what was different. */
+  readWorkflow?: ReadWorkflow;
+  children?: ReactNode;
+  onClose: () => void;
+};
 
 /** Two to four pictures that move together, side by side or, for two, one over the other behind a slider. Below, what their jobs were given. */
-export function Compare({ items, readWorkflow, onClose }: CompareProps) {
+export function Compare({ items, readWorkflow, children, onClose }: CompareProps) {
   const t = useTranslations("viewer.comparing");
   const dialog = useRef<HTMLDialogElement>(null);
   const [isSlider, setSlider] = useState(false);
@@ -28,7 +34,7 @@ export function Compare({ items, readWorkflow, onClose }: CompareProps) {
         </Button>
       </div>
       <ComparePictures items={items} isSlider={isSlider && items.length === 2} />
-      <InputDifferences items={items} readWorkflow={readWorkflow} />
+      {readWorkflow ? <InputDifferences items={items} readWorkflow={readWorkflow} /> : children}
     </ViewerDialog>
   );
 }

@@ -8,12 +8,13 @@ import { viewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 
-type OutputMediaProps = { view: OutputView; node: string; connection?: string };
+/** `address`: of its bytes, where they are not to be had by the name of a file. */
+type OutputMediaProps = { view: OutputView; node: string; connection?: string; address?: string };
 
 /** An output that is no picture: played, read, or offered as a file with its name. */
-export function OutputMedia({ view, node, connection }: OutputMediaProps) {
+export function OutputMedia({ view, node, connection, address }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
-  const src = view.file && viewUrl({ ...view.file, connection });
+  const src = address ?? (view.file && viewUrl({ ...view.file, connection }));
   const isPlayed = view.kind === "video" || view.kind === "audio";
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (

@@ -2,6 +2,7 @@
 // Must never: be imported by a component; pages hand the namespaces they need to the browser.
 
 export { default as acts } from "./en/acts.json";
+export { default as apps } from "./en/apps.json";
 export { default as assets } from "./en/assets.json";
 export { default as auth } from "./en/auth.json";
 export { default as common } from "./en/common.json";

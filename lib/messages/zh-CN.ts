@@ -2,6 +2,7 @@
 // Must never: be imported by a component; pages hand the namespaces they need to the browser.
 
 export { default as acts } from "./zh-CN/acts.json";
+export { default as apps } from "./zh-CN/apps.json";
 export { default as assets } from "./zh-CN/assets.json";
 export { default as auth } from "./zh-CN/auth.json";
 export { default as common } from "./zh-CN/common.json";

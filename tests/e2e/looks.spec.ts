@@ -17,6 +17,7 @@ const pages = [
   { name: "Assets", path: () => "/assets?name_contains=photo.png", ready: "photo.png" },
   { name: "the editor of masks", path: ({ picture }: Made) => `/assets/${picture}/mask`, ready: "0% painted" },
   { name: "Run", path: () => "/run", ready: "Drop a workflow file here" },
+  { name: "Apps", path: () => "/apps", ready: "Favourites" },
   { name: "Settings", path: () => "/settings", ready: "Connections" },
   { name: "Tokens", path: () => "/settings/tokens", ready: "Your tokens" },
   { name: "a page that is not there", path: () => "/nowhere", ready: "Page not found" },

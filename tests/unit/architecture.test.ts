@@ -29,6 +29,7 @@ const breaches: Record<string, string> = {
   "bin/tool.ts": 'import "@/components/ui/button"; import "@/app/page";',
   "components/ui/button.ts": 'import "@/lib/contract/job";',
   "components/jobs/table.ts": 'import "@/components/run/form";',
+  "components/apps/form.ts": 'import "@/components/jobs/table";',
   "components/run/form.ts": 'import "@/lib/server/store";',
   "lib/browser/api.ts": 'import "@/lib/server/store";',
   "lib/contract/job.ts": 'import "@/lib/shared/result";',

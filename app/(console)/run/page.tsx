@@ -28,12 +28,13 @@ const LONGEST_ID = 200;
 /** As many as a person would look through; each is asked for. */
 const MOST_ASSETS = 100;
 
-/** ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?asset=ID or ?assets=ID,ID; anything else opens the page as it is. */
-function toArrival({ job, without, file, carrier, sample, asset, assets }: Record<string, unknown>): Arrival | undefined {
+/** ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID; anything else opens the page as it is. */
+function toArrival({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): Arrival | undefined {
   if (isId(job)) return { job, ...(without === "secrets" && { without }) };
   if (typeof file === "string" && file !== "" && file.length <= 2000) return { file };
   if (isId(carrier)) return { carrier };
   if (isSample(sample)) return { sample };
+  if (isId(app)) return { app };
   const ids = [asset, ...(typeof assets === "string" ? assets.split(",") : [])].filter(isId);
   return ids.length > 0 ? { assets: [...new Set(ids)].slice(0, MOST_ASSETS) } : undefined;
 }

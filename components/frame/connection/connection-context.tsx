@@ -2,6 +2,7 @@
 
 import { useSearchParams } from "next/navigation";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
+import { useRunsAppsOnly } from "../member-context";
 import { type CurrentConnection } from "./current-connection";
 
 type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };
@@ -24,6 +25,12 @@ export function useConnection(): CurrentConnection | undefined {
   const { currentId, connections } = useContext(Connections);
   const wanted = useLinkedConnection();
   return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
+}
+
+/** The same for what is asked of its service directly, which not everybody may. */
+export function useSeenConnection(): CurrentConnection | undefined {
+  const here = useConnection();
+  return useRunsAppsOnly() ? undefined : here;
 }
 
 /** All that the member may use, in the order in which the server lists them. */

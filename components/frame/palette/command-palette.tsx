@@ -13,7 +13,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
-import { useConnection } from "../connection/connection-context";
+import { useSeenConnection } from "../connection/connection-context";
 import { useSought } from "./use-sought";
 import { cn } from "@/components/ui/cn";
 
@@ -24,7 +24,7 @@ type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiF
 
 /** Assets by a piece of their name: the service is asked, as only it knows them all. */
 function useSoughtAssets(typed: string): SoughtAssets | undefined {
-  const { id: connection, hasNoAssets } = useConnection() ?? {};
+  const { id: connection, hasNoAssets } = useSeenConnection() ?? {};
   const text = typed.trim();
   const isAsked = text.length >= SHORTEST && connection !== undefined && !hasNoAssets;
   const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MOST, connection };

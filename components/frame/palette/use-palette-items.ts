@@ -12,7 +12,7 @@ import { languageNames, languages } from "@/lib/shared/languages";
 import { useConnection, useConnections, useLinkedConnection } from "../connection/connection-context";
 import { destinationsOf } from "../destinations";
 import { showOverlay } from "../overlay";
-import { useRole } from "../member-context";
+import { useRole, useRunsAppsOnly } from "../member-context";
 import { samples } from "../samples/samples";
 import { useLanguage } from "../use-language";
 import { useSignOut } from "../use-sign-out";
@@ -47,9 +47,10 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
     return ms === undefined ? undefined : clock(ms, "until");
   };
   const role = useRole();
+  const runsAppsOnly = useRunsAppsOnly();
   const to = (href: `/${string}`) => () => router.push(href);
   return [
-    ...destinationsOf(current).map(({ href, label }) => ({
+    ...destinationsOf(current, runsAppsOnly).map(({ href, label }) => ({
       key: href,
       group: "pages" as const,
       label: t(label),
@@ -73,7 +74,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       also: id,
       run: to(withQuery("/jobs", { workflow_id: id, connection })),
     })),
-    ...samples.map((name) => ({
+    ...(runsAppsOnly ? [] : samples).map((name) => ({
       key: `sample-${name}`,
       group: "samples" as const,
       label: t(`samples.${name}`),
@@ -98,7 +99,12 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
         label: t("palette.connection", { name }),
         run: () => onSwitch({ id, name }),
       })),
-    ...waysOf(current).map((way) => ({ key: `way-${way}`, group: "actions" as const, label: t(`ways.${way}`), run: () => openWayIn(way) })),
+    ...(runsAppsOnly ? [] : waysOf(current)).map((way) => ({
+      key: `way-${way}`,
+      group: "actions" as const,
+      label: t(`ways.${way}`),
+      run: () => openWayIn(way),
+    })),
     ...(role !== undefined && hasRole(role, "admin")
       ? [
           {

@@ -4,14 +4,14 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { useConnection } from "../connection/connection-context";
+import { useSeenConnection } from "../connection/connection-context";
 import { useSought } from "./use-sought";
 
 const NEWEST = 100;
 
 /** The newest jobs, asked for once when the commands open; where they cannot be had, pages and actions still work. */
 export function useRecentJobs(): readonly JobListItem[] {
-  const connection = useConnection()?.id;
+  const connection = useSeenConnection()?.id;
   const [jobs, setJobs] = useState<readonly JobListItem[]>([]);
   useEffect(() => {
     if (!connection) return;
@@ -30,7 +30,7 @@ export type FoundJobs = { text: string; jobs: readonly JobListItem[]; reach?: Jo
 
 /** Jobs by words of their prompt, their error, their workflow's or person's name, however old. */
 export function useFoundJobs(typed: string): FoundJobs | undefined {
-  const connection = useConnection()?.id;
+  const connection = useSeenConnection()?.id;
   const text = typed.trim();
   const isAsked = text.length >= SHORTEST && connection !== undefined;
   const path = isAsked ? withQuery("/api/console/jobs/search", { text, limit: MOST_FOUND, connection }) : undefined;
@@ -45,7 +45,7 @@ export type SoughtJob = { id: string } & (
 
 /** The job of an id that is not among the newest. */
 export function useSoughtJob(id: string | undefined): SoughtJob | undefined {
-  const connection = useConnection()?.id;
+  const connection = useSeenConnection()?.id;
   const path = id === undefined || !connection ? undefined : withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
   const answer = useSought<JobListItem, SoughtJob>(path, (result) => ({
     id: id ?? "",

@@ -40,6 +40,9 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
       )}
       {workflowParts && workflowParts.nodes > 0 ? (
         <>
+          <Link href={withQuery("/apps/new", { job: job.id, connection: linked })} className={buttonStyle({ tone: "quiet" })}>
+            {t("makeApp")}
+          </Link>
           <Link href={editHref(job.id, linked)} className={buttonStyle()}>
             {t("edit")}
           </Link>

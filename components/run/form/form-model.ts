@@ -18,14 +18,14 @@ export type Control =
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number }
   | { kind: "switch" }
-  /** `bringsInputs`: each choice has inputs of its own. */
-  | { kind: "choice"; options: readonly ChoiceValue[]; bringsInputs?: true }
+  /** `bringsInputs`: each choice has inputs of its own. `labels`: what each is called, where that is not the value itself. */
+  | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; bringsInputs?: true }
   /** A whole number. */
   | { kind: "color"; min?: Limit; max?: Limit }
   /** A hexadecimal text. */
   | { kind: "hex-color" }
-  /** `options`: the pictures that lie with the server. */
-  | { kind: "image"; options?: readonly ChoiceValue[] }
+  /** `options`: the pictures that lie with the server. `hasMask`: false where none is to be drawn on it. */
+  | { kind: "image"; options?: readonly ChoiceValue[]; hasMask?: boolean }
   | { kind: "media"; media: Media; options: readonly ChoiceValue[] }
   /** { x, y, width, height } in pixels. */
   | { kind: "box" }

@@ -2,6 +2,8 @@
 // run with.
 // Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
 
+import { type JsonObject } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type SampleName } from "@/components/frame/samples/samples";
 import { type Failure } from "@/lib/contract/failure";
@@ -21,12 +23,19 @@ import { type SentSamplePicture, shippedName, withSamplePictures } from "./sampl
 
 const SHORT_ID = 8;
 
-/** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?carrier=ID (of an asset), ?sample=NAME, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+/** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?carrier=ID (of an asset), ?sample=NAME, ?app=ID: its workflow, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
 export type Arrival =
-  { job: string; without?: "secrets" } | { file: string } | { carrier: string } | { sample: SampleName } | { assets: readonly string[] };
+  | { job: string; without?: "secrets" }
+  | { file: string }
+  | { carrier: string }
+  | { sample: SampleName }
+  | { app: string }
+  | { assets: readonly string[] };
 
 export type ArrivalPorts = CataloguePort & {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
+  /** The workflow of an app, as its file has it. */
+  readApp: (id: string) => Promise<Result<{ title: string; graph: Graph; editor?: JsonObject }, Failure>>;
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<ByteSource, Failure>>;
   readFile: (file: AssetView) => Promise<Result<ByteSource, Failure>>;
@@ -45,6 +54,7 @@ export async function openArrival(
 ): Promise<Result<OpenedFile, Refusal>> {
   if ("job" in arrival) return openJob(arrival, ports);
   if ("carrier" in arrival) return openCarrier(arrival.carrier, ports);
+  if ("app" in arrival) return openApp(arrival.app, ports);
   return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
 }
 
@@ -84,6 +94,14 @@ async function openJob({ job: id, without }: Extract<Arrival, { job: string }>, 
     ...(without && { leavesOut: placesInWorkflow(job.value.workflow) }),
   });
   return opened.ok ? opened : refuse(opened.failure.reason);
+}
+
+async function openApp(id: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const app = await ports.readApp(id);
+  if (!app.ok) return failed({ reason: { code: "unread", failure: app.failure } });
+  const { title, graph, editor } = app.value;
+  const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
+  return openWorkflow(writeExactJson(workflow), undefined, { name: title });
 }
 
 async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

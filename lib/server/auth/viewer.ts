@@ -9,7 +9,7 @@ import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
-import { placeOf } from "@/lib/shared/place";
+import { inPlace, placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
 import { readPlace } from "../embed/sessions";
 import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId } from "./embed-viewer";
@@ -88,6 +88,9 @@ export function signOutAt({ credential }: Viewer): string | null | undefined {
   return isByProxy ? (composition().env.proxySignIn?.signOutUrl ?? null) : undefined;
 }
 
+/** Of whoever runs apps only: every other page leads to the apps. */
+const runnerPages = /^\/(apps|settings\/(account|tokens))([/?]|$)/;
+
 /** For pages and, with `isFrame`, for what is around them, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
 export async function requireViewer({ isFrame = false } = {}): Promise<PageViewer> {
   const sent = await headers();
@@ -100,6 +103,7 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
   if (viewer && !isFrame && !hasRole(viewer.role, "viewer") && !isForRunners(placeOf(page)?.rest ?? page))
     return viewer.credential.kind === "embed" ? notFound() : redirect("/apps");
   if (viewer && viewer.credential.kind !== "token") {
+    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(placeOf(page)?.rest ?? page)) return redirect(inPlace("/apps"));
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };
   }

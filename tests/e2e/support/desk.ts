@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type APIRequestContext, type BrowserContext, expect } from "@playwright/test";
+import { type Role } from "@/lib/contract/roles";
 import { type Started, startProcess } from "@/tests/support/start-process";
 
 export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
@@ -18,8 +19,8 @@ export type Desk = {
   setUp(request: APIRequestContext): Promise<void>;
   /** Gives the context a session of the owner, or of whoever else. */
   signIn(context: Pick<BrowserContext, "request">, who?: Person): Promise<void>;
-  /** Makes an operator without a browser; `request` is the owner's. */
-  addOperator(request: APIRequestContext, who: Person): Promise<void>;
+  /** Makes an operator, or a member of another role, without a browser; `request` is the owner's. */
+  addOperator(request: APIRequestContext, who: Person, role?: Role): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
@@ -50,9 +51,9 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
       const answer = await request.post(`${url}/api/console/set-up`, { data: { token, ...owner }, headers: fromHere });
       expect(answer.status(), await answer.text()).toBe(201);
     },
-    async addOperator(request, { email, ...rest }) {
+    async addOperator(request, { email, ...rest }, role = "operator") {
       const headers = fromHere;
-      const invited = await request.post(`${url}/api/console/members/invitations`, { data: { email, role: "operator" }, headers });
+      const invited = await request.post(`${url}/api/console/members/invitations`, { data: { email, role }, headers });
       const { url: link }: { url: string } = await invited.json();
       const token = new URL(link).searchParams.get("token") ?? "";
       const joined = await request.post(`${url}/api/console/members/invitations/accept`, { data: { token, ...rest }, headers });

@@ -3,6 +3,8 @@
 import { act, cleanup, screen } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { everyApp } from "@/components/apps/apps-address";
+import { AppsScreen } from "@/components/apps/apps-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
@@ -57,6 +59,7 @@ const lists: [string, string, () => ReactNode][] = [
     ),
   ],
   ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
+  ["apps", "No apps yet", () => <AppsScreen canMake search={everyApp} apps={read({ apps: [], tags: [] })} />],
   [
     "queue",
     "The queue is empty",

@@ -28,6 +28,7 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
     readFile: async () => failed(nobody),
     readCatalogue: async () => failed(nobody),
     listStored: async () => failed(nobody),
+    readApp: async () => failed(nobody),
     readAsset: async () => failed(nobody),
     listAssets: async () => failed(nobody),
     storedName: async () => undefined,

@@ -19,7 +19,7 @@ import { AssetChoices } from "./asset-choices";
 import { assetValue } from "./asset-value";
 import { type PictureContext } from "./picture-context";
 
-export type PickedPicture = { value: string; name: string };
+export type PickedPicture = { value: string; name: string; assetId: string };
 
 type AssetPickerProps = {
   isOpen: boolean;
@@ -73,7 +73,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const rangeTo = useRange(pictures.map((one) => one.id));
   const picked = (assetId: string): PickedPicture[] => {
     const asset = pictures.find((one) => one.id === assetId);
-    return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name }] : [];
+    return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name, assetId: asset.id }] : [];
   };
   function press(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(picked(assetId));

@@ -18,10 +18,11 @@ type FieldControlProps = ControlProps & {
   field: FormField;
   nodeTitle: string;
   picture: PictureContext;
+  takesPaste?: boolean;
   onRunning: (isRunning: boolean) => void;
 };
 
-export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }: FieldControlProps) {
+export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning, ...props }: FieldControlProps) {
   const t = useTranslations("run.field");
   const { control, value } = field;
   switch (control.kind) {
@@ -42,7 +43,7 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
     case "switch":
       return <SwitchControl {...props} />;
     case "choice":
-      return <ChoiceControl {...props} options={control.options} />;
+      return <ChoiceControl {...props} options={control.options} labels={control.labels} />;
     case "color":
       return <ColorControl {...props} name={field.name} />;
     case "number":
@@ -59,7 +60,9 @@ export function FieldControl({ field, nodeTitle, picture, onRunning, ...props }:
     case "media":
       return <MediaControl {...props} media={control.media} options={control.options} picture={picture} onRunning={onRunning} />;
     case "image":
-      return <PictureControl {...props} options={control.options} picture={picture} nodeTitle={nodeTitle} onRunning={onRunning} />;
+      return (
+        <PictureControl {...props} {...{ picture, nodeTitle, takesPaste, onRunning }} options={control.options} hasMask={control.hasMask} />
+      );
     case "long-text":
       return <TextControl {...props} isLong />;
     case "text":
@@ -111,7 +114,13 @@ function LinkText({ link }: { link: Link }) {
 }
 
 /** Options go by their place, so that the number 2 stays a number and is not the text "2". */
-function ChoiceControl({ value, options, onChange, ...rest }: ControlProps & { options: readonly ChoiceValue[] }) {
+function ChoiceControl({
+  value,
+  options,
+  labels,
+  onChange,
+  ...rest
+}: ControlProps & { options: readonly ChoiceValue[]; labels?: readonly string[] }) {
   const t = useTranslations("run.field");
   const index = options.findIndex((option) => option === value);
   const isAbsent = value === undefined || value === "";
@@ -124,7 +133,7 @@ function ChoiceControl({ value, options, onChange, ...rest }: ControlProps & { o
       ) : null}
       {options.map((option, place) => (
         <option key={place} value={place}>
-          {String(option)}
+          {labels?.[place] ?? String(option)}
         </option>
       ))}
     </Select>

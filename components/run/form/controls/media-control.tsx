@@ -6,6 +6,7 @@ import { Select } from "@/components/ui/controls/select";
 import { type ControlProps } from "./control-props";
 import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
 import { own } from "@/lib/contract/json/own";
+import { contentOf } from "./asset-value";
 import { type PictureContext } from "./picture-context";
 import { SendingNote } from "./sending-note";
 import { UnlistedNote } from "./unlisted-note";
@@ -59,7 +60,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
   return (
     <span className="flex flex-wrap items-center gap-2">
       <output {...rest} id={id} title={isRenamed ? name : undefined} className="min-w-0 font-mono text-sm break-all">
-        {own(picture.ownNames, name) ?? (name || t("none"))}
+        {own(picture.ownNames, name) ?? (picture.isPlain && contentOf(name) ? words("stored") : name || t("none"))}
       </output>
       <ServerFiles
         options={options}

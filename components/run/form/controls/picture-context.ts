@@ -18,4 +18,10 @@ export type PictureContext = {
   /** Of the files that the service has: known from before this opening, and how to ask anew. Without it the list is taken as it is. */
   listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
+  /** For people who know no file names of a service: what a picture is called is told and not edited, and nobody chooses among the server's files. */
+  isPlain?: boolean;
+  /** For whoever may give files and see no others: nothing is chosen among the assets. */
+  isBlind?: boolean;
+  /** Where a picture is shown from, if not from the service's own files. */
+  sourceOf?: (value: string) => string;
 };

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { useId, useRef, useState } from "react";
+import { type ChangeEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MaskButton } from "@/components/mask/mask-button";
@@ -11,6 +11,7 @@ import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { AssetPicker } from "./asset-picker";
+import { contentOf } from "./asset-value";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { ServerFiles } from "./media-control";
 import { own } from "@/lib/contract/json/own";
@@ -25,11 +26,15 @@ type PictureControlProps = ControlProps & {
   options?: readonly ChoiceValue[];
   picture: PictureContext;
   nodeTitle: string;
+  /** What is pasted anywhere on the page goes in here. */
+  takesPaste?: boolean;
+  hasMask?: boolean;
   onRunning: (isRunning: boolean) => void;
 };
 
 /** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
-export function PictureControl({ nodeTitle, options = [], picture, onRunning, value, onChange, ...control }: PictureControlProps) {
+export function PictureControl(props: PictureControlProps) {
+  const { nodeTitle, options = [], picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend, sendPicture, decode, ownNames, onNamed } = picture;
   const hasNoAssets = useConnection()?.hasNoAssets === true;
@@ -40,6 +45,7 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
   };
   const [several, setSeveral] = useState(0);
   const chooser = useRef<HTMLInputElement>(null);
+  const camera = useRef<HTMLInputElement>(null);
   const noteId = useId();
   const name = typeof value === "string" ? value : "";
   const ownName = own(ownNames, name);
@@ -52,13 +58,20 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
     setSeveral(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
   }
-  const { isOver, props } = useDropTarget(take);
+  const { isOver, props: target } = useDropTarget(take);
+  useOwnPaste(takesPaste && canSend, take);
+  const described = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
+  const takeChosen = ({ target: input }: ChangeEvent<HTMLInputElement>) => {
+    take([...(input.files ?? [])]);
+    // The same file chosen again must be a change again.
+    input.value = "";
+  };
 
   return (
-    <div {...(canSend && props)} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
+    <div {...(canSend && target)} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
       <span className="relative shrink-0">
         <Picture
-          src={pictureSource(state, name, connection)}
+          src={pictureSource(state, name, picture)}
           alt={t("current", { title: nodeTitle })}
           width={208}
           height={156}
@@ -73,37 +86,52 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
         ) : null}
       </span>
       <div className="flex min-w-[180px] flex-1 flex-col items-start gap-2">
-        <PictureName
-          {...control}
-          aria-describedby={[control["aria-describedby"], noteId].filter(Boolean).join(" ")}
-          sentAs={name}
-          ownName={ownName}
-          onChange={(typed) => {
-            // What failed was for the name that stood there.
-            if (state.kind === "failed" || state.kind === "refused") stop();
-            onChange(typed);
-          }}
-        />
+        {picture.isPlain ? (
+          <span className="max-w-full truncate text-ink-2">
+            {ownName ?? (name === "" ? t("none") : contentOf(name) ? t("stored") : name)}
+          </span>
+        ) : (
+          <PictureName
+            {...control}
+            aria-describedby={described}
+            sentAs={name}
+            ownName={ownName}
+            onChange={(typed) => {
+              // What failed was for the name that stood there.
+              if (state.kind === "failed" || state.kind === "refused") stop();
+              onChange(typed);
+            }}
+          />
+        )}
         <span className="flex flex-wrap items-center gap-2">
           {canSend ? (
-            <Button size="small" onClick={() => chooser.current?.click()}>
+            <Button
+              size="small"
+              {...(picture.isPlain && { id: control.id, "aria-describedby": described, "aria-invalid": control["aria-invalid"] })}
+              onClick={() => chooser.current?.click()}
+            >
               {name === "" ? t("choose") : t("replace")}
             </Button>
           ) : null}
-          {hasNoAssets || !canSend ? null : (
+          {canSend ? (
+            <Button size="small" className="pointer-fine:hidden" onClick={() => camera.current?.click()}>
+              {t("camera")}
+            </Button>
+          ) : null}
+          {hasNoAssets || !canSend || picture.isBlind ? null : (
             <Button size="small" onClick={() => setPicking(true)}>
               {t("fromAssets")}
             </Button>
           )}
           <ServerFiles
-            options={options}
+            options={picture.isPlain ? [] : options}
             value={name}
             onChange={(chosen) => {
               stop();
               onChange(chosen);
             }}
           />
-          {name === "" || !canSend ? null : (
+          {name === "" || !canSend || !hasMask || picture.isBlind ? null : (
             <MaskButton
               file={toFileRef(name)}
               title={ownName ?? name}
@@ -117,18 +145,8 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
             />
           )}
           {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
-          <input
-            ref={chooser}
-            type="file"
-            accept="image/*"
-            hidden
-            data-testid="picture-file"
-            onChange={({ target }) => {
-              take([...(target.files ?? [])]);
-              // The same file chosen again must be a change again.
-              target.value = "";
-            }}
-          />
+          <input ref={chooser} type="file" accept="image/*" hidden data-testid="picture-file" onChange={takeChosen} />
+          <input ref={camera} type="file" accept="image/*" capture="environment" hidden onChange={takeChosen} />
         </span>
         <AssetPicker
           isOpen={isPicking}
@@ -155,6 +173,23 @@ export function PictureControl({ nodeTitle, options = [], picture, onRunning, va
   );
 }
 
+/** Nothing else on the page has it then: a field under the cursor keeps its own paste. */
+function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
+  const paste = useEffectEvent((event: ClipboardEvent) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    const isField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, [contenteditable]") !== null;
+    if (files.length === 0 || isField || event.defaultPrevented) return;
+    event.preventDefault();
+    take(files);
+  });
+  useEffect(() => {
+    if (!isOn) return;
+    // Before the window's own listener, which would add the file to the assets.
+    document.addEventListener("paste", paste);
+    return () => document.removeEventListener("paste", paste);
+  }, [isOn]);
+}
+
 type PictureNoteProps = { state: PictureState; value: string; onStop: () => void; onAgain: (file: File) => Promise<void> };
 
 function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
@@ -175,7 +210,8 @@ function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
   );
 }
 
-function pictureSource(state: PictureState, value: string, connection: string | undefined): string | undefined {
+function pictureSource(state: PictureState, value: string, { connection, sourceOf }: PictureContext): string | undefined {
   if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
-  return value === "" ? undefined : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+  if (value === "") return undefined;
+  return sourceOf ? sourceOf(value) : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
 }

@@ -1,0 +1,24 @@
+import { type Metadata } from "next";
+import { notFound } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { EditAppScreen } from "@/components/apps/make/make-screen";
+import { PageMessages } from "@/components/frame/page-messages";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pathParam, textParam } from "@/app/(console)/params";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("apps"))("edit") };
+}
+
+export default async function EditAppPage({ params, searchParams }: PageProps<"/apps/[appId]/edit">) {
+  const { role } = await requireViewer();
+  if (!hasRole(role, "operator")) notFound();
+  const id = pathParam((await params).appId);
+  return (
+    <PageMessages messages={await pickMessages("apps", "run", "masks")}>
+      <EditAppScreen key={id} id={id} linked={textParam(await searchParams, "connection")} />
+    </PageMessages>
+  );
+}

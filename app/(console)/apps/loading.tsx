@@ -1,0 +1,11 @@
+import { AppsSkeleton } from "@/components/apps/apps-skeleton";
+import { PageMessages } from "@/components/frame/page-messages";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+
+export default async function AppsLoading() {
+  return (
+    <PageMessages messages={await pickMessages("apps")}>
+      <AppsSkeleton />
+    </PageMessages>
+  );
+}

@@ -1,0 +1,24 @@
+import { type Metadata } from "next";
+import { notFound } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { NewAppScreen } from "@/components/apps/make/make-screen";
+import { PageMessages } from "@/components/frame/page-messages";
+import { hasRole } from "@/lib/contract/roles";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { textParam } from "@/app/(console)/params";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("apps.make"))("new") };
+}
+
+export default async function NewAppPage({ searchParams }: PageProps<"/apps/new">) {
+  const { memberId, role } = await requireViewer();
+  if (!hasRole(role, "operator")) notFound();
+  const params = await searchParams;
+  return (
+    <PageMessages messages={await pickMessages("apps", "run", "masks")}>
+      <NewAppScreen memberId={memberId} linked={textParam(params, "connection")} job={textParam(params, "job")} />
+    </PageMessages>
+  );
+}

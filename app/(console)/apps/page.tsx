@@ -1,0 +1,35 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { Suspense } from "react";
+import { APPS_PAGE, appsParams } from "@/components/apps/apps-address";
+import { AppsScreen } from "@/components/apps/apps-screen";
+import { AppsSkeleton } from "@/components/apps/apps-skeleton";
+import { IgnoredValues } from "@/components/frame/list/ignored-values";
+import { PageMessages } from "@/components/frame/page-messages";
+import { readAddress } from "@/lib/contract/params";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listApps } from "@/lib/server/apps/change-app";
+import { textParam, toSearchParams } from "../params";
+import { stamp } from "../stamp";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("apps"))("title") };
+}
+
+export default async function AppsPage({ searchParams }: PageProps<"/apps">) {
+  const viewer = await requireViewer();
+  const params = await searchParams;
+  const { query, ignored } = readAddress(appsParams, toSearchParams(params));
+  const linked = textParam(params, "connection");
+  const { tag, ...asked } = query;
+  const apps = stamp(listApps(viewer, linked, { ...asked, ...(tag && { tag }), limit: APPS_PAGE }), (answer) => answer);
+  return (
+    <PageMessages messages={await pickMessages("apps")}>
+      <IgnoredValues list={ignored} />
+      <Suspense fallback={<AppsSkeleton />}>
+        <AppsScreen search={query} linked={linked} canMake={viewer.can("operator")} apps={apps} />
+      </Suspense>
+    </PageMessages>
+  );
+}

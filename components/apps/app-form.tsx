@@ -1,0 +1,201 @@
+import { useLocale, useTranslations } from "next-intl";
+import { useState } from "react";
+import { FieldControl } from "@/components/run/form/controls/field-control";
+import { NumberControl } from "@/components/run/form/controls/number-control";
+import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { type Control } from "@/components/run/form/form-model";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { type AppControl, type AppInput } from "@/lib/contract/apps/app";
+import { RANDOM } from "@/lib/contract/apps/fill";
+import { own } from "@/lib/contract/json/own";
+import { formatBytes } from "@/lib/shared/format";
+import { sendAppFile } from "./app-files";
+import { type FieldProblem, type FieldValues } from "./app-values";
+
+export const fieldId = (name: string) => `app-${name}`;
+
+type AppFormProps = {
+  /** Which takes the files; absent where none are sent. */
+  app?: string;
+  inputs: readonly AppInput[];
+  values: FieldValues;
+  problems: readonly FieldProblem[];
+  picture: PictureContext;
+  onChange: (name: string, value: unknown) => void;
+  onRunning: (name: string, isRunning: boolean) => void;
+};
+
+/** The inputs in their order, those of one group under its name. */
+export function AppForm({ inputs, ...row }: AppFormProps) {
+  const [pasted, setPasted] = useState<string>();
+  const pictures = inputs.filter(({ control }) => control.kind === "picture").map(({ name }) => name);
+  // Where a person was last, else the first that has none yet, else the first.
+  const pasteInto = pictures.find((name) => name === pasted) ?? pictures.find((name) => !own(row.values, name)) ?? pictures[0];
+  const groups = [...new Set(inputs.map(({ group }) => group))];
+  return groups.map((group) => {
+    const fields = inputs
+      .filter((input) => input.group === group)
+      .map((input) => (
+        <div key={input.name} onFocus={() => pictures.includes(input.name) && setPasted(input.name)}>
+          <AppField {...row} input={input} takesPaste={input.name === pasteInto} />
+        </div>
+      ));
+    return group === "" ? (
+      <div key={group} className="flex flex-col gap-4">
+        {fields}
+      </div>
+    ) : (
+      <fieldset key={group} className="flex flex-col gap-4 border-t border-line pt-3">
+        <legend className="float-left w-full font-semibold">{group}</legend>
+        {fields}
+      </fieldset>
+    );
+  });
+}
+
+type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppInput; takesPaste: boolean };
+
+function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
+  const t = useTranslations("apps.form");
+  const { name, label, help, control, isRequired } = input;
+  const id = fieldId(name);
+  const value = own(values, name);
+  const wrong = problems.filter((problem) => problem.input === name);
+  const described = [help ? `${id}-help` : "", wrong.length > 0 ? `${id}-problems` : ""].filter(Boolean).join(" ");
+  const shared = {
+    id,
+    value,
+    onChange: (next: unknown) => onChange(name, next),
+    ...(described && { "aria-describedby": described }),
+    ...(wrong.length > 0 && { "aria-invalid": true as const }),
+  };
+  const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
+  const words = (
+    <>
+      {label}
+      {isRequired ? null : " "}
+      {isRequired ? null : <span className="ml-0.5 text-sm font-normal text-ink-3">{t("optional")}</span>}
+    </>
+  );
+  return (
+    // What has several buttons is a group under the label; anything else is one control with it.
+    <div {...(isFile && { role: "group", "aria-labelledby": `${id}-label` })} data-input={name} className="flex min-w-0 flex-col gap-1">
+      {isFile ? (
+        <span id={`${id}-label`} className="font-medium">
+          {words}
+        </span>
+      ) : (
+        <label htmlFor={id} className="font-medium">
+          {words}
+        </label>
+      )}
+      {control.kind === "seed" ? (
+        <Seed {...shared} />
+      ) : control.kind === "number" && control.isSlider && control.min !== undefined && control.max !== undefined ? (
+        <Slider {...shared} label={label} control={control} />
+      ) : (
+        <FieldControl
+          {...shared}
+          field={{ name: label, value, control: controlOf(control) }}
+          nodeTitle={label}
+          picture={app === undefined ? picture : { ...picture, sendPicture: sendAppFile(app, name) }}
+          takesPaste={takesPaste}
+          onRunning={(isRunning) => onRunning(name, isRunning)}
+        />
+      )}
+      {help ? (
+        <p id={`${id}-help`} className="text-sm whitespace-pre-line text-ink-3">
+          {help}
+        </p>
+      ) : null}
+      {wrong.length > 0 ? (
+        <ul id={`${id}-problems`} className="text-sm text-bad">
+          {wrong.map((problem) => (
+            <li key={problem.code}>
+              <ProblemText problem={problem} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}
+
+/** "Picture: needs an image": by the input's own name, and what it takes. */
+export function ProblemText({ problem }: { problem: FieldProblem }) {
+  const t = useTranslations("apps.problem");
+  const locale = useLocale();
+  if (problem.code === "said") return t("said", problem);
+  const { label, code, control = "text", limit } = problem;
+  if (code === "missing") return t(`missing.${control}`, { label });
+  if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
+  return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : String(limit ?? "") });
+}
+
+type OwnControl = {
+  id: string;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  "aria-describedby"?: string;
+  "aria-invalid"?: true;
+};
+
+/** A number that gives the same result again, or a new one with every run. */
+function Seed({ value, onChange, ...rest }: OwnControl) {
+  const t = useTranslations("apps.form");
+  const isRandom = value === RANDOM || value === undefined;
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <NumberControl {...rest} value={isRandom ? "" : value} integer disabled={isRandom} onChange={onChange} className="w-44" />
+      <label className="flex items-center gap-1.5 text-ink-2">
+        <Checkbox checked={isRandom} onChange={({ target }) => onChange(target.checked ? RANDOM : 0)} />
+        {t("everyRun")}
+      </label>
+    </span>
+  );
+}
+
+type SliderProps = OwnControl & { label: string; control: Extract<AppControl, { kind: "number" }> };
+
+/** Drawn along, or typed: both are the same number. */
+function Slider({ label, control: { isWhole, min = 0, max = 1, step }, value, onChange, ...rest }: SliderProps) {
+  return (
+    <span className="flex items-center gap-3">
+      <input
+        type="range"
+        aria-label={label}
+        min={Number(min)}
+        max={Number(max)}
+        step={step ?? (isWhole ? 1 : "any")}
+        value={typeof value === "number" ? value : Number(min)}
+        onChange={({ target }) => onChange(Number(target.value))}
+        className="min-w-0 flex-1 accent-current"
+      />
+      <NumberControl {...rest} value={value} integer={isWhole} onChange={onChange} className="w-24" />
+    </span>
+  );
+}
+
+/** As Run's form has it. */
+export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Control {
+  switch (control.kind) {
+    case "text":
+      return { kind: control.isLong ? "long-text" : "text" };
+    case "number": {
+      const { isWhole: integer, min, max, step } = control;
+      return { kind: "number", integer, ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(step && { step }) };
+    }
+    case "switch":
+      return { kind: "switch" };
+    case "choice":
+      return {
+        kind: "choice",
+        options: control.choices.map(({ value }) => value),
+        labels: control.choices.map(({ value, label }) => label || String(value)),
+      };
+    case "picture":
+      return { kind: "image", hasMask: control.hasMask };
+    default:
+      return { kind: "media", media: control.kind, options: [] };
+  }
+}

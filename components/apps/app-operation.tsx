@@ -1,0 +1,63 @@
+import { useTranslations } from "next-intl";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { apiPath } from "@/lib/browser/urls";
+import { type AppInput, type AppView } from "@/lib/contract/apps/app";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { appApi } from "./apps-address";
+
+/** How a program runs this app: one line for a shell, and the description of its own operation. */
+export function AppOperation({ app: { id, definition } }: { app: AppView }) {
+  const t = useTranslations("apps.operation");
+  const line = () => curlLine(new URL(apiPath(appApi(id, "runs")), window.location.origin).href, definition.inputs);
+  return (
+    <details className="text-sm text-ink-2">
+      <summary className="cursor-pointer py-1 hover:text-ink">{t("title")}</summary>
+      <p className="py-1">{t("text")}</p>
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <span className="inline-flex items-center gap-1">
+          {t("curl")}
+          <CopyButton text={line} label={t("copy")} />
+        </span>
+        <a href={apiPath(appApi(id, "openapi"))} target="_blank" rel="noreferrer" className="text-accent hover:underline">
+          {t("openapi")}
+        </a>
+      </p>
+    </details>
+  );
+}
+
+/** Files go beside the values of a form; without any it is JSON. Single quotes hold everything but themselves. */
+export function curlLine(address: string, inputs: readonly AppInput[]): string {
+  const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
+  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const wanted = inputs.filter(({ isRequired, example, default: usual }) => isRequired || example !== undefined || usual !== undefined);
+  const hasFiles = wanted.some(({ control }) => isFile(control.kind));
+  if (hasFiles) {
+    const parts = wanted.map((input) =>
+      isFile(input.control.kind)
+        ? `-F ${quoted(`${input.name}=@${input.name}`)}`
+        : `--form-string ${quoted(`${input.name}=${String(valueOf(input))}`)}`,
+    );
+    return ["curl", key, ...parts, quoted(address)].join(" ");
+  }
+  const body = writeExactJson({ inputs: Object.fromEntries(wanted.map((input) => [input.name, valueOf(input)])) });
+  return ["curl", key, "-H 'Content-Type: application/json'", "-d", quoted(body), quoted(address)].join(" ");
+}
+
+const isFile = (kind: AppInput["control"]["kind"]) => kind === "picture" || kind === "video" || kind === "audio";
+
+function valueOf({ example, default: usual, control }: AppInput): unknown {
+  if (example !== undefined || usual !== undefined) return example ?? usual;
+  switch (control.kind) {
+    case "switch":
+      return false;
+    case "number":
+      return control.min ?? 0;
+    case "seed":
+      return "random";
+    case "choice":
+      return control.choices[0]?.value ?? "";
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,134 @@
+import { Columns2 } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Skeleton } from "@/components/ui/skeleton";
+import { useViewing } from "@/components/viewer/use-viewing";
+import { MOST_COMPARED } from "@/components/viewer/viewer-item";
+import { type AppInput, type AppValues, type AppView } from "@/lib/contract/apps/app";
+import { own } from "@/lib/contract/json/own";
+import { differing } from "./app-values";
+import { RunCard, type Shown, toShown, ValueShown } from "./run-card";
+import { type useAppRuns } from "./use-app-runs";
+
+const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
+const Compare = dynamic(() => import("@/components/viewer/compare").then((module) => module.Compare), { ssr: false });
+
+export const RESULTS = "results";
+
+type AppRunsProps = { app: AppView; runs: ReturnType<typeof useAppRuns>; onReuse: (inputs: AppValues) => void };
+
+/** Results as they land, the newest first: looked at in full, compared, downloaded, and made again with something changed. */
+export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsProps) {
+  const t = useTranslations("apps.runs");
+  const { inputs } = app.definition;
+  const [marked, setMarked] = useState<readonly string[]>([]);
+  const [isComparing, setComparing] = useState(false);
+  const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShown(run, result)));
+  const chosen = marked.flatMap((id) => pictures.find(({ item }) => item.id === id) ?? []);
+  const viewing = useViewing({
+    indexOf: (id) => pictures.findIndex(({ item }) => item.id === id),
+    idAt: (index) => pictures[index]?.item.id,
+  });
+  const compare = (ids: readonly string[]) => {
+    setMarked(ids);
+    setComparing(true);
+  };
+  const mark = (id: string) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-MOST_COMPARED));
+  return (
+    <section id={RESULTS} aria-label={t("title")} className="scroll-mt-[116px] flex min-w-0 flex-col gap-3.5">
+      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null}
+      {chosen.length > 0 ? (
+        <div className="sticky top-[60px] z-10 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-sm">
+          <span className="min-w-0 flex-1">{t("marked", { count: chosen.length })}</span>
+          <Button disabled={chosen.length < 2} onClick={() => setComparing(true)}>
+            <Columns2 aria-hidden="true" className="size-4" />
+            {t("compare")}
+          </Button>
+          <Button tone="quiet" onClick={() => setMarked([])}>
+            {t("unmark")}
+          </Button>
+        </div>
+      ) : null}
+      {poll.value === undefined && !poll.failure ? (
+        <div role="status" aria-label={t("loading")}>
+          <Skeleton className="h-[300px] rounded-lg" />
+        </div>
+      ) : null}
+      {poll.value && runs.length === 0 ? (
+        <div className="rounded-lg border border-dashed border-control">
+          <EmptyState title={t("none")} text={t("noneText")} />
+        </div>
+      ) : null}
+      {runs.map((run, index) => (
+        <RunCard
+          key={run.id}
+          app={app}
+          run={run}
+          before={runs[index + 1]}
+          marked={marked}
+          onMark={mark}
+          onOpen={(id) => viewing.open(pictures.findIndex(({ item }) => item.id === id))}
+          onReuse={onReuse}
+          onChanged={poll.refresh}
+        />
+      ))}
+      {more}
+      {viewing.at === undefined || isComparing ? null : (
+        <Viewer
+          count={pictures.length}
+          at={viewing.at}
+          itemAt={(index) => pictures[index]?.item}
+          onMove={viewing.move}
+          onClose={viewing.close}
+          onCompare={compare}
+        />
+      )}
+      {isComparing && chosen.length > 1 ? (
+        <Compare items={chosen.map(({ item }) => item)} onClose={() => setComparing(false)}>
+          <Differences
+            app={app.id}
+            inputs={differing(
+              inputs,
+              chosen.map(({ run }) => run.inputs),
+            )}
+            chosen={chosen}
+          />
+        </Compare>
+      ) : null}
+    </section>
+  );
+}
+
+/** Below the pictures that are compared: what their runs were given differently. */
+function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppInput[]; chosen: readonly Shown[] }) {
+  const t = useTranslations("apps.runs");
+  return (
+    <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">
+      {inputs.length === 0 ? (
+        <p className="text-ink-2">{t("same")}</p>
+      ) : (
+        <table className="w-full text-left">
+          <caption className="sr-only">{t("differences")}</caption>
+          <tbody>
+            {inputs.map((input) => (
+              <tr key={input.name} className="border-t border-line align-top first:border-t-0">
+                <th scope="row" className="py-1 pr-4 font-normal text-ink-2">
+                  {input.label}
+                </th>
+                {chosen.map(({ run, item }) => (
+                  <td key={item.id} className="max-w-60 py-1 pr-4 break-words">
+                    <ValueShown app={app} input={input} value={own(run.inputs, input.name)} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

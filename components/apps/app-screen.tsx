@@ -1,0 +1,201 @@
+"use client";
+
+import { Play } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useMemo, useState } from "react";
+import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useRole } from "@/components/frame/member-context";
+import { PageHeader } from "@/components/frame/page-header";
+import { portsOf } from "@/components/run/run-ports";
+import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { useRunKey } from "@/components/run/submit/run-button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Select } from "@/components/ui/controls/select";
+import { Link } from "@/components/ui/link";
+import { withQuery } from "@/lib/browser/urls";
+import { usePoll } from "@/lib/browser/use-poll";
+import { type AppView } from "@/lib/contract/apps/app";
+import { RANDOM } from "@/lib/contract/apps/fill";
+import { hasRole } from "@/lib/contract/roles";
+import { AppForm, fieldId } from "./app-form";
+import { type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, usualValues, valuesFrom } from "./app-values";
+import { appApi, appPath } from "./apps-address";
+import { FavouriteButton } from "./apps-screen";
+import { fileAddress } from "./app-files";
+import { OpenAppSkeleton } from "./apps-skeleton";
+import { AppOperation } from "./app-operation";
+import { AppRuns, RESULTS } from "./app-runs";
+import { useAppRuns } from "./use-app-runs";
+import { Presets } from "./presets";
+
+type AppAnswer = { app: AppView };
+type AppScreenProps = { id: string; linked?: string };
+
+const asIs = (answer: AppAnswer) => answer;
+const slowly = () => "slow" as const;
+
+export function AppScreen({ id, linked }: AppScreenProps) {
+  const t = useTranslations("apps");
+  const poll = usePoll(appApi(id), { read: asIs, motion: slowly });
+  const view = poll.value?.app;
+  const trail = (
+    <Link href={withQuery("/apps", { connection: linked })} className="hover:text-ink max-sm:hidden">
+      {t("title")} /
+    </Link>
+  );
+  return (
+    <>
+      <PageHeader
+        trail={trail}
+        title={<span className="block max-w-[40ch] truncate max-sm:max-w-[20ch]">{view?.title ?? t("title")}</span>}
+      >
+        {view ? (
+          <>
+            <FavouriteButton app={view} onChanged={poll.refresh} />
+            {view.canSeeWorkflow ? (
+              <Link
+                href={withQuery("/run", { app: id, connection: linked })}
+                className={buttonStyle({ tone: "quiet", className: "max-sm:hidden" })}
+              >
+                {t("showWorkflow")}
+              </Link>
+            ) : null}
+            {view.canEdit ? (
+              <Link href={withQuery(appPath(id, "edit"), { connection: linked })} className={buttonStyle()}>
+                {t("edit")}
+              </Link>
+            ) : null}
+          </>
+        ) : null}
+      </PageHeader>
+      {view || poll.failure ? null : <OpenAppSkeleton />}
+      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
+      {view ? <OpenApp app={view} onRun={poll.refresh} /> : null}
+    </>
+  );
+}
+
+/** The files of this app, in the words of Run's own form. */
+export function usePictures(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
+  const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
+  const here = useConnection();
+  const connection = useConnections().find(({ id }) => id === connectionId) ?? here;
+  const { id, isLocal } = connection ?? {};
+  const role = useRole();
+  const ports = useMemo(() => portsOf(id, { isLocal }), [id, isLocal]);
+  return {
+    connection: id,
+    isLocal,
+    canSend,
+    ownNames,
+    isPlain: true,
+    isBlind: role !== undefined && !hasRole(role, "viewer"),
+    listAssets: ports.listAssets,
+    storedName: async () => undefined,
+    sendPicture: ports.sendPicture,
+    ...(app !== undefined && { sourceOf: (value: string) => fileAddress(app, value, 512) }),
+    onNamed: (sentAs, name) => setOwnNames((known) => ({ ...known, [sentAs]: name })),
+  };
+}
+
+const times = [1, 2, 4, 8] as const;
+
+function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
+  const t = useTranslations("apps");
+  const { id, definition, canRun, lastInputs } = app;
+  const { inputs, text } = definition;
+  const [typed, setTyped] = useState<FieldValues>({});
+  // What was filled in stays where the app gets a new version meanwhile.
+  const values = { ...usualValues(inputs), ...typed };
+  const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
+  const [uploading, setUploading] = useState<readonly string[]>([]);
+  const [count, setCount] = useState(1);
+  const runs = useAppRuns(id);
+  const picture = usePictures(id, canRun, app.connectionId);
+  const draws = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
+  const isBusy = runs.isSending || uploading.length > 0;
+
+  function tell(found: readonly FieldProblem[]) {
+    setProblems(found);
+    const [first] = found;
+    const field = first && document.getElementById(fieldId(first.input));
+    field?.focus({ preventScroll: true });
+    field?.scrollIntoView?.({ block: "center" });
+  }
+  async function run() {
+    if (!canRun || isBusy) return;
+    const found = problemsOf(inputs, values);
+    if (found.length > 0) return tell(found);
+    setProblems([]);
+    const failure = await runs.send(toSend(inputs, values), draws ? count : 1);
+    const told = failure && problemsIn(failure, inputs);
+    if (told) {
+      runs.forget();
+      tell(told);
+    }
+    // On a phone they are below the form.
+    else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "nearest" });
+    await onRun();
+  }
+  function fill(next: FieldValues) {
+    setTyped(next);
+    setProblems([]);
+  }
+  useRunKey(() => void run());
+  return (
+    <div className="grid flex-1 content-start gap-5 px-4 py-4 md:px-5 lg:grid-cols-[minmax(320px,440px)_minmax(0,1fr)]">
+      <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-[52px] lg:-mt-4 lg:max-h-[calc(100dvh-52px)] lg:self-start lg:overflow-y-auto lg:pt-4">
+        {text ? <p className="break-words whitespace-pre-line text-ink-2">{text}</p> : null}
+        <Presets app={id} inputs={inputs} values={values} {...(lastInputs && { last: valuesFrom(inputs, lastInputs) })} onFill={fill} />
+        <form
+          aria-label={t("form.label")}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            void run();
+          }}
+          className="flex min-w-0 flex-col gap-4"
+        >
+          <AppForm
+            app={id}
+            inputs={inputs}
+            values={values}
+            problems={problems}
+            picture={picture}
+            onChange={(name, value) => {
+              setTyped((now) => ({ ...now, [name]: value }));
+              setProblems((now) => now.filter(({ input }) => input !== name));
+            }}
+            onRunning={(name, isRunning) => setUploading((now) => [...now.filter((one) => one !== name), ...(isRunning ? [name] : [])])}
+          />
+          {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
+          {runs.failure ? <FailureMessage failure={runs.failure} onRetry={() => void runs.again()} /> : null}
+          <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 -mx-4 flex gap-2 border-t border-line bg-bg px-4 py-2 md:bottom-0 md:mx-0 md:px-0">
+            {canRun ? (
+              <>
+                <Button type="submit" tone="primary" busy={isBusy} title={t("form.runHint")} className="min-h-9 flex-1">
+                  <Play aria-hidden="true" className="size-3.5 fill-current" />
+                  {uploading.length > 0 ? t("form.waiting") : runs.isSending ? t("form.sending") : t("form.run")}
+                </Button>
+                {draws ? (
+                  <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>
+                    {times.map((many) => (
+                      <option key={many} value={many}>
+                        {t("form.count", { many })}
+                      </option>
+                    ))}
+                  </Select>
+                ) : null}
+              </>
+            ) : (
+              <p className="text-ink-2">{t("form.cannotRun")}</p>
+            )}
+          </div>
+        </form>
+        <AppOperation app={app} />
+      </div>
+      <AppRuns app={app} runs={runs} onReuse={(kept) => fill(valuesFrom(inputs, kept))} />
+    </div>
+  );
+}

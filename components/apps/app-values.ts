@@ -1,0 +1,67 @@
+// What stands in the fields of an app's form, and what of it is sent.
+// Guarantees: pure; judged as the server judges it, so that what is wrong is told before anything is sent.
+
+import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
+import { type AppProblem, fillApp, RANDOM } from "@/lib/contract/apps/fill";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { type Failure } from "@/lib/contract/failure";
+
+/** What is left out stands for the default. */
+export type FieldValues = Readonly<Record<string, unknown>>;
+
+export function usualValues(inputs: readonly AppInput[]): FieldValues {
+  return Object.fromEntries(
+    inputs.map(({ name, control, default: usual }) => [name, usual ?? (control.kind === "seed" ? RANDOM : undefined)]),
+  );
+}
+
+/** Of an earlier run or a preset: an input that was not there then has its usual value. */
+export function valuesFrom(inputs: readonly AppInput[], kept: AppValues): FieldValues {
+  const usual = usualValues(inputs);
+  return Object.fromEntries(inputs.map(({ name }) => [name, own(kept, name) ?? usual[name]]));
+}
+
+/** What is empty is left out; a text that was emptied is meant so. */
+export function toSend(inputs: readonly AppInput[], values: FieldValues): Record<string, unknown> {
+  const given = inputs.filter(({ name, control }) => {
+    const value = own(values, name);
+    return value !== undefined && (value !== "" || control.kind === "text");
+  });
+  return Object.fromEntries(given.map(({ name }) => [name, own(values, name)]));
+}
+
+export function problemsOf(inputs: readonly AppInput[], values: FieldValues): AppProblem[] {
+  const filled = fillApp({ inputs, graph: {} }, toSend(inputs, values));
+  return filled.ok ? [] : filled.problems;
+}
+
+/** As the console judges it, or in the service's own words. */
+export type FieldProblem = AppProblem | { input: string; label: string; code: "said"; message: string };
+
+/** Where the server says which inputs are wrong; undefined where it refused for another reason. */
+export function problemsIn({ details }: Failure, inputs: readonly AppInput[]): FieldProblem[] | undefined {
+  const told: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
+  const found = told.flatMap((told): FieldProblem[] => {
+    const problem = objectOf(told);
+    const input = inputs.find(({ name }) => name === problem?.input);
+    if (!problem || !input) return [];
+    const { name, label, control } = input;
+    const code = codes.find((one) => one === problem.code);
+    if (code)
+      return [{ input: name, label, control: control.kind, code, ...(typeof problem.limit === "number" && { limit: problem.limit }) }];
+    return typeof problem.message === "string" ? [{ input: name, label, code: "said", message: problem.message }] : [];
+  });
+  return found.length > 0 ? found : undefined;
+}
+
+const codes = [
+  ...(["missing", "wrong_type", "not_whole", "too_small", "too_large", "too_long", "not_a_choice"] as const),
+  ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file"] as const),
+];
+
+/** Inputs that are not the same in all of these runs. */
+export function differing(inputs: readonly AppInput[], runs: readonly (AppValues | undefined)[]): AppInput[] {
+  return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
+}

@@ -1,0 +1,61 @@
+import { useTranslations } from "next-intl";
+import { useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Dialog } from "@/components/ui/dialog";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type AppView } from "@/lib/contract/apps/app";
+import { appPath } from "./apps-address";
+
+/** A file that an app was exported to. Its bytes go as they are: what is wrong with it is the server's to say. */
+export function ImportApp({ linked }: { linked?: string }) {
+  const t = useTranslations("apps");
+  const common = useTranslations("common");
+  const router = useRouter();
+  const connection = useConnection()?.id;
+  const input = useRef<HTMLInputElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  async function send(file: File) {
+    setBusy(true);
+    const done = await callApi<{ app: AppView }>(withQuery("/api/apps/import", { connection }), {
+      method: "POST",
+      body: file,
+      headers: { "content-type": "application/json" },
+    });
+    setBusy(false);
+    if (done.ok) router.push(withQuery(appPath(done.value.app.id), { connection: linked }));
+    else setFailure(done.failure);
+  }
+  return (
+    <>
+      <Button tone="quiet" busy={isBusy} onClick={() => input.current?.click()}>
+        {t("import")}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        accept=".json,application/json"
+        hidden
+        data-testid="app-file"
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file) void send(file);
+          target.value = "";
+        }}
+      />
+      <Dialog
+        isOpen={failure !== undefined}
+        onClose={() => setFailure(undefined)}
+        title={t("importFailed")}
+        actions={<Button onClick={() => setFailure(undefined)}>{common("close")}</Button>}
+      >
+        {failure ? <FailureMessage failure={failure} about={t("importAbout")} /> : null}
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,215 @@
+import { useTranslations } from "next-intl";
+import { useId, useState } from "react";
+import { FieldControl } from "@/components/run/form/controls/field-control";
+import { NumberControl } from "@/components/run/form/controls/number-control";
+import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { Select } from "@/components/ui/controls/select";
+import { Textarea } from "@/components/ui/controls/textarea";
+import { type AppControl, type AppInput, type AppValue } from "@/lib/contract/apps/app";
+import { controlOf } from "../app-form";
+import { choicesOf, choicesText, type Look, lookOf, looksFor, withLook } from "./input-looks";
+
+type InputEditorProps = {
+  input: AppInput;
+  /** What the workflow itself says of it. */
+  base: AppControl;
+  groups: readonly string[];
+  onChange: (input: AppInput) => void;
+};
+
+export function InputEditor({ input, base, groups, onChange }: InputEditorProps) {
+  const t = useTranslations("apps.make.input");
+  const list = useId();
+  const { control } = input;
+  const set = (change: Partial<AppInput>) => onChange({ ...input, ...change });
+  const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
+  return (
+    <div className="grid gap-3 border-t border-line bg-sunken px-3 py-3 sm:grid-cols-2">
+      <FormField label={t("label")}>
+        {(field) => (
+          <Input {...field} required maxLength={80} value={input.label} onChange={({ target }) => set({ label: target.value })} />
+        )}
+      </FormField>
+      <FormField label={t("look")}>
+        {(field) => (
+          <Select
+            {...field}
+            value={lookOf(control)}
+            onChange={({ target }) => {
+              const look = looksFor(base).find((one) => one === target.value);
+              if (look) set({ control: withLook(look, control, base), default: undefined, example: undefined });
+            }}
+          >
+            {[...new Set<Look>([...looksFor(base), lookOf(control)])].map((look) => (
+              <option key={look} value={look}>
+                {t(`looks.${look}`)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </FormField>
+      <div className="sm:col-span-2">
+        <FormField label={t("help")}>
+          {(field) => (
+            <Textarea {...field} rows={2} maxLength={1000} value={input.help} onChange={({ target }) => set({ help: target.value })} />
+          )}
+        </FormField>
+      </div>
+      <FormField label={t("group")} hint={t("groupHint")}>
+        {(field) => (
+          <>
+            <Input {...field} list={list} maxLength={80} value={input.group} onChange={({ target }) => set({ group: target.value })} />
+            <datalist id={list}>
+              {groups.map((group) => (
+                <option key={group} value={group} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </FormField>
+      <FormField label={t("name")} hint={t("nameHint")}>
+        {(field) => (
+          <Input
+            {...field}
+            required
+            pattern="[a-z][a-z0-9_]{0,39}"
+            spellCheck={false}
+            value={input.name}
+            onChange={({ target }) => set({ name: target.value })}
+            className="font-mono text-sm"
+          />
+        )}
+      </FormField>
+      {control.kind === "number" || control.kind === "seed" ? (
+        <Range control={control} onChange={(next) => set({ control: next })} />
+      ) : null}
+      {control.kind === "choice" ? (
+        <div className="sm:col-span-2">
+          <Choices control={control} base={base} onChange={(next) => set({ control: next, default: undefined, example: undefined })} />
+        </div>
+      ) : null}
+      {isFile ? null : (
+        <>
+          <ValueField
+            label={t("default")}
+            hint={t("defaultHint")}
+            control={control}
+            value={input.default}
+            onChange={(value) => set({ default: value })}
+          />
+          <ValueField
+            label={t("example")}
+            hint={t("exampleHint")}
+            control={control}
+            value={input.example}
+            onChange={(value) => set({ example: value })}
+          />
+        </>
+      )}
+      <label className="flex items-center gap-2 sm:col-span-2">
+        <Checkbox checked={input.isRequired} onChange={({ target }) => set({ isRequired: target.checked })} />
+        {t("required")}
+      </label>
+    </div>
+  );
+}
+
+type Ranged = Extract<AppControl, { kind: "number" | "seed" }>;
+
+function Range({ control, onChange }: { control: Ranged; onChange: (control: Ranged) => void }) {
+  const t = useTranslations("apps.make.input");
+  const integer = control.kind === "seed" || control.isWhole;
+  const edges = control.kind === "number" ? (["min", "max", "step"] as const) : (["min", "max"] as const);
+  return (
+    <div role="group" aria-label={t("range")} className="flex flex-wrap gap-3 sm:col-span-2">
+      {edges.map((edge) => (
+        <FormField key={edge} label={t(edge)}>
+          {(field) => (
+            <NumberControl
+              {...field}
+              value={edge === "step" ? control.kind === "number" && control.step : control[edge]}
+              integer={integer}
+              onChange={(value) => {
+                const { [edge]: _, ...rest }: Ranged & { step?: number } = control;
+                const isNumber = typeof value === "number" || (typeof value === "bigint" && edge !== "step");
+                onChange(isNumber ? { ...rest, [edge]: value } : rest);
+              }}
+              className="w-32"
+            />
+          )}
+        </FormField>
+      ))}
+    </div>
+  );
+}
+
+type Chosen = Extract<AppControl, { kind: "choice" }>;
+
+function Choices({ control, base, onChange }: { control: Chosen; base: AppControl; onChange: (control: Chosen) => void }) {
+  const t = useTranslations("apps.make.input");
+  const [text, setText] = useState(() => choicesText(control));
+  return (
+    <FormField label={t("choices")} hint={t("choicesHint")}>
+      {(field) => (
+        <Textarea
+          {...field}
+          rows={Math.min(8, control.choices.length + 1)}
+          spellCheck={false}
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            const choices = choicesOf(target.value, base);
+            if (choices.length > 0) onChange({ kind: "choice", choices });
+          }}
+        />
+      )}
+    </FormField>
+  );
+}
+
+/** A value is no picture here: nothing travels. */
+const nothing: PictureContext = {
+  canSend: false,
+  sendPicture: () => new Promise(() => undefined),
+  listAssets: () => new Promise(() => undefined),
+  storedName: async () => undefined,
+  onNamed: () => undefined,
+};
+
+type ValueFieldProps = {
+  label: string;
+  hint: string;
+  control: AppControl;
+  value: AppValue | undefined;
+  onChange: (value: AppValue | undefined) => void;
+};
+
+function ValueField({ label, hint, control, value, onChange }: ValueFieldProps) {
+  const shown = control.kind === "seed" ? ({ kind: "number", integer: true } as const) : controlOf(control);
+  return (
+    <FormField label={label} hint={hint}>
+      {(field) => (
+        <FieldControl
+          {...field}
+          field={{ name: label, value, control: shown.kind === "number" ? { kind: "number", integer: shown.integer } : shown }}
+          value={value}
+          nodeTitle={label}
+          picture={nothing}
+          onRunning={() => undefined}
+          onChange={(next) => onChange(toValue(next))}
+        />
+      )}
+    </FormField>
+  );
+}
+
+/** Nothing in the field is no value. */
+function toValue(value: unknown): AppValue | undefined {
+  if (value === "") return undefined;
+  return typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
+    ? value
+    : undefined;
+}

@@ -1,0 +1,159 @@
+import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useMemo, useState } from "react";
+import { isEditable } from "@/components/run/form/field-row";
+import { formBuilder } from "@/components/run/form/form-model";
+import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/input";
+import { type AppDefinition, type AppInput } from "@/lib/contract/apps/app";
+import { inputDraft } from "@/lib/contract/apps/draft";
+import { topologicalOrder } from "@/lib/contract/graph";
+import { own } from "@/lib/contract/json/own";
+import { nodeName } from "@/lib/contract/loose-graph";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { InputEditor } from "./input-editor";
+
+type InputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onChange: (inputs: AppInput[]) => void };
+
+/** What is asked for, in its order; each opens to say how. Below, what else the workflow could ask for. */
+export function InputsCard({ definition: { graph, inputs }, catalogue, onChange }: InputsCardProps) {
+  const t = useTranslations("apps.make.inputs");
+  const [opened, setOpened] = useState<string>();
+  const keyOf = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
+  function move(at: number, by: number) {
+    const next = [...inputs];
+    const [moved] = next.splice(at, 1);
+    if (moved) next.splice(at + by, 0, moved);
+    onChange(next);
+  }
+  return (
+    <Card title={t("title")} note={inputs.length} bodyClassName="flex flex-col gap-3">
+      {inputs.length === 0 ? <p className="text-ink-2">{t("none")}</p> : null}
+      {inputs.length > 0 ? (
+        <ol className="flex flex-col rounded-md border border-line">
+          {inputs.map((input, at) => (
+            <li key={keyOf(input)} className="border-b border-line last:border-b-0">
+              <div className="flex min-h-[40px] items-center gap-1 px-2.5 py-1">
+                <button
+                  type="button"
+                  aria-expanded={opened === keyOf(input)}
+                  onClick={() => setOpened(opened === keyOf(input) ? undefined : keyOf(input))}
+                  className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2 text-left"
+                >
+                  <span className="truncate font-medium">{input.label}</span>
+                  <span className="truncate text-sm text-ink-3">{placeOf(graph, catalogue, input)}</span>
+                </button>
+                <Button
+                  tone="quiet"
+                  size="small-icon"
+                  disabled={at === 0}
+                  aria-label={t("up", { name: input.label })}
+                  title={t("up", { name: input.label })}
+                  onClick={() => move(at, -1)}
+                >
+                  <ArrowUp aria-hidden="true" className="size-4" />
+                </Button>
+                <Button
+                  tone="quiet"
+                  size="small-icon"
+                  disabled={at === inputs.length - 1}
+                  aria-label={t("down", { name: input.label })}
+                  title={t("down", { name: input.label })}
+                  onClick={() => move(at, 1)}
+                >
+                  <ArrowDown aria-hidden="true" className="size-4" />
+                </Button>
+                <Button
+                  tone="quiet"
+                  size="small-icon"
+                  aria-label={t("remove", { name: input.label })}
+                  title={t("remove", { name: input.label })}
+                  onClick={() => onChange(inputs.filter((one) => one !== input))}
+                >
+                  <X aria-hidden="true" className="size-4" />
+                </Button>
+              </div>
+              {opened === keyOf(input) ? (
+                <InputEditor
+                  input={input}
+                  base={inputDraft(graph, input, catalogue)?.control ?? input.control}
+                  groups={[...new Set(inputs.flatMap(({ group }) => group || []))]}
+                  onChange={(changed) => onChange(inputs.map((one) => (one === input ? changed : one)))}
+                />
+              ) : null}
+            </li>
+          ))}
+        </ol>
+      ) : null}
+      <Others
+        graph={graph}
+        catalogue={catalogue}
+        inputs={inputs}
+        onAdd={(added) => {
+          onChange([...inputs, added]);
+          setOpened(keyOf(added));
+        }}
+      />
+    </Card>
+  );
+}
+
+function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, input }: AppInput): string {
+  const node = own(graph, id);
+  return node ? `${nodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
+}
+
+const MOST_SHOWN = 60;
+
+type OthersProps = { graph: Graph; catalogue?: ObjectInfo; inputs: readonly AppInput[]; onAdd: (input: AppInput) => void };
+
+function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
+  const t = useTranslations("apps.make.inputs");
+  const [sought, setSought] = useState("");
+  const all = useMemo(() => {
+    const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
+    return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
+  }, [graph, catalogue]);
+  const words = sought.trim().toLowerCase();
+  const found = all.filter(
+    ({ node, input, title }) =>
+      !inputs.some((one) => one.node === node && one.input === input) && `${title} ${input}`.toLowerCase().includes(words),
+  );
+  return (
+    <details open={inputs.length === 0 || undefined}>
+      <summary className="cursor-pointer text-ink-2 hover:text-ink">{t("add")}</summary>
+      <Input
+        type="search"
+        aria-label={t("find")}
+        placeholder={t("find")}
+        value={sought}
+        onChange={({ target }) => setSought(target.value)}
+        onKeyDown={(event) => (event.key === "Enter" ? event.preventDefault() : undefined)}
+        className="my-2 w-full"
+      />
+      <ul aria-label={t("add")} className="flex max-h-72 flex-col overflow-y-auto">
+        {found.slice(0, MOST_SHOWN).map(({ node, input, title }) => {
+          const draft = inputDraft(graph, { node, input }, catalogue, inputs);
+          return (
+            <li key={`${node} ${input}`} className="flex min-h-[34px] items-center gap-2">
+              <span className="min-w-0 flex-1 truncate">
+                <span className="text-ink-3">{title}</span> · {input}
+              </span>
+              {draft ? (
+                <Button size="small" aria-label={t("addOf", { input, title })} onClick={() => onAdd(draft)}>
+                  <Plus aria-hidden="true" className="size-3.5" />
+                  {t("addOne")}
+                </Button>
+              ) : (
+                <span className="text-sm text-ink-3">{t("cannot")}</span>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {found.length > MOST_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: found.length - MOST_SHOWN })}</p> : null}
+    </details>
+  );
+}

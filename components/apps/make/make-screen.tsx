@@ -1,0 +1,259 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { PageHeader } from "@/components/frame/page-header";
+import { AssetPicker } from "@/components/run/form/controls/asset-picker";
+import { RefusalNote } from "@/components/run/workflow/refusal-note";
+import { Card } from "@/components/ui/card";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { Textarea } from "@/components/ui/controls/textarea";
+import { EmptyState } from "@/components/ui/empty-state";
+import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { Link } from "@/components/ui/link";
+import { Picture } from "@/components/ui/pictures/picture";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { readTags } from "@/lib/shared/read-tags";
+import { AppForm } from "../app-form";
+import { usePictures } from "../app-screen";
+import { usualValues } from "../app-values";
+import { appApi, appPath } from "../apps-address";
+import { OpenAppSkeleton } from "../apps-skeleton";
+import { AccessCard } from "./access-card";
+import { InputsCard } from "./inputs-card";
+import { OutputsCard } from "./outputs-card";
+import { type Draft, type Source, useAppSource, useNewSource } from "./use-source";
+import { VersionsCard } from "./versions-card";
+
+type NewAppScreenProps = { memberId: string; linked?: string; job?: string };
+
+export function NewAppScreen({ memberId, linked, job }: NewAppScreenProps) {
+  const source = useNewSource(memberId, job);
+  return <MakeApp source={source} linked={linked} />;
+}
+
+export function EditAppScreen({ id, linked }: { id: string; linked?: string }) {
+  const source = useAppSource(id);
+  return <MakeApp source={source} linked={linked} />;
+}
+
+function MakeApp({ source, linked }: { source: Source; linked?: string }) {
+  const t = useTranslations("apps.make");
+  const apps = useTranslations("apps");
+  const router = useRouter();
+  if (source.kind === "ready") return <OpenEditor key={source.draft.version ?? 0} {...source} linked={linked} />;
+  return (
+    <>
+      <Header title={t("new")} linked={linked} />
+      {source.kind === "loading" ? <OpenAppSkeleton /> : null}
+      {source.kind === "refused" ? (
+        <div className="p-4 md:px-5">
+          <RefusalNote refusal={source.refusal} keepsOpen={false} onRead={() => router.push(withQuery("/run", { connection: linked }))} />
+        </div>
+      ) : null}
+      {source.kind === "failed" ? <FailureMessage failure={source.failure} onRetry={source.again} className="m-4 md:mx-5" /> : null}
+      {source.kind === "nothing" ? (
+        <EmptyState
+          title={t("nothing")}
+          text={t("nothingText")}
+          action={
+            <Link href={withQuery("/run", { connection: linked })} className={buttonStyle({ tone: "primary" })}>
+              {apps("openRun")}
+            </Link>
+          }
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Header({ title, linked, children }: { title: string; linked?: string; children?: ReactNode }) {
+  const apps = useTranslations("apps");
+  return (
+    <PageHeader
+      trail={
+        <Link href={withQuery("/apps", { connection: linked })} className="hover:text-ink max-sm:hidden">
+          {apps("title")} /
+        </Link>
+      }
+      title={<span className="block max-w-[36ch] truncate max-sm:max-w-[16ch]">{title}</span>}
+    >
+      {children}
+    </PageHeader>
+  );
+}
+
+type OpenEditorProps = { draft: Draft; app?: AppView; catalogue?: ObjectInfo; linked?: string };
+
+function OpenEditor({ draft: first, app, catalogue, linked }: OpenEditorProps) {
+  const t = useTranslations("apps.make");
+  const router = useRouter();
+  const here = useConnection()?.id;
+  const connection = app?.connectionId ?? here;
+  const [draft, setDraft] = useState(first);
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const { definition, access, limits } = draft;
+  useCloseWarning(draft !== first && !isBusy);
+  const set = (change: Partial<AppDefinition>) => setDraft((now) => ({ ...now, definition: { ...now.definition, ...change } }));
+
+  async function save() {
+    if (isBusy) return;
+    setBusy(true);
+    setFailure(undefined);
+    const done = await callApi<{ app: AppView }>(app ? appApi(app.id) : withQuery("/api/apps", { connection }), {
+      method: app ? "PUT" : "POST",
+      json: app ? draft : { definition, access, limits },
+    });
+    if (done.ok) {
+      showToast({ tone: "ok", text: t(app ? "saved" : "made", { title: done.value.app.title }) });
+      return router.push(withQuery(appPath(done.value.app.id), { connection: linked }));
+    }
+    setBusy(false);
+    setFailure(done.failure);
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+      className="contents"
+    >
+      <Header title={app ? app.title : t("new")} linked={linked}>
+        {app ? (
+          <a href={apiPath(appApi(app.id, "export"))} download className={buttonStyle({ tone: "quiet", className: "max-sm:hidden" })}>
+            {t("export")}
+          </a>
+        ) : null}
+        <Link
+          href={withQuery(app ? appPath(app.id) : "/run", { connection: linked })}
+          className={buttonStyle({ className: "max-sm:hidden" })}
+        >
+          {t("cancel")}
+        </Link>
+        <Button type="submit" tone="primary" busy={isBusy}>
+          {t(app ? "save" : "make")}
+        </Button>
+      </Header>
+      <div className="grid flex-1 content-start gap-5 px-4 py-4 md:px-5 xl:grid-cols-[minmax(0,1fr)_minmax(320px,440px)]">
+        <div className="flex min-w-0 flex-col gap-3.5">
+          {failure ? <FailureMessage failure={failure} about={t("notSaved")} /> : null}
+          <AboutCard definition={definition} connection={connection} onChange={set} />
+          <InputsCard definition={definition} catalogue={catalogue} onChange={(inputs) => set({ inputs })} />
+          <OutputsCard definition={definition} catalogue={catalogue} onChange={(outputs) => set({ outputs })} />
+          <AccessCard
+            access={access}
+            limits={limits}
+            connection={connection}
+            onChange={(change) => setDraft((now) => ({ ...now, ...change }))}
+          />
+          {app ? <VersionsCard app={app} linked={linked} /> : null}
+        </div>
+        <Preview app={app?.id} definition={definition} connection={connection} />
+      </div>
+    </form>
+  );
+}
+
+type AboutCardProps = { definition: AppDefinition; connection?: string; onChange: (change: Partial<AppDefinition>) => void };
+
+function AboutCard({ definition: { title, text, tags, cover }, connection, onChange }: AboutCardProps) {
+  const t = useTranslations("apps.make.about");
+  const picture = usePictures(undefined, true, connection);
+  const [isPicking, setPicking] = useState(false);
+  const [tagText, setTagText] = useState(tags.join(", "));
+  return (
+    <Card title={t("title")} bodyClassName="flex flex-col gap-3.5">
+      <FormField label={t("name")}>
+        {(control) => (
+          <Input {...control} required maxLength={80} value={title} onChange={({ target }) => onChange({ title: target.value })} />
+        )}
+      </FormField>
+      <FormField label={t("text")} hint={t("textHint")}>
+        {(control) => (
+          <Textarea {...control} rows={3} maxLength={5000} value={text} onChange={({ target }) => onChange({ text: target.value })} />
+        )}
+      </FormField>
+      <FormField label={t("tags")} hint={t("tagsHint")}>
+        {(control) => (
+          <Input
+            {...control}
+            value={tagText}
+            onChange={({ target }) => {
+              setTagText(target.value);
+              onChange({ tags: readTags(target.value) });
+            }}
+          />
+        )}
+      </FormField>
+      <div role="group" aria-label={t("cover")} className="flex flex-wrap items-center gap-3">
+        <Picture
+          src={cover === undefined ? undefined : thumbnailUrl({ connection, asset: cover, edge: 256 })}
+          alt={cover === undefined ? "" : t("cover")}
+          width={128}
+          height={72}
+          className="h-[72px] w-32"
+        />
+        <span className="flex flex-wrap gap-2">
+          <Button size="small" onClick={() => setPicking(true)}>
+            {t("choose")}
+          </Button>
+          {cover === undefined ? null : (
+            <Button size="small" tone="quiet" onClick={() => onChange({ cover: undefined })}>
+              {t("none")}
+            </Button>
+          )}
+        </span>
+        <AssetPicker
+          isOpen={isPicking}
+          picture={picture}
+          onClose={() => setPicking(false)}
+          onPicked={([picked]) => {
+            setPicking(false);
+            if (picked) onChange({ cover: picked.assetId });
+          }}
+        />
+      </div>
+    </Card>
+  );
+}
+
+type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
+
+/** The form as it will be; what is tried in it is not kept. */
+function Preview({ app, definition: { title, text, inputs }, connection }: PreviewProps) {
+  const t = useTranslations("apps.make");
+  const [tried, setTried] = useState<Readonly<Record<string, unknown>>>({});
+  const picture = usePictures(app, false, connection);
+  return (
+    <section
+      aria-label={t("preview")}
+      className="min-w-0 xl:sticky xl:top-[68px] xl:max-h-[calc(100dvh-84px)] xl:self-start xl:overflow-y-auto"
+    >
+      <div className="flex flex-col gap-4 rounded-lg border border-dashed border-control p-4">
+        <p className="text-sm text-ink-3">{t("preview")}</p>
+        <p className="text-lg font-semibold break-words">{title}</p>
+        {text ? <p className="break-words whitespace-pre-line text-ink-2">{text}</p> : null}
+        <AppForm
+          inputs={inputs}
+          values={{ ...usualValues(inputs), ...tried }}
+          problems={[]}
+          picture={picture}
+          onChange={(name, value) => setTried((now) => ({ ...now, [name]: value }))}
+          onRunning={() => undefined}
+        />
+      </div>
+    </section>
+  );
+}

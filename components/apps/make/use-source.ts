@@ -1,0 +1,121 @@
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useMemo, useState, useSyncExternalStore } from "react";
+import useSWR from "swr";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { portsOf } from "@/components/run/run-ports";
+import { emptyRun, type OpenedFile, type OpenWorkflow } from "@/components/run/run-state";
+import { tabRun } from "@/components/run/run-store";
+import { openArrival } from "@/components/run/workflow/arrivals";
+import { catalogueAddress, fetchCatalogue } from "@/components/run/workflow/catalogue";
+import { type Refusal } from "@/components/run/workflow/refusal";
+import { useDraft } from "@/components/run/workflow/use-draft";
+import { readMemory } from "@/components/run/workflow/workflow-memory";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from "@/lib/contract/apps/app";
+import { type AppPin, appDraft } from "@/lib/contract/apps/draft";
+import { isEditorFile } from "@/lib/contract/editor-workflow/file";
+import { parseJson } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { drawingIn } from "@/lib/contract/workflow-name";
+import { appApi } from "../apps-address";
+
+/** What is edited. `version`: of the app that is there already. */
+export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };
+export type Source =
+  | { kind: "loading" }
+  /** Nothing is open in Run. */
+  | { kind: "nothing" }
+  | { kind: "refused"; refusal: Refusal }
+  | { kind: "failed"; failure: ApiFailure; again: () => void }
+  | { kind: "ready"; draft: Draft; app?: AppView; catalogue?: ObjectInfo };
+
+/** The service's list of nodes says which inputs a node has. Without it their values do. */
+function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isThere: boolean } {
+  const { data, error } = useSWR<ObjectInfo, ApiFailure>(connection === undefined ? null : catalogueAddress(connection), fetchCatalogue, {
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+    revalidateIfStale: false,
+    shouldRetryOnError: false,
+  });
+  return { ...(data && { catalogue: data }), isThere: data !== undefined || error !== undefined };
+}
+
+/** A new app: of a past job's workflow, or of the one that is open in Run, as it stands there. */
+export function useNewSource(memberId: string, job: string | undefined): Source {
+  const t = useTranslations("run");
+  const connection = useConnection();
+  const { id, isLocal } = connection ?? {};
+  const { catalogue, isThere } = useNodes(id);
+  useDraft(tabRun, memberId);
+  const { opened: inRun } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
+  const [ofJob, setOfJob] = useState<{ file: OpenedFile } | { refusal: Refusal }>();
+  const [isLooked, setLooked] = useState(false);
+  const look = useEffectEvent(async () => {
+    setLooked(true);
+    if (job === undefined || id === undefined) return;
+    const opened = await openArrival({ job }, portsOf(id, { isLocal }));
+    setOfJob(opened.ok ? { file: opened.value } : { refusal: opened.failure });
+  });
+  // What was kept over a reload is brought back first.
+  useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
+  const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
+  const draft = useMemo(() => (file && isThere ? newDraft(file, t("pasted"), catalogue) : undefined), [file, isThere, catalogue, t]);
+  if (ofJob && "refusal" in ofJob) return { kind: "refused", refusal: ofJob.refusal };
+  if (draft) return { kind: "ready", draft, ...(catalogue && { catalogue }) };
+  return isLooked && job === undefined && !file ? { kind: "nothing" } : { kind: "loading" };
+}
+
+function newDraft(file: OpenedFile | OpenWorkflow, fallbackName: string, catalogue: ObjectInfo | undefined): Draft {
+  const { graph, extraData, workflowId, name } = file;
+  const drawing: unknown = drawingIn(extraData);
+  const pins = readMemory(workflowId).pinned.flatMap(pinOf);
+  const definition = appDraft(
+    {
+      graph,
+      title: name || fallbackName,
+      ...(isEditorFile(drawing) && { editor: drawing }),
+      ...(pins.length > 0 && { pins }),
+    },
+    catalogue,
+  );
+  return { definition, access: { kind: "me" }, limits: {} };
+}
+
+/** As workflow-memory.ts writes it. */
+function pinOf(key: string): AppPin[] {
+  const read = parseJson(key);
+  const [node, input]: unknown[] = Array.isArray(read) ? read : [];
+  return typeof node === "string" && typeof input === "string" ? [{ node, input }] : [];
+}
+
+type Workflow = { graph: Graph; editor?: AppDefinition["editor"] };
+
+/** An app that is there, with its workflow. */
+export function useAppSource(app: string): Source {
+  const { data, error, mutate } = useSWR<{ view: AppView; workflow: Workflow }, ApiFailure>(
+    ["apps.edit", app],
+    async () => {
+      const [view, workflow] = await Promise.all([
+        callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),
+        callApi<Workflow>(appApi(app, "workflow"), { cache: "no-store" }),
+      ]);
+      if (!view.ok) throw view.failure;
+      if (!workflow.ok) throw workflow.failure;
+      return { view: view.value.app, workflow: workflow.value };
+    },
+    // What is typed stays: nothing is read again by itself.
+    { revalidateOnFocus: false, revalidateOnReconnect: false, shouldRetryOnError: false, revalidateIfStale: false },
+  );
+  const { catalogue, isThere } = useNodes(data?.view.connectionId);
+  const draft = useMemo(() => {
+    if (!data) return undefined;
+    const { view, workflow } = data;
+    const { definition, access, members = [], limits, version } = view;
+    const who: AppAccess = access === "members" ? { kind: access, members } : { kind: access };
+    return { definition: { ...definition, ...workflow }, access: who, limits, version };
+  }, [data]);
+  if (error) return { kind: "failed", failure: error, again: () => void mutate() };
+  return data && draft && isThere ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
+}

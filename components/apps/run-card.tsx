@@ -1,0 +1,233 @@
+import { Download } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { cn } from "@/components/ui/cn";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
+import { Picture } from "@/components/ui/pictures/picture";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { showToast } from "@/components/ui/toast-store";
+import { type Tone } from "@/components/ui/tone";
+import { OutputMedia } from "@/components/viewer/output-media";
+import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { callApi } from "@/lib/browser/api";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { type AppInput, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
+import { own } from "@/lib/contract/json/own";
+import { fileAddress } from "./app-files";
+import { differing } from "./app-values";
+import { appApi } from "./apps-address";
+import { isMoving } from "./use-app-runs";
+
+const tones: Readonly<Record<AppRunState, Tone>> = {
+  sending: "wait",
+  unsent: "bad",
+  unknown: "unknown",
+  pending: "wait",
+  in_progress: "run",
+  completed: "ok",
+  failed: "bad",
+  cancelled: "off",
+};
+
+export type Shown = { run: AppRun; result: AppResult; item: ViewerItem };
+
+export function toShown(run: AppRun, result: AppResult): Shown[] {
+  const { path, kind, number, name, label } = result;
+  if (kind !== "image" || path === undefined) return [];
+  const src = addressOf(path);
+  return [
+    {
+      run,
+      result,
+      item: { id: `${run.id}-${number}`, name, kind, src, poster: `${src}${path.includes("?") ? "&" : "?"}edge=512`, note: label },
+    },
+  ];
+}
+
+/** As the server tells it: from /api on. */
+function addressOf(path: string): string {
+  return apiPath(`/${path.replace(/^\/+/, "")}`);
+}
+
+type RunCardProps = {
+  app: AppView;
+  run: AppRun;
+  before: AppRun | undefined;
+  marked: readonly string[];
+  onMark: (id: string) => void;
+  onOpen: (id: string) => void;
+  onReuse: (inputs: AppValues) => void;
+  onChanged: () => Promise<void>;
+};
+
+/** One run: how far it is, what it made, and what it was given. */
+export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onChanged }: RunCardProps) {
+  const t = useTranslations("apps.runs");
+  const errors = useTranslations("errors");
+  const [isEnding, setEnding] = useState(false);
+  const { id, state, createdAt, results, progress, error, jobId, inputs } = run;
+  const pictures = results.flatMap((result) => toShown(run, result));
+  const others = results.filter((result) => toShown(run, result).length === 0);
+  async function cancel() {
+    setEnding(true);
+    const done = await callApi(appApi(app.id, "runs", id, "cancel"), { method: "POST" });
+    if (!done.ok) showToast({ tone: "bad", text: failureText(errors, done.failure) });
+    await onChanged();
+    setEnding(false);
+  }
+  return (
+    <article data-run={id} aria-label={t(`state.${state}`)} className="min-w-0 rounded-lg border border-line bg-surface">
+      <div className="flex min-h-[44px] flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line px-3 py-1.5">
+        <span role="status">
+          <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
+        </span>
+        {state === "in_progress" && progress !== undefined ? <ProgressBar value={progress} label={t("progress")} className="w-24" /> : null}
+        <RelativeTime ms={createdAt} className="text-sm text-ink-3" />
+        <span className="ml-auto flex flex-wrap items-center gap-2">
+          {isMoving(run) ? (
+            <Button size="small" tone="danger" busy={isEnding} onClick={() => void cancel()}>
+              {t("cancel")}
+            </Button>
+          ) : null}
+          {jobId === undefined ? null : (
+            <Link
+              href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection: app.connectionId })}
+              className={buttonStyle({ size: "small", tone: "quiet" })}
+            >
+              {t("openJob")}
+            </Link>
+          )}
+          <Button size="small" onClick={() => onReuse(inputs)}>
+            {t("reuse")}
+          </Button>
+        </span>
+      </div>
+      <div className="flex flex-col gap-3 p-3">
+        {error ? (
+          <p role="alert" className="break-words text-bad">
+            {error.message}
+          </p>
+        ) : null}
+        {state === "unknown" || state === "unsent" ? <p className="text-ink-2">{t(`${state}Text`)}</p> : null}
+        {pictures.length > 0 ? (
+          <ul
+            className={cn(
+              "grid gap-3",
+              pictures.length === 1 ? "max-w-[560px]" : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]",
+            )}
+          >
+            {pictures.map(({ item }) => (
+              <li key={item.id} className="min-w-0">
+                <button type="button" onClick={() => onOpen(item.id)} className="block w-full rounded-sm">
+                  <Picture
+                    src={item.poster}
+                    alt={t("open", { name: item.note || item.name })}
+                    width={512}
+                    height={384}
+                    fit="contain"
+                    className="aspect-[4/3] h-auto w-full"
+                  />
+                </button>
+                <span className="mt-1 flex items-center gap-2">
+                  <span className="min-w-0 flex-1 truncate text-ink-2">{item.note}</span>
+                  <Button
+                    size="small"
+                    tone="quiet"
+                    aria-pressed={marked.includes(item.id)}
+                    className="aria-pressed:bg-off-soft aria-pressed:text-ink"
+                    onClick={() => onMark(item.id)}
+                  >
+                    {t("mark")}
+                  </Button>
+                  <a
+                    href={item.src}
+                    download={item.name}
+                    aria-label={t("download", { name: item.name })}
+                    title={t("download", { name: item.name })}
+                    className={buttonStyle({ size: "small-icon" })}
+                  >
+                    <Download aria-hidden="true" className="size-4" />
+                  </a>
+                </span>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        {others.length > 0 ? (
+          <ul className="flex flex-col gap-3">
+            {others.map(({ number, kind, name, label, path, text }) => (
+              <OutputMedia
+                key={number}
+                view={{
+                  nodeId: "",
+                  key: "",
+                  index: number,
+                  kind,
+                  name,
+                  ...(text !== undefined && { text }),
+                  animated: false,
+                  temporary: false,
+                }}
+                node={label}
+                {...(path !== undefined && { address: addressOf(path) })}
+              />
+            ))}
+          </ul>
+        ) : null}
+        {state === "completed" && results.length === 0 ? <p className="text-ink-2">{t("noResults")}</p> : null}
+        <Given app={app.id} inputs={app.definition.inputs} run={run} before={before} />
+      </div>
+    </article>
+  );
+}
+
+type GivenProps = { app: string; inputs: readonly AppInput[]; run: AppRun; before: AppRun | undefined };
+
+/** What it was given: what was changed since the run before it is in sight, and the rest one press away. */
+function Given({ app, inputs, run, before }: GivenProps) {
+  const t = useTranslations("apps.runs");
+  const given = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
+  const changed = before ? differing(given, [run.inputs, before.inputs]) : [];
+  if (given.length === 0) return null;
+  const list = (shown: readonly AppInput[]) => (
+    <dl className="grid grid-cols-[minmax(80px,max-content)_minmax(0,1fr)] gap-x-3 gap-y-1">
+      {shown.map((input) => (
+        <div key={input.name} className="contents">
+          <dt className="max-w-40 truncate text-ink-3">{input.label}</dt>
+          <dd className="min-w-0 break-words">
+            <ValueShown app={app} input={input} value={own(run.inputs, input.name)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+  return (
+    <div className="flex flex-col gap-1.5 text-sm">
+      {changed.length > 0 && changed.length < given.length ? list(changed) : null}
+      <details>
+        <summary className="cursor-pointer text-ink-3 hover:text-ink">{t("given")}</summary>
+        <div className="pt-1.5">{list(given)}</div>
+      </details>
+    </div>
+  );
+}
+
+const LONGEST_SHOWN = 300;
+
+export function ValueShown({ app, input: { control }, value }: { app: string; input: AppInput; value: unknown }) {
+  const t = useTranslations("apps.runs");
+  if (value === undefined) return <span className="text-ink-3">{t("nothing")}</span>;
+  if (control.kind === "picture" && typeof value === "string")
+    return (
+      <Picture src={fileAddress(app, value, 256)} alt={t("givenPicture")} width={96} height={72} fit="contain" className="h-[72px] w-24" />
+    );
+  if (control.kind === "video" || control.kind === "audio") return t("aFile");
+  if (control.kind === "switch") return t(value === true ? "on" : "off");
+  const choice = control.kind === "choice" ? control.choices.find((one) => one.value === value)?.label : undefined;
+  const text = choice || String(value);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+}

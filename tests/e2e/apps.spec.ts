@@ -1,0 +1,107 @@
+// An app from a file of the graph editor to a picture on the phone of somebody who knows no nodes.
+import { readFile } from "node:fs/promises";
+import sharp from "sharp";
+import { type Browser, type Page } from "@playwright/test";
+import { expectAccessibleInBothThemes } from "./support/accessible";
+import { type Desk } from "./support/desk";
+import { drop, photograph, workflow } from "./support/files";
+import { expect, test } from "./support/test";
+
+const picture = { name: "IMAGE", type: "IMAGE", links: [1] };
+/** As the editor saves it, with its App mode: the picture is asked for, and the last node's picture is the result. */
+const editorFile = {
+  version: 0.4,
+  last_node_id: 3,
+  last_link_id: 2,
+  nodes: [
+    { id: 1, type: "LoadImage", title: "Picture", mode: 0, inputs: [], outputs: [picture], widgets_values: ["photo.png", "image"] },
+    { id: 2, type: "ImageInvert", mode: 0, inputs: [{ name: "image", type: "IMAGE", link: 1 }], outputs: [{ ...picture, links: [2] }] },
+    { id: 3, type: "SaveImage", mode: 0, inputs: [{ name: "images", type: "IMAGE", link: 2 }], outputs: [], widgets_values: ["negative"] },
+  ],
+  links: [
+    [1, 1, 0, 2, 0, "IMAGE"],
+    [2, 2, 0, 3, 0, "IMAGE"],
+  ],
+  groups: [],
+  extra: {
+    linearData: {
+      inputs: [
+        [1, "image"],
+        [3, "filename_prefix"],
+      ],
+      outputs: [3],
+    },
+  },
+};
+
+test("an author makes an app of an editor's file, and a member who runs apps only runs it on a phone", async ({
+  signedIn: page,
+  browser,
+  desk,
+}) => {
+  test.slow(); // two people, and pages that are looked at as a whole in both themes
+  const address = await test.step("the author makes it", () => makeApp(page, desk));
+  const phone = await test.step("the member finds nothing but apps", () => memberOnPhone(page, browser, desk));
+  await phone.getByRole("link", { name: "Negative" }).click();
+  await expect(phone).toHaveURL(new RegExp(`${address}$`));
+
+  await test.step("what it needs is said in its own words", async () => {
+    await phone.getByRole("button", { name: "Run", exact: true }).click();
+    await expect(phone.getByText("Picture: needs an image")).toBeVisible();
+    await expectAccessibleInBothThemes(phone);
+  });
+
+  const given = await photograph({ r: 255, g: 30, b: 60 });
+  await phone.getByTestId("picture-file").setInputFiles({ name: given.name, mimeType: given.type, buffer: given.bytes });
+  await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
+  for (const name of ["first", "second"]) {
+    await test.step(`the ${name} run: what the form shows is what leaves`, async () => {
+      await phone.getByLabel("Filename prefix").fill(name);
+      const leaving = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
+      await phone.getByRole("button", { name: "Run", exact: true }).click();
+      const { inputs }: { inputs: Record<string, string> } = (await leaving).postDataJSON();
+      expect(inputs).toEqual({ image: expect.any(String), filename_prefix: name });
+      await expect(phone.getByRole("link", { name: new RegExp(`^Download ${name}`) })).toBeVisible();
+    });
+  }
+  await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(2);
+
+  await test.step("the picture that comes down is the one that was made", async () => {
+    const coming = phone.waitForEvent("download");
+    await phone.getByRole("link", { name: /^Download first/ }).click();
+    const { channels } = await sharp(await readFile(await (await coming).path())).stats();
+    expect(channels.slice(0, 3).map(({ mean }) => Math.round(mean))).toEqual([0, 225, 195]);
+  });
+  await expectAccessibleInBothThemes(phone);
+  expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await phone.goto(`${desk.url}/jobs`);
+  await expect(phone).toHaveURL(/\/apps$/);
+  await phone.context().close();
+});
+
+async function makeApp(page: Page, desk: Desk): Promise<string> {
+  await page.goto(`${desk.url}/run`);
+  await drop(page.getByText("Drop a workflow file here"), workflow("Negative.json", editorFile));
+  await page.getByRole("link", { name: "Make an app" }).click();
+  await expect(page.getByLabel("Title")).toHaveValue("Negative");
+  const preview = page.getByRole("region", { name: "Preview of the form" });
+  await expect(preview.getByRole("group", { name: "Picture" })).toBeVisible();
+  await page.getByLabel("Seen and run by").selectOption("team");
+  await expectAccessibleInBothThemes(page);
+  await page.getByRole("button", { name: "Make the app" }).click();
+  await expect(page.getByRole("heading", { name: "Negative" })).toBeVisible();
+  return new URL(page.url()).pathname;
+}
+
+async function memberOnPhone(page: Page, browser: Browser, desk: Desk): Promise<Page> {
+  const rita = { name: "Rita Runner", email: "rita@example.com", password: "correct horse battery" };
+  await desk.addOperator(page.request, rita, "runner");
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  await desk.signIn(context, rita);
+  const phone = await context.newPage();
+  await phone.goto(desk.url);
+  await expect(phone).toHaveURL(/\/apps$/);
+  const bar = phone.getByRole("navigation", { name: "Main" }).filter({ visible: true });
+  await expect(bar.getByRole("link")).toHaveText(["Apps"]);
+  return phone;
+}

@@ -1,0 +1,207 @@
+// @vitest-environment jsdom
+// The page of an app, with a little console that keeps what it is sent.
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { Suspense } from "react";
+import { SWRConfig } from "swr";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { AppScreen } from "@/components/apps/app-screen";
+import { curlLine } from "@/components/apps/app-operation";
+import { appDefinitionSchema, type AppInput, type AppRun, type AppView } from "@/lib/contract/apps/app";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { renderInApp } from "../components/render";
+import { AtPage } from "@/tests/support/at-page";
+
+const node = { class_type: "Any", inputs: { text: "", seed: 1, image: "", strength: 0.5, mode: "a" } };
+const { inputs } = appDefinitionSchema.parse({
+  title: "Poster",
+  graph: { "1": node },
+  inputs: [
+    { name: "prompt", node: "1", input: "text", label: "Prompt", control: { kind: "text" }, default: "a fox", isRequired: true },
+    { name: "photo", node: "1", input: "image", label: "Picture", control: { kind: "picture" }, isRequired: true },
+    { name: "seed", node: "1", input: "seed", label: "Seed", group: "More", control: { kind: "seed" } },
+    {
+      name: "mode",
+      node: "1",
+      input: "mode",
+      label: "Mode",
+      control: { kind: "choice", choices: [{ value: 1, label: "Quick" }, { value: 2 }] },
+      default: 1,
+    },
+    { name: "strength", node: "1", input: "strength", label: "Strength", control: { kind: "number", max: 1 }, default: 0.5 },
+  ],
+});
+const app = (change: Partial<AppView> = {}): AppView => ({
+  id: "app-1",
+  title: "Poster",
+  text: "Makes a poster.",
+  tags: [],
+  hasCover: false,
+  maker: { id: "ada", name: "Ada" },
+  access: "team",
+  version: 1,
+  updatedAt: 0,
+  isFavourite: false,
+  canEdit: false,
+  canRun: true,
+  connectionId: "home",
+  definition: { title: "Poster", text: "Makes a poster.", tags: [], inputs, outputs: [] },
+  limits: {},
+  canSeeWorkflow: false,
+  ...change,
+});
+const run = (id: string, given: AppRun["inputs"], change: Partial<AppRun> = {}): AppRun => ({
+  id,
+  appId: "app-1",
+  version: 1,
+  state: "completed",
+  createdAt: Date.now(),
+  inputs: given,
+  results: [{ number: 0, label: "Poster", kind: "image", name: `${id}.png`, path: `/api/apps/app-1/runs/${id}/outputs/0` }],
+  ...change,
+});
+
+type Sent = { method: string; path: string; key: string | null; body: unknown };
+let sent: Sent[];
+let runs: AppRun[];
+let answers: { status: number; body: unknown }[];
+
+beforeEach(() => {
+  sent = [];
+  runs = [];
+  answers = [];
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  vi.stubGlobal("fetch", async (address: string, { method = "GET", headers, body }: RequestInit = {}) => {
+    const path = new URL(address, "http://localhost").pathname;
+    const answer = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
+    if (method === "GET") {
+      if (path === "/api/apps/app-1") return answer(200, { app: app() });
+      if (path === "/api/apps/app-1/runs") return answer(200, { runs });
+      return answer(200, { presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes" }, isTeam: false, canChange: true }] });
+    }
+    sent.push({ method, path, key: new Headers(headers).get("idempotency-key"), body: parseExactJson(String(body), { means: undefined }) });
+    const next = answers.shift();
+    if (next) return answer(next.status, next.body);
+    runs = [run(`run-${sent.length}`, {}), ...runs];
+    return answer(202, { run: runs[0] });
+  });
+});
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+async function show() {
+  await act(async () => {
+    renderInApp(
+      <AtPage pathname="/apps/app-1">
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <Suspense>
+            <AppScreen id="app-1" />
+          </Suspense>
+        </SWRConfig>
+      </AtPage>,
+    );
+  });
+  await screen.findByRole("form", { name: "Inputs" });
+}
+const pressRun = () => act(async () => void fireEvent.click(screen.getByRole("button", { name: "Run" })));
+const type = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
+const withPicture = async () => {
+  runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
+  await show();
+  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Use these inputs" })));
+};
+
+it("says beside the field what an app still needs, in the app's words, and sends nothing", async () => {
+  await show();
+  await pressRun();
+  const field = screen.getByRole("group", { name: "Picture" });
+  expect(within(field).getByText("Picture: needs an image")).toBeDefined();
+  expect(document.activeElement).toBe(within(field).getByRole("button", { name: "Choose a picture" }));
+  expect(screen.queryByText(/field-|#1/)).toBeNull();
+  await type("Strength optional", "2");
+  await pressRun();
+  expect(screen.getByText("Strength: must be at most 1")).toBeDefined();
+  expect(sent).toEqual([]);
+});
+
+it("sends what the form shows, with one thing changed since an earlier run", async () => {
+  await withPicture();
+  await type("Prompt", "a red crow");
+  await act(async () => void fireEvent.change(screen.getByLabelText("Mode optional"), { target: { value: "0" } }));
+  await pressRun();
+  expect(sent).toMatchObject([
+    {
+      method: "POST",
+      path: "/api/apps/app-1/runs",
+      body: { inputs: { prompt: "a red crow", photo: "aa.png", seed: 7, mode: 1, strength: 1 } },
+    },
+  ]);
+});
+
+it("keeps the key of what was not answered, so that to try again starts nothing twice", async () => {
+  await withPicture();
+  answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
+  await pressRun();
+  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Try again" })));
+  const [first, second] = sent;
+  expect(sent).toHaveLength(2);
+  expect(first?.key).toMatch(/^[0-9a-f]{32}$/);
+  expect(second).toEqual(first);
+});
+
+it("starts as many runs as were asked for, each with a key of its own", async () => {
+  await withPicture();
+  await act(async () => void fireEvent.click(screen.getByLabelText("New with every run")));
+  await act(async () => void fireEvent.change(screen.getByLabelText("How many runs"), { target: { value: "4" } }));
+  await pressRun();
+  expect(sent).toHaveLength(4);
+  expect(new Set(sent.map(({ key }) => key)).size).toBe(4);
+  expect(sent[0]?.body).toMatchObject({ inputs: { seed: "random" } });
+});
+
+it("shows what the server says of an input beside that input", async () => {
+  await withPicture();
+  const problems = [{ input: "photo", label: "Picture", code: "not_yours" }];
+  answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
+  await pressRun();
+  const field = screen.getByRole("group", { name: "Picture" });
+  expect(within(field).getByText("Picture: the file is not there any more. Choose it again")).toBeDefined();
+  expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+});
+
+it("fills the form from values that were saved by name", async () => {
+  await show();
+  await screen.findByRole("option", { name: "Foxes" });
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
+});
+
+it("tells of each run what was changed since the one before it, and hands its picture out", async () => {
+  runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
+  await show();
+  const [newest] = await screen.findAllByRole("article");
+  const card = within(newest ?? document.body);
+  expect(card.getAllByText("a red crow")).toHaveLength(2);
+  expect(card.getAllByText("Quick")).toHaveLength(1);
+  expect(card.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
+});
+
+it("writes a line for a shell that keeps quotes, and sends files beside the values", () => {
+  const text: AppInput = {
+    name: "p",
+    node: "1",
+    input: "t",
+    label: "P",
+    help: "",
+    group: "",
+    control: { kind: "text", isLong: false },
+    isRequired: true,
+    example: "it's",
+  };
+  expect(curlLine("https://desk.example/api/apps/x/runs", [text])).toBe(
+    String.raw`curl -H "Authorization: Bearer $LIGHTDESK_TOKEN" -H 'Content-Type: application/json' -d '{"inputs":{"p":"it'\''s"}}' 'https://desk.example/api/apps/x/runs'`,
+  );
+  expect(curlLine("https://desk.example/x", inputs)).toContain("-F 'photo=@photo'");
+});

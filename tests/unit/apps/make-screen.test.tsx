@@ -1,0 +1,100 @@
+// @vitest-environment jsdom
+// A workflow of the Run page made into an app: what the screen shows is what is kept.
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { SWRConfig } from "swr";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { NewAppScreen } from "@/components/apps/make/make-screen";
+import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-looks";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { tabRun } from "@/components/run/run-store";
+import { inputKey, keepMemory } from "@/components/run/workflow/workflow-memory";
+import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { renderInApp } from "../components/render";
+import { AtPage, plainRouter } from "@/tests/support/at-page";
+
+const graph = {
+  "1": { class_type: "CLIPTextEncode", inputs: { text: "a fox" }, _meta: { title: "What to draw" } },
+  "2": { class_type: "Sampler", inputs: { seed: 5, steps: 20, positive: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fox" } },
+};
+const workflowId = "0191c0de-0000-7000-8000-000000000001";
+
+let kept: unknown[];
+let visited: string[];
+beforeEach(() => {
+  kept = [];
+  visited = [];
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  vi.stubGlobal("fetch", async (address: string, { method = "GET", body }: RequestInit = {}) => {
+    if (method === "GET") return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
+    expect(address).toBe("/api/apps?connection=home");
+    kept.push(parseExactJson(String(body), { means: undefined }));
+    return new Response(writeExactJson({ app: { id: "app-1", title: "Fox" } }), { status: 201 });
+  });
+});
+afterEach(() => {
+  cleanup();
+  act(() => tabRun.dispatch({ type: "closed" }));
+  sessionStorage.clear();
+  localStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+async function show() {
+  await act(async () => {
+    renderInApp(
+      <AtPage pathname="/apps/new" router={plainRouter((href) => void visited.push(href))}>
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
+            <NewAppScreen memberId="ada" />
+          </ConnectionProvider>
+        </SWRConfig>
+      </AtPage>,
+    );
+  });
+}
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+
+it("makes an app of what is open and pinned in Run, as it was put in order and named", async () => {
+  keepMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
+  tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
+  await show();
+  expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
+  const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
+  expect(preview.getByLabelText<HTMLTextAreaElement>(/What to draw/).value).toBe("a fox");
+  await press("Move What to draw down");
+  await press("Add steps of Sampler");
+  await act(async () => void fireEvent.change(screen.getByLabelText("Label"), { target: { value: "Effort" } }));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Seen and run by"), { target: { value: "team" } }));
+  await press("Make the app");
+  const { definition, access } = appBodySchema.parse(kept[0]);
+  expect(definition.inputs.map(({ label, node, input, control }) => [label, node, input, control.kind])).toEqual([
+    ["Seed", "2", "seed", "seed"],
+    ["What to draw", "1", "text", "text"],
+    ["Effort", "2", "steps", "number"],
+  ]);
+  expect(access).toEqual({ kind: "team" });
+  expect(visited).toEqual(["/apps/app-1"]);
+});
+
+it("says what to do where nothing is open in Run", async () => {
+  await show();
+  expect(await screen.findByText("Nothing is open in Run")).toBeDefined();
+});
+
+it("offers only controls that fit what the node takes, and keeps a range over a change of them", () => {
+  const steps: AppControl = { kind: "number", isWhole: true, isSlider: false, min: 1, max: 50 };
+  expect(looksFor(steps)).toEqual(["number", "slider", "seed"]);
+  const slider = withLook("slider", steps, steps);
+  expect(slider).toEqual({ ...steps, isSlider: true });
+  expect(lookOf(slider)).toBe("slider");
+  expect(withLook("number", withLook("seed", slider, steps), steps)).toEqual(steps);
+});
+
+it("writes choices a line each, and reads them back with their types", () => {
+  const choices = [{ value: 2, label: "Two" }, { value: "euler" }, { value: "a = b" }];
+  const control: AppControl = { kind: "choice", choices };
+  expect(choicesText(control)).toBe("2 = Two\neuler\na = b");
+  expect(choicesOf(choicesText(control), control)).toEqual(choices);
+});
