@@ -213,10 +213,10 @@ describe("the console", () => {
     const csrf = await fetch(`${url}/api/auth/csrf`);
     const { csrfToken }: { csrfToken: string } = await csrf.json();
     const cookiesOf = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
-    const signIn = (email: string, given: string) =>
+    const signIn = (email: string, given: string, ...more: string[]) =>
       send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: given, json: "true" }).toString(), {
         "content-type": "application/x-www-form-urlencoded",
-        cookie: cookiesOf(csrf).join("; "),
+        cookie: [...cookiesOf(csrf), ...more].join("; "),
       });
     expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
     expect((await signIn("typed-into-the-wrong-field", "x")).status).toBe(401);
@@ -228,6 +228,11 @@ describe("the console", () => {
     ]);
     expect(entries[1]?.member).toBeUndefined();
     expect(JSON.stringify(entries)).not.toContain("wrong-field");
+    // Then nobody who is not known may try, but for the browser that signed in before.
+    for (let count = 0; count < 5; count += 1) expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
+    const device = session.split("; ").find((cookie) => cookie.startsWith("lightdesk.device=")) ?? "";
+    expect((await signIn("ada@desk.test", password)).status).toBe(429);
+    expect((await signIn("ada@desk.test", password, device)).status).toBe(200);
   });
 
   it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {
