@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planOf, plannedOf } from "@/components/run/copies/copies-plan";
+import { withValues } from "@/lib/contract/editor-workflow/write-values";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -11,6 +12,32 @@ const graph = sampleGraph("01-invert");
 const failure = (code: string, status = 502) => failed({ code, message: "", status });
 
 describe("what is sent", () => {
+  it("carries the editor's file with what each copy is sent with, and texts as they were written", () => {
+    const node = { id: 1, type: "SaveImage", inputs: [], widgets_values: ["old", 1] };
+    const info = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}], seed: ["INT", {}] } } } };
+    const drawing = { nodes: [node], links: [] };
+    const prompt: Graph = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "%date:yyyy%", seed: 7 } } };
+    const opened = {
+      graph: prompt,
+      workflowId: "w",
+      name: "n",
+      extraData: { extra_pnginfo: { workflow: drawing } },
+      original: prompt,
+      order: ["1"],
+      serial: 1,
+      isEdited: false,
+    };
+    const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
+    const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
+    const sent = plannedOf(planOf(opened, "n", order), (now) => withValues(drawing, now, info)).map(({ make }) => make().submission);
+    expect(sent.map((one) => one.prompt["1"]?.inputs)).toEqual([
+      { filename_prefix: "2026", seed: 8 },
+      { filename_prefix: "2026", seed: 9 },
+    ]);
+    const values = sent.map(({ extra_data }) => extra_data.extra_pnginfo.workflow.nodes);
+    expect(values).toMatchObject([[{ widgets_values: ["%date:yyyy%", 8] }], [{ widgets_values: ["%date:yyyy%", 9] }]]);
+  });
+
   it("groups under the workflow's id and name, and keeps what the file brought along", () => {
     const extraData = { client: "x", extra_pnginfo: { prompt_style: "y", workflow: { nodes: [1], id: "old" } } };
     expect(toSubmission({ graph, workflowId: "new", name: "Invert", extraData })).toEqual({
