@@ -25,7 +25,8 @@ export function useCopyJobs(set: CopiesSet) {
   const path =
     set.connection === undefined || ids.length === 0
       ? undefined
-      : withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection });
+      : // A key of its own: a job's page reads its other runs from the same list.
+        (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
   const read = useCallback((answer: Listed) => toAnswer(answer, limit), [limit]);
   const [seen, setSeen] = useState<Seen>({ known: new Set(), jobs: new Map() });
   const motion = (answer: Answer) => motionOf(set, ids, new Map([...seen.jobs, ...answer.jobs]));

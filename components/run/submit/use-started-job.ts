@@ -25,7 +25,11 @@ export function useStartedJob(jobId: string | undefined, connection: string | un
   const listed = value && find(value);
   const hasEnded = listed?.terminal === true && listed.state !== "cancelled";
   const isUnlisted = value !== undefined && !listed;
-  const details = isAsked && (hasEnded || isUnlisted) ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
+  // Under a key of its own: the job's page keeps more of the same answer under the plain one.
+  const details =
+    isAsked && (hasEnded || isUnlisted)
+      ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
+      : undefined;
   const { value: detail, failure } = usePoll(details, { read: toDetail, motion: ({ job }) => motionOf(job) });
   const isGone = isUnlisted && failure?.status === 404;
   return { job: isGone ? undefined : toStarted(listed, detail), isGone, refresh };

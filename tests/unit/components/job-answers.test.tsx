@@ -1,0 +1,41 @@
+// @vitest-environment jsdom
+// Several parts of the console ask for the same job, and each keeps what it needs of the answer: none is given what another kept.
+import { render, screen } from "@testing-library/react";
+import { SWRConfig } from "swr";
+import { afterEach, expect, test, vi } from "vitest";
+import { toJobFacts } from "@/components/jobs/job/job-facts";
+import { useStartedJob } from "@/components/run/submit/use-started-job";
+import { withQuery } from "@/lib/browser/urls";
+import { usePoll } from "@/lib/browser/use-poll";
+
+const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
+
+function OnRun() {
+  const { job } = useStartedJob("a", "c");
+  return <p aria-label="on Run">{job?.outputs ? "has ended" : "runs"}</p>;
+}
+
+function OnItsPage() {
+  const { value } = usePoll(withQuery("/api/jobs/a", { connection: "c" }), { read: toJobFacts, motion: () => "final" });
+  return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.words ?? {}).join(" ")}</p>;
+}
+
+afterEach(() => void vi.unstubAllGlobals());
+
+test("the page of a job has all that it shows, though Run has kept its own of the same job", async () => {
+  vi.stubGlobal("fetch", (path: string) => {
+    const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
+    return Promise.resolve(Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));
+  });
+  const cache = new Map();
+  const parts = (isOpen: boolean) => (
+    <SWRConfig value={{ provider: () => cache }}>
+      <OnRun />
+      {isOpen && <OnItsPage />}
+    </SWRConfig>
+  );
+  const { rerender } = render(parts(false));
+  expect(await screen.findByText("has ended")).toBeTruthy();
+  rerender(parts(true));
+  expect(await screen.findByText(/details/)).toBeTruthy();
+});
