@@ -1,17 +1,20 @@
 // The original of what is shared, read in blocks to find what is to be taken out of it.
-// Guarantees: a few blocks are held at a time, whether its service knows ranges or not; between two blocks others have their turn; so much of
+// Guarantees: a few blocks are held at a time, whether its service knows ranges or not; others have their turn between two blocks; so much of
 // it is read and no more. Must never: take one stretch of a file for another.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
-import { type Reading } from "./clean/pieces";
+import { NotCleanable, type Reading } from "./clean/pieces";
 import { beginOf, bytesIn, openOriginal, Unreadable } from "./item-source";
 
 const BLOCK = 256 * 1024;
 const MOST_HELD = 16;
 const MOST_READ = 128 * 1024 ** 2;
+/** Of a file that is made to hold one up, all of it parts of a few bytes, nothing is shown. */
+const MOST_PARTS = 500_000;
+const PARTS_A_TURN = 1000;
 
 /** `next`: the number of the block that comes next. */
 type Source = { blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
@@ -26,6 +29,7 @@ export async function readOriginal<T>(
   const held = new Map<number, Buffer>();
   let source: Source | undefined;
   let read = 0;
+  let parts = 0;
 
   /** Returns the size of the whole, where its service says it. */
   async function open(index: number): Promise<number | undefined> {
@@ -80,13 +84,16 @@ export async function readOriginal<T>(
     return await work({
       size,
       async read(at, length) {
-        const parts: Buffer[] = [];
+        parts += 1;
+        if (parts > MOST_PARTS) throw new NotCleanable("too many parts");
+        if (parts % PARTS_A_TURN === 0) await othersTurn();
+        const found: Buffer[] = [];
         const end = Math.min(size, at + length);
         for (let index = Math.floor(at / BLOCK); index * BLOCK < end; index++) {
           const from = index * BLOCK;
-          parts.push((await block(index)).subarray(Math.max(0, at - from), end - from));
+          found.push((await block(index)).subarray(Math.max(0, at - from), end - from));
         }
-        return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+        return found.length === 1 && found[0] ? found[0] : Buffer.concat(found);
       },
     });
   } finally {

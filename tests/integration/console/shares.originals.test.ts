@@ -188,6 +188,26 @@ test("of a file that is not cleaned no more is read than shows it, of a service 
   await service.close();
 });
 
+test("a file all of parts of a few bytes is not read to its end, and only once", async () => {
+  // Empty clusters, two bytes more than their name.
+  const clusters = Buffer.alloc(5 * 600_000, Buffer.from("1f43b67580", "hex"));
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(BigInt(clusters.length));
+  size[0] = 0x01;
+  const film = Buffer.concat([Buffer.from("1a45dfa380", "hex"), Buffer.from("18538067", "hex"), size, clusters]);
+  let asked = 0;
+  const service = await serve("a.webm", (_range, response) => {
+    asked += 1;
+    response.writeHead(200, { "content-type": "video/webm", "content-length": film.length, etag: '"film"' }).end(film);
+  });
+  const token = await service.share();
+  expect(await statusOf(token, "/1")).toBe(404);
+  const before = asked;
+  expect(await statusOf(token, "/1")).toBe(404);
+  expect(asked).toBe(before);
+  await service.close();
+});
+
 test("a service that sends another stretch than was asked for is not believed", async () => {
   let begin: number | undefined;
   const service = await serve("a.png", (range, response) => {

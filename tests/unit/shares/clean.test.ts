@@ -88,6 +88,18 @@ describe("pictures keep their pixels and their way up", () => {
     expect(await cleanPieces(reading(Buffer.concat([head, content])))).toBeUndefined();
   });
 
+  test("GIF of blocks of one byte is read a stretch at a time", async () => {
+    const count = 20_000;
+    const head = Buffer.from("GIF89a\x01\0\x01\0\0\0\0\x21\xf9", "latin1");
+    const file = Buffer.concat([head, Buffer.alloc(2 * count, Buffer.from([1, 7])), Buffer.from([0, 0x3b])]);
+    let reads = 0;
+    const { size, read } = reading(file);
+    const counted = (at: number, length: number) => ((reads += 1), read(at, length));
+    expect(await cleanPieces({ size, read: counted })).toEqual([{ from: 0, to: file.length }]);
+    expect(reads).toBeLessThan(100);
+    expect(await cleanPieces(reading(file.subarray(0, -2)))).toBeUndefined();
+  });
+
   test("GIF that moves, with a comment", async () => {
     const frames = Buffer.concat([Buffer.alloc(40 * 24 * 3, 10), Buffer.alloc(40 * 24 * 3, 200)]);
     const plain = await sharp(frames, { raw: { width: 40, height: 48, channels: 3, pageHeight: 24 } })

@@ -146,10 +146,16 @@ const loops = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
 export async function cleanGif(file: Reading, out: Pieces): Promise<void> {
   const tableOf = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
   const afterBlocks = async (from: number) => {
-    for (let at = from; ;) {
-      const [length = 0] = await exactly(file, at, 1);
-      at += 1 + length;
-      if (length === 0) return at;
+    for (let start = from; ;) {
+      const bytes = await file.read(start, 4096);
+      if (bytes.length === 0) throw new NotCleanable("the picture has no end");
+      let at = 0;
+      while (at < bytes.length) {
+        const length = bytes[at] ?? 0;
+        at += 1 + length;
+        if (length === 0) return start + at;
+      }
+      start += at;
     }
   };
   let at = 13 + tableOf((await exactly(file, 10, 1))[0] ?? 0);
