@@ -120,7 +120,10 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
     if (state.attention > 0) attend();
   }, [state.attention]);
 
-  const row = { picture, settings, onEdit, onRunning };
+  // A picture can be dropped on a control that is disabled.
+  const row = isReadOnly
+    ? { picture: { ...picture, canSend: false }, settings, onEdit: () => undefined, onRunning }
+    : { picture, settings, onEdit, onRunning };
   return (
     <SentTexts value={next.texts}>
       <TabTitle name={name} />
