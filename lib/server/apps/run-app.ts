@@ -11,7 +11,10 @@ import { isFileKind } from "@/lib/contract/apps/openapi";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { withValues } from "@/lib/contract/editor-workflow/write-values";
+import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -146,7 +149,8 @@ async function send(
     return failed(unprocessable(filled.problems));
   }
   const { editor, title } = app.definition;
-  const body = { prompt: filled.graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
+  const drawing = editor && (await drawingWith(access, editor, filled.graph));
+  const body = { prompt: filled.graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) };
   const outcome = await submit(asked, app, { runId, title, body: writeExactJson(body) });
   // The same run was sent by another request meanwhile, with another seed.
   const { memberId } = asked.viewer;
@@ -166,6 +170,12 @@ async function send(
 }
 
 const unreadable = "The service's answer names no job.";
+
+/** The editor's file with this run's values, as the editor sends it. Without the catalogue it would tell of others: then none goes along. */
+async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
+  const info = await access.upstream.call(operations.getObjectInfo);
+  return info.ok ? withValues(editor, graph, info.value).file : undefined;
+}
 
 /** The one way of the console: held secrets, the ledger, who ran it, and once for a key. */
 async function submit(

@@ -157,3 +157,18 @@ test("a run that waits is taken from the queue alone", async () => {
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
   expect(service.seen.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
 });
+
+test("an app of an editor's file sends the file along with this run's values in it, and none where they cannot be written", async () => {
+  const node = { id: 3, type: "SaveImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["as it was"] };
+  const editor = { version: 0.4, nodes: [node], links: [], extra: {} };
+  const app = await world.make({ definition: { ...withoutPicture, editor } }, { connection });
+  const usual = answer;
+  const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
+  answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : usual(request, response));
+  expect((await run(app, "as it is now")).status).toBe(202);
+  const workflowOf = (at: number) => JSON.parse(sent()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
+  expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
+  answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : usual(request, response));
+  expect((await run(app, "another")).status).toBe(202);
+  expect(workflowOf(1)).toBeUndefined();
+});
