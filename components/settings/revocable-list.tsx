@@ -59,7 +59,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         className="flex min-h-[46px] flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line px-3.5 py-2 last:border-b-0"
       >
         {row(item)}
-        <span className="ml-auto flex w-[92px] justify-end">
+        <span className="ml-auto flex justify-end sm:w-[92px]">
           {isOpen(item) && canRevoke ? (
             <Button
               size="small"

@@ -71,10 +71,10 @@ function Share({ share, name }: { share: ShareView; name: string }) {
           {state === "closed" ? <> · {t("closedHint")}</> : null}
         </p>
       </div>
-      <span className="w-[150px] text-sm text-ink-2 tabular-nums">
+      <span className="text-sm sm:w-[150px] text-ink-2 tabular-nums">
         {t("views", { count: views })}, {t("downloads", { count: downloads })}
       </span>
-      <span className="w-[92px]">
+      <span className="sm:w-[92px]">
         <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
       </span>
     </>

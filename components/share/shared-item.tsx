@@ -81,7 +81,14 @@ function Shown({ item, src, isAlone }: { item: Item; src: string; isAlone: boole
   // A moment into it: some phones show nothing of a film before it is played, unless they are sent to a place in it.
   if (kind === "video")
     return (
-      <video src={`${src}#t=0.1`} controls playsInline preload="metadata" aria-label={name} className="max-h-[80dvh] w-full bg-sunken" />
+      <video
+        src={`${src}#t=0.1`}
+        controls
+        playsInline
+        preload="metadata"
+        aria-label={name}
+        className={cn("max-h-[80dvh] w-full bg-sunken", isAlone ? "" : "aspect-video")}
+      />
     );
   if (kind === "audio") return <audio src={src} controls preload="metadata" aria-label={name} className="w-full p-3" />;
   const Icon = kind === "3d" ? Box : FileDown;

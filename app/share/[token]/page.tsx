@@ -75,9 +75,9 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
           </a>
         ) : null}
       </header>
-      <ul className={cn("grid items-start gap-4", isAlone ? "" : "sm:grid-cols-2 lg:grid-cols-3")}>
+      <ul className={isAlone ? "" : "gap-4 sm:columns-2 lg:columns-3"}>
         {items.map((item) => (
-          <li key={item.number} className={cn("min-w-0", item.kind === "video" && !isAlone && "sm:col-span-2")}>
+          <li key={item.number} className="mb-4 min-w-0 break-inside-avoid">
             <SharedItem token={token} item={item} isAlone={isAlone} />
           </li>
         ))}
