@@ -75,7 +75,7 @@ describe("the jobs of copies", () => {
       { id: "one", status: "completed" },
     ];
     await show([accepted("one"), accepted("two"), accepted("three")], "c1");
-    expect(asked).toEqual(["/api/jobs?workflow_id=flow-1&limit=53&connection=c1"]);
+    expect(asked).toEqual(["/api/jobs?workflow_id=flow-1&limit=53&connection=c1#copies"]);
     expect(screen.getByText("1 completed · 1 running · 1 pending")).toBeDefined();
     expect(screen.getByText("1 of 3 ended")).toBeDefined();
     expect(screen.getByText("live")).toBeDefined();
