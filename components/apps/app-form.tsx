@@ -122,7 +122,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
 }
 
 /** "Picture: needs an image": by the input's own name, and what it takes. */
-export function ProblemText({ problem }: { problem: FieldProblem }) {
+function ProblemText({ problem }: { problem: FieldProblem }) {
   const t = useTranslations("apps.problem");
   const locale = useLocale();
   if (problem.code === "said") return t("said", problem);

@@ -37,7 +37,7 @@ type AppsScreenProps = {
 };
 
 const asIs = (answer: AppsAnswer) => answer;
-const slowly = () => "slow" as const;
+const slowly = () => "background" as const;
 const appsIn = ({ apps }: AppsAnswer) => apps;
 
 export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
