@@ -63,7 +63,6 @@ export const appUpdateSchema = z.object({
   access: appAccessSchema.optional(),
   limits: appLimitsSchema.optional(),
 });
-export type AppUpdate = z.input<typeof appUpdateSchema>;
 
 /** GET /api/apps/{id}/export, and the body of POST /api/apps/import?connection=ID. Who may see it belongs to the place, not to the file. */
 export const APP_FILE_FORMAT = "lightdesk-app";
