@@ -61,14 +61,23 @@ export const embedHostSchema = z.object({
   jwksUrl: jwksUrlSchema.nullable(),
 });
 export type EmbedHostBody = z.output<typeof embedHostSchema>;
-/** `renewSecret`: the one there is stops working. */
-export const embedHostChangeSchema = embedHostSchema.partial().extend({ renewSecret: z.boolean().optional() });
+/** Of a secret, after a new one was made beside it: time to bring that to every server. */
+export const OLD_SECRET_MS = 24 * 60 * 60_000;
+/** `renewSecret`: whether the present one works for a day beside the new one. */
+export const embedHostChangeSchema = embedHostSchema.partial().extend({ renewSecret: z.enum(["keep-old", "at-once"]).optional() });
+export type RenewSecret = NonNullable<z.output<typeof embedHostChangeSchema>["renewSecret"]>;
+
+/** Why whoever set a host page up could not do so now. It belongs to the team, and works on. */
+export const keeperLosses = ["removed", "suspended", "role"] as const;
 
 export type EmbedHostView = EmbedHostBody & {
   id: string;
   createdAt: number;
   /** What a ticket names as its audience. */
   audience: string;
+  /** Who set it up last; absent where that was before it was noted. */
+  keptBy?: { name: string; lost?: (typeof keeperLosses)[number] };
+  oldSecretUntil?: number;
   /** The last ticket that was not taken, and why: for those who may mend it. */
   refused?: { at: number; why: string };
 };

@@ -9,7 +9,7 @@ export const ownNames: ReadonlySet<string> = new Set([
   ...["_next", "api", "ws", "favicon.ico", "icon.svg", "samples"],
   ...["sign-in", "set-up", "confirmed", "invitation"],
   ...["share", "embed", "embed.js", "embed.d.ts", "embed-worker.js"],
-  ...["jobs", "queue", "history", "assets", "files", "run", "apps", "settings"],
+  ...["jobs", "queue", "history", "assets", "files", "run", "apps", "settings", "choose"],
 ]);
 
 /** A slash at the end means nothing, and a slash alone is none. */

@@ -13,7 +13,7 @@ import { Textarea } from "@/components/ui/controls/textarea";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { embedPages } from "@/lib/contract/embed-pages";
-import { type EmbedHostBody, type EmbedHostSaved, type EmbedHostView } from "@/lib/contract/embedding";
+import { type EmbedHostBody, type EmbedHostSaved, type EmbedHostView, type RenewSecret } from "@/lib/contract/embedding";
 import { hasRole, type Role } from "@/lib/contract/roles";
 
 export type TeamConnection = { id: string; name: string };
@@ -35,6 +35,7 @@ const usual: EmbedHostBody = {
   jwksUrl: null,
 };
 const roles = ["runner", "viewer", "operator", "admin"] as const;
+const renewals = ["keep-old", "at-once"] as const satisfies readonly RenewSecret[];
 const fields = ["name", "origins", "pages", "jwksUrl", "connection"] as const;
 
 export function HostForm({ host, role, connections, onSaved, onClose }: HostFormProps) {
@@ -44,7 +45,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
   const roleName = useTranslations("frame.member.role");
   const [given, setGiven] = useState<EmbedHostBody>(host ?? usual);
   const [origins, setOrigins] = useState((host?.origins ?? []).join("\n"));
-  const [isRenewed, setRenewed] = useState(false);
+  const [renewSecret, setRenewSecret] = useState<RenewSecret>();
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const faulty = failure && faultyField(failure, fields);
@@ -58,7 +59,7 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
     const { name, connection, role, pages, guests, jwksUrl } = given;
     const body = { name, connection, role, pages, guests, jwksUrl, origins: origins.split(/\s+/).filter(Boolean) };
     const result = host
-      ? await callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret: isRenewed } })
+      ? await callApi<EmbedHostSaved>(`/api/console/embedding/${host.id}`, { method: "PATCH", json: { ...body, renewSecret } })
       : await callApi<EmbedHostSaved>("/api/console/embedding", { method: "POST", json: body });
     setBusy(false);
     if (result.ok) onSaved(result.value);
@@ -166,10 +167,22 @@ export function HostForm({ host, role, connections, onSaved, onClose }: HostForm
           </FormField>
         )}
         {host && host.jwksUrl === null && given.jwksUrl === null ? (
-          <label className="flex items-center gap-2">
-            <Checkbox checked={isRenewed} onChange={({ target }) => setRenewed(target.checked)} />
-            {t("renew")}
-          </label>
+          <FormField label={words("secret.label")} hint={renewSecret && t(`renewHint.${renewSecret}`)}>
+            {(control) => (
+              <Select
+                {...control}
+                value={renewSecret ?? ""}
+                onChange={({ target }) => setRenewSecret(renewals.find((one) => one === target.value))}
+              >
+                <option value="">{t("renew.no")}</option>
+                {renewals.map((one) => (
+                  <option key={one} value={one}>
+                    {t(`renew.${one}`)}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </FormField>
         ) : null}
         {host ? <p className="text-sm text-ink-3">{t("endsSessions")}</p> : null}
         {failure && !faulty ? <FailureMessage failure={failure} /> : null}

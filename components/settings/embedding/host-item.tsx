@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { useClock } from "@/components/ui/time/use-clock";
 import { type EmbedHostView } from "@/lib/contract/embedding";
 import { embedRefusals } from "@/lib/contract/embed-refusals";
 
@@ -10,7 +11,8 @@ type HostItemProps = { host: EmbedHostView; connection?: string; onCode: () => v
 export function HostItem({ host, connection, onCode, onChange, onRemove }: HostItemProps) {
   const t = useTranslations("embedding");
   const roleName = useTranslations("frame.member.role");
-  const { id, name, origins, role, pages, guests, jwksUrl, refused } = host;
+  const clock = useClock();
+  const { id, name, origins, role, pages, guests, jwksUrl, refused, keptBy, oldSecretUntil } = host;
   const why = embedRefusals.find((one) => one === refused?.why);
   const facts = [
     [t("origins"), origins.join(", ")],
@@ -19,6 +21,7 @@ export function HostItem({ host, connection, onCode, onChange, onRemove }: HostI
     [t("pages"), pages.map((page) => t(`page.${page}`)).join(", ")],
     [t("guests"), guests ? t("guestsYes") : t("guestsNo")],
     [t("key"), jwksUrl === null ? t("keySecret") : t("keyJwks", { url: jwksUrl })],
+    ...(keptBy ? [[t("keptBy"), keptBy.name] as const] : []),
   ] as const;
   return (
     <li className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
@@ -45,6 +48,8 @@ export function HostItem({ host, connection, onCode, onChange, onRemove }: HostI
           </div>
         ))}
       </dl>
+      {oldSecretUntil === undefined ? null : <p className="text-ink-2">{t("oldSecret", { time: clock(oldSecretUntil, "until") ?? "" })}</p>}
+      {keptBy?.lost ? <p className="text-wait">{t(`keeperLost.${keptBy.lost}`, { name: keptBy.name })}</p> : null}
       {refused && why ? (
         <p className="text-bad">{t.rich("refusedAt", { why: t(`refusal.${why}`), time: () => <RelativeTime ms={refused.at} /> })}</p>
       ) : null}

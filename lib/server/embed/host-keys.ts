@@ -1,7 +1,8 @@
 // What a host's tickets are checked with: its secret, or the keys at its address.
 // Guarantees: the algorithms are the configuration's and never the ticket's, `none` is none of them; keys are asked for over https on the
 // public internet, a trusted host or this machine, within a time and a size, kept for a while, and asked for anew for a key that is not
-// among them, at most twice a minute. Must never: follow a redirect.
+// among them, at most twice a minute; an address that fails is left alone for ten seconds. While a secret is replaced both are good.
+// Must never: follow a redirect.
 
 import "server-only";
 import { createLocalJWKSet, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify, type JWTPayload } from "jose";
@@ -11,17 +12,21 @@ import { parseJson } from "@/lib/contract/json/json";
 import { unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";
 import { type EmbedHost } from "../store/embed-hosts";
+import { type Sealed } from "../store/keys";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 
 const KEPT_MS = 10 * 60_000;
 const AGAIN_MS = 30_000;
+const FAILED_MS = 10_000;
 const TIMEOUT_MS = 5000;
 const MOST_BYTES = 64 * 1024;
 const MOST_KEPT = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type Kept = { keys: JWTVerifyGetKey; atMs: number };
+/** Of an address: what it answered last, the question that is under way, and the failure that the last one was. */
+type Known = { kept?: Kept; asking?: Promise<Kept>; failed?: { error: unknown; atMs: number } };
 
 /** Why a key could not be had. */
 class KeysAway extends Error {
@@ -36,7 +41,7 @@ export function recordOfHost(id: string): string {
 }
 
 export function createHostKeys({ ring, now, sendHere, sendForeign }: Options) {
-  const kept = new Map<string, Kept>();
+  const known = new Map<string, Known>();
 
   async function fetchKeys(url: string): Promise<Kept> {
     const send = isOnThisMachine(new URL(url).hostname) ? sendHere : sendForeign;
@@ -46,34 +51,61 @@ export function createHostKeys({ ring, now, sendHere, sendForeign }: Options) {
       const bytes = answer.status === 200 ? await readBytes(answer.body, MOST_BYTES, { signal }) : undefined;
       if (!bytes) throw new KeysAway(`status ${answer.status}, or more than ${MOST_BYTES} bytes`);
       const { keys } = jwksSchema.parse(parseJson(new TextDecoder().decode(bytes)));
-      const fresh = { keys: createLocalJWKSet({ keys }), atMs: now() };
-      if (kept.size >= MOST_KEPT) kept.clear();
-      kept.set(url, fresh);
-      return fresh;
+      return { keys: createLocalJWKSet({ keys }), atMs: now() };
     } catch (error) {
       throw error instanceof KeysAway ? error : new KeysAway(error instanceof Error ? error.message : "unreadable", { cause: error });
     }
   }
 
+  /** Once for all tickets that come meanwhile, whatever comes of it. */
+  function ask(url: string): Promise<Kept> {
+    const { kept, asking, failed } = known.get(url) ?? {};
+    if (asking) return asking;
+    if (failed && now() - failed.atMs < FAILED_MS) return Promise.reject(failed.error);
+    if (known.size >= MOST_KEPT) known.clear();
+    const asked = fetchKeys(url);
+    known.set(url, { kept, asking: asked });
+    asked.then(
+      (fresh) => known.set(url, { kept: fresh }),
+      (error: unknown) => known.set(url, { kept, failed: { error, atMs: now() } }),
+    );
+    return asked;
+  }
+
   async function verifyByAddress(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    const known = kept.get(url);
-    const current = known && now() - known.atMs < KEPT_MS ? known : await fetchKeys(url);
+    const kept = known.get(url)?.kept;
+    const current = kept && now() - kept.atMs < KEPT_MS ? kept : await ask(url);
     const asked = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
     try {
       return (await jwtVerify(ticket, current.keys, asked)).payload;
     } catch (error) {
       if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - current.atMs < AGAIN_MS) throw error;
-      return (await jwtVerify(ticket, (await fetchKeys(url)).keys, asked)).payload;
+      return (await jwtVerify(ticket, (await ask(url)).keys, asked)).payload;
     }
+  }
+
+  async function verifyBySecret(
+    host: EmbedHost,
+    sealed: Sealed | undefined,
+    ticket: string,
+    options: JWTVerifyOptions,
+  ): Promise<JWTPayload> {
+    const secret = sealed && unseal(ring, recordOfHost(host.id), sealed);
+    if (secret === undefined) throw new KeysAway("the ring does not open the secret");
+    return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
   }
 
   return {
     /** Throws jose's errors, and `KeysAway`. */
     async verify(host: EmbedHost, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
       if (host.jwksUrl !== null) return verifyByAddress(host.jwksUrl, ticket, options);
-      const secret = host.sealed && unseal(ring, recordOfHost(host.id), host.sealed);
-      if (secret === undefined) throw new KeysAway("the ring does not open the secret");
-      return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
+      try {
+        return await verifyBySecret(host, host.sealed, ticket, options);
+      } catch (error) {
+        const old = host.old && host.old.until > now() ? host.old.sealed : undefined;
+        if (!old || !isCode(error, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED")) throw error;
+        return verifyBySecret(host, old, ticket, options);
+      }
     },
   };
 }

@@ -1,26 +1,32 @@
 // Host pages as an admin sets them up: where they are, how far their tickets reach, the secret that signs these.
 // Guarantees: a secret is made here, shown once and kept sealed; whoever sets up a host gives it no more than they have, and a connection
-// of the team.
+// of the team. It belongs to the team: it works on when they go, and the list says so.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type z } from "zod";
-import { type EmbedHostBody, type embedHostChangeSchema, type EmbedHostSaved, type EmbedHostView } from "@/lib/contract/embedding";
+import {
+  type EmbedHostBody,
+  type embedHostChangeSchema,
+  type EmbedHostSaved,
+  type EmbedHostView,
+  OLD_SECRET_MS,
+} from "@/lib/contract/embedding";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { seal } from "../keys/cipher";
 import { type SealedRows } from "../keys/rotate";
-import { type EmbedHost, type EmbedHostStore, newEmbedHostId } from "../store/embed-hosts";
+import { type EmbedHost, type EmbedHostStore, type Keeper, newEmbedHostId } from "../store/embed-hosts";
 import { type Sealed } from "../store/keys";
 import { audiencesOf } from "./addresses";
 import { recordOfHost } from "./host-keys";
 
-type Giver = { role: Role };
+type Giver = { memberId: string; name: string; role: Role };
 
 export async function listEmbedHosts(): Promise<EmbedHostView[]> {
-  return (await composition().store.embedHosts.list()).map(toView);
+  return Promise.all((await composition().store.embedHosts.list()).map(toView));
 }
 
 export async function createEmbedHost(giver: Giver, body: EmbedHostBody): Promise<Result<EmbedHostSaved, Failure>> {
@@ -29,8 +35,8 @@ export async function createEmbedHost(giver: Giver, body: EmbedHostBody): Promis
   if (refused) return failed(refused);
   const id = newEmbedHostId();
   const made = body.jwksUrl === null ? makeSecret(id) : undefined;
-  const host = await store.embedHosts.create(id, body, made?.sealed, now());
-  return ok({ host: toView(host), ...(made && { secret: made.secret }) });
+  const host = await store.embedHosts.create(id, body, { sealed: made?.sealed, old: undefined, keptBy: keeperOf(giver) }, now());
+  return ok({ host: await toView(host), ...(made && { secret: made.secret }) });
 }
 
 export async function changeEmbedHost(
@@ -38,35 +44,47 @@ export async function changeEmbedHost(
   id: string,
   { renewSecret, ...change }: z.output<typeof embedHostChangeSchema>,
 ): Promise<Result<EmbedHostSaved, Failure>> {
-  const { store } = composition();
+  const { store, now } = composition();
   const before = await store.embedHosts.get(id);
   if (!before) return failed(noSuchHost);
   const body = { ...before, ...change };
   const refused = await judge(giver, body);
   if (refused) return failed(refused);
-  const made = body.jwksUrl === null && (renewSecret || !before.sealed) ? makeSecret(id) : undefined;
-  const sealed = body.jwksUrl === null ? (made?.sealed ?? before.sealed) : undefined;
-  const host = await store.embedHosts.change(id, body, sealed);
-  return host ? ok({ host: toView(host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
+  const isBySecret = body.jwksUrl === null;
+  const made = isBySecret && (renewSecret || !before.sealed) ? makeSecret(id) : undefined;
+  const sealed = isBySecret ? (made?.sealed ?? before.sealed) : undefined;
+  const kept = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
+  const old = isBySecret ? (renewSecret ? kept : before.old) : undefined;
+  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(giver) });
+  return host ? ok({ host: await toView(host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
 }
 
 export async function removeEmbedHost(id: string): Promise<Result<string, Failure>> {
   const { store } = composition();
   const host = await store.embedHosts.get(id);
-  return host && (await store.embedHosts.remove(id)) ? ok(host.name) : failed(noSuchHost);
+  if (!host || !(await store.embedHosts.remove(id))) return failed(noSuchHost);
+  while (await store.members.removeGuests({ hostId: id })) await new Promise((resolve) => setImmediate(resolve));
+  return ok(host.name);
 }
 
-/** For sealing them again. */
-export function sealedHosts(hosts: Pick<EmbedHostStore, "list" | "reseal">): SealedRows<EmbedHost & { sealed: Sealed }> {
+/** For sealing them again: the present secrets, and those before them. */
+export function sealedHosts(hosts: Pick<EmbedHostStore, "list" | "reseal">): SealedRows<{ id: string; sealed: Sealed }> {
   return {
-    list: async () => (await hosts.list()).flatMap((host) => (host.sealed ? [{ ...host, sealed: host.sealed }] : [])),
+    async list() {
+      const secrets = ({ id, sealed, old }: EmbedHost) => [sealed, old?.sealed].flatMap((one) => (one ? [{ id, sealed: one }] : []));
+      return (await hosts.list()).flatMap(secrets);
+    },
     recordOf: ({ id }) => recordOfHost(id),
     sealedOf: ({ sealed }) => sealed,
-    reseal: (host, after) => hosts.reseal(host, after),
+    reseal: ({ id, sealed }, after) => hosts.reseal(id, sealed, after),
   };
 }
 
-async function judge({ role }: Giver, body: EmbedHostBody): Promise<Failure | undefined> {
+function keeperOf({ memberId: id, name }: Giver): Keeper {
+  return { id, name };
+}
+
+async function judge({ role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };
   // Asked for nobody: only those of the team.
   if (body.connection !== null && !(await composition().store.connections.getFor("", body.connection))) return noTeamConnection;
@@ -78,10 +96,20 @@ function makeSecret(id: string): { secret: string; sealed: Sealed } {
   return { secret, sealed: seal(composition().ring, recordOfHost(id), secret) };
 }
 
-function toView(host: EmbedHost): EmbedHostView {
-  const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused } = host;
-  const audience = audiencesOf(composition().env, id)[0] ?? "";
-  return { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, ...(refused && { refused }) };
+async function toView(host: EmbedHost): Promise<EmbedHostView> {
+  const { env, now } = composition();
+  const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused, old, keptBy } = host;
+  const audience = audiencesOf(env, id)[0] ?? "";
+  const oldSecretUntil = old && old.until > now() ? old.until : undefined;
+  const shown = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
+  return { ...shown, ...(keptBy && { keptBy: await keeperView(keptBy) }), ...(refused && { refused }) };
+}
+
+async function keeperView({ id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {
+  const member = await composition().store.members.get(id);
+  if (!member) return { name, lost: "removed" };
+  if (member.disabled) return { name: member.name, lost: "suspended" };
+  return { name: member.name, ...(!hasRole(member.role, "admin") && { lost: "role" }) };
 }
 
 const noSuchHost: Failure = { code: "NOT_FOUND", message: "There is no such host page.", status: 404 };

@@ -7,7 +7,7 @@ import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
-import { embedLook } from "../embed/look";
+import { embedLook } from "../auth/embed-look";
 import { messagesOf } from "./messages-of";
 
 export default getRequestConfig(async () => {

@@ -17,10 +17,17 @@ import { type EmbedHostRow } from "./tables";
 export type EmbedHost = EmbedHostBody & {
   id: string;
   sealed: Sealed | undefined;
+  /** The secret before it, which is good until then. */
+  old: { sealed: Sealed; until: number } | undefined;
+  /** Who set it up last; undefined where that was before it was noted. */
+  keptBy: Keeper | undefined;
   version: number;
   createdAt: number;
   refused: { at: number; why: string } | undefined;
 };
+export type Keeper = { id: string; name: string };
+/** What its tickets are checked with, and by whom it is set up. */
+export type HostKeeping = Pick<EmbedHost, "sealed" | "old" | "keptBy">;
 export type EmbedHostStore = ReturnType<typeof createEmbedHostStore>;
 
 const textsSchema = z.array(z.string()).catch([]);
@@ -35,8 +42,8 @@ export function newEmbedHostId(): string {
 export function createEmbedHostStore(database: Database) {
   const byId = prepareOne(database, database.selectFrom("embed_hosts").selectAll().where("id", "=", ""));
   return {
-    async create(id: string, body: EmbedHostBody, sealed: Sealed | undefined, createdAt: number): Promise<EmbedHost> {
-      const row = { id, ...toColumns(body, sealed), version: 1, created_at: createdAt, refused_at: null, refusal: null };
+    async create(id: string, body: EmbedHostBody, keeping: HostKeeping, createdAt: number): Promise<EmbedHost> {
+      const row = { id, ...toColumns(body, keeping), version: 1, created_at: createdAt, refused_at: null, refusal: null };
       await database.insertInto("embed_hosts").values(row).execute();
       return toHost(row);
     },
@@ -51,11 +58,11 @@ export function createEmbedHostStore(database: Database) {
     },
 
     /** What its key is checked with may change too; every session ends. */
-    async change(id: string, body: EmbedHostBody, sealed: Sealed | undefined): Promise<EmbedHost | undefined> {
+    async change(id: string, body: EmbedHostBody, keeping: HostKeeping): Promise<EmbedHost | undefined> {
       const row = await database
         .updateTable("embed_hosts")
         .set((expression) => ({
-          ...toColumns(body, sealed),
+          ...toColumns(body, keeping),
           version: expression("version", "+", 1),
           refused_at: null,
           refusal: null,
@@ -86,20 +93,18 @@ export function createEmbedHostStore(database: Database) {
       return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
     },
 
-    /** Only where the secret was not made anew meanwhile; tells whether it did. */
-    async reseal(host: EmbedHost, after: Sealed): Promise<boolean> {
-      const done = await database
-        .updateTable("embed_hosts")
-        .set({ ring_key_id: after.ringKeyId, ciphertext: after.ciphertext })
-        .where("id", "=", host.id)
-        .where("ciphertext", "=", host.sealed?.ciphertext ?? "")
-        .executeTakeFirst();
-      return Number(done.numUpdatedRows) > 0;
+    /** Only where it is still the host's secret, or the one before; tells whether it was. */
+    async reseal(id: string, before: Sealed, { ringKeyId, ciphertext }: Sealed): Promise<boolean> {
+      const host = database.updateTable("embed_hosts").where("id", "=", id);
+      const present = host.set({ ring_key_id: ringKeyId, ciphertext }).where("ciphertext", "=", before.ciphertext);
+      const older = host.set({ old_ring_key_id: ringKeyId, old_ciphertext: ciphertext }).where("old_ciphertext", "=", before.ciphertext);
+      const done = [await present.executeTakeFirst(), await older.executeTakeFirst()];
+      return done.some(({ numUpdatedRows }) => Number(numUpdatedRows) > 0);
     },
   };
 }
 
-function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: EmbedHostBody, sealed: Sealed | undefined) {
+function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: EmbedHostBody, { sealed, old, keptBy }: HostKeeping) {
   return {
     name,
     origins: writeExactJson(origins),
@@ -110,11 +115,17 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
     jwks_url: jwksUrl,
     ring_key_id: sealed?.ringKeyId ?? null,
     ciphertext: sealed?.ciphertext ?? null,
+    old_ring_key_id: old?.sealed.ringKeyId ?? null,
+    old_ciphertext: old?.sealed.ciphertext ?? null,
+    old_until: old?.until ?? null,
+    kept_by: keptBy?.id ?? null,
+    kept_by_name: keptBy?.name ?? null,
   };
 }
 
 function toHost(row: EmbedHostRow): EmbedHost {
-  const { ring_key_id: ringKeyId, ciphertext, refused_at: at, refusal: why } = row;
+  const { refused_at: at, refusal: why, kept_by: keeper } = row;
+  const old = toSealed(row.old_ring_key_id, row.old_ciphertext);
   return {
     id: row.id,
     name: row.name,
@@ -124,9 +135,15 @@ function toHost(row: EmbedHostRow): EmbedHost {
     pages: pagesSchema.parse(parseJson(row.pages)),
     guests: row.guests !== 0,
     jwksUrl: row.jwks_url,
-    sealed: ringKeyId !== null && ciphertext !== null ? { ringKeyId, ciphertext } : undefined,
+    sealed: toSealed(row.ring_key_id, row.ciphertext),
+    old: old && { sealed: old, until: Number(row.old_until) },
+    keptBy: keeper === null ? undefined : { id: keeper, name: row.kept_by_name ?? "" },
     version: Number(row.version),
     createdAt: Number(row.created_at),
     refused: at !== null && why !== null ? { at: Number(at), why } : undefined,
   };
+}
+
+function toSealed(ringKeyId: string | null, ciphertext: string | null): Sealed | undefined {
+  return ringKeyId !== null && ciphertext !== null ? { ringKeyId, ciphertext } : undefined;
 }

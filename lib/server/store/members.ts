@@ -28,6 +28,9 @@ export type NewMember = { name: string; email: string; role: Role; passwordHash?
 export type AccountChange = { name?: string; email?: string; passwordHash?: string };
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
+const GUEST_KEPT_MS = 30 * 24 * 60 * 60_000;
+const GUESTS_AT_ONCE = 200;
+
 export function createMemberStore(database: Database) {
   const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
   return {
@@ -49,18 +52,27 @@ export function createMemberStore(database: Database) {
 
     create: (member: NewMember) => insertMember(database, member),
 
-    /** Whom a host page knows under `sub`, as it calls them now. */
-    async guest(hostId: string, { sub, name }: { sub: string; name: string }, createdAt: number): Promise<Member> {
+    /** Whom a host page knows under `sub`, as it calls them now. Always of the same id: who comes again after they were removed is who they were. */
+    async guest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
       // No address: none that somebody types is like it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
-      const row = { ...toRow({ name, email, role: "viewer", passwordHash: "", createdAt }), disabled: 1, guest_of: hostId };
+      const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
+      const of = { id, disabled: 1, guest_of: hostId, guest_seen_at: now };
       const kept = await database
         .insertInto("members")
-        .values(row)
-        .onConflict((conflict) => conflict.column("email").doUpdateSet({ name }))
+        .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
+        .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guest_seen_at: now }))
         .returningAll()
         .executeTakeFirstOrThrow();
       return toMember(kept);
+    },
+
+    /** Some of those who have not come for a month, or of this host page; true where there may be more. Logs and usage keep their names. */
+    async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
+      const guests = database.selectFrom("members").select("id").where("guest_of", "is not", null).limit(GUESTS_AT_ONCE);
+      const some = "hostId" in of ? guests.where("guest_of", "=", of.hostId) : guests.where("guest_seen_at", "<", of.now - GUEST_KEPT_MS);
+      const done = await database.deleteFrom("members").where("id", "in", some).executeTakeFirst();
+      return Number(done.numDeletedRows) === GUESTS_AT_ONCE;
     },
 
     async get(id: string): Promise<Member | undefined> {
@@ -170,6 +182,7 @@ function toRow(member: NewMember): MemberRow {
     last_connection_id: null,
     created_at: member.createdAt,
     guest_of: null,
+    guest_seen_at: null,
   };
 }
 

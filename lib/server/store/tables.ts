@@ -21,6 +21,8 @@ export type MemberRow = {
   created_at: number;
   /** Null: a member. Otherwise a guest of that host page, whom only its tickets let in. */
   guest_of: string | null;
+  /** Of the guest's last ticket. */
+  guest_seen_at: number | null;
 };
 
 export type ConnectionRow = {
@@ -273,6 +275,13 @@ export type EmbedHostRow = {
   jwks_url: string | null;
   ring_key_id: string | null;
   ciphertext: string | null;
+  /** The secret before, which is good until then. */
+  old_ring_key_id: string | null;
+  old_ciphertext: string | null;
+  old_until: number | null;
+  /** Who set it up last; null where that was before it was noted. */
+  kept_by: string | null;
+  kept_by_name: string | null;
   /** Counts up when every session of the host must end. */
   version: number;
   created_at: number;

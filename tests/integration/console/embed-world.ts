@@ -18,11 +18,22 @@ export async function createEmbedWorld() {
   const harness = await createHarness({ now: () => clockMs });
   const ask = (path: string, asking: Asking = {}) => harness.request(path, asking);
 
-  async function addHost(change: Record<string, unknown> = {}): Promise<Required<EmbedHostSaved>> {
+  async function addHost(change: Record<string, unknown> = {}, cookie?: string): Promise<Required<EmbedHostSaved>> {
     const usual = { name: "Portal", origins: [ORIGIN], connection: null, role: "operator", pages: ["jobs", "assets"], guests: false };
-    const answer = await ask("/api/console/embedding", { as: "owner", method: "POST", json: { ...usual, jwksUrl: null, ...change } });
+    const answer = await ask("/api/console/embedding", {
+      ...(cookie === undefined ? { as: "owner" } : { cookie }),
+      method: "POST",
+      json: { ...usual, jwksUrl: null, ...change },
+    });
     if (answer.status !== 201) throw new Error(await answer.text());
     return answer.json();
+  }
+  async function addMember(name: string, role: Role): Promise<{ id: string; cookie: string }> {
+    const { store, now } = harness.console;
+    const email = `${name.replace(" ", ".").toLowerCase()}@desk.test`;
+    const member = await store.members.create({ name, email, role, createdAt: now() });
+    if (!member) throw new Error(`no member ${name}`);
+    return { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
   }
   const { host, secret } = await addHost();
   let count = 0;
@@ -63,6 +74,7 @@ export async function createEmbedWorld() {
     host,
     secret,
     addHost,
+    addMember,
     ask,
     claims,
     ticket,

@@ -1,10 +1,9 @@
 // Tickets of host pages at the console's own door: what opens a session, what does not, and what ends one.
-import { generateKeyPair, exportJWK, SignJWT } from "jose";
+import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embedding";
 import { PLACE_HEADER } from "@/lib/shared/place";
-import { startLittleServer } from "@/tests/support/little-server";
-import { createEmbedWorld, ORIGIN, SLOT } from "./embed-world";
+import { createEmbedWorld, SLOT } from "./embed-world";
 
 let world: Awaited<ReturnType<typeof createEmbedWorld>>;
 beforeAll(async () => void (world = await createEmbedWorld()));
@@ -257,67 +256,4 @@ describe("a session of an embedded page", () => {
     expect((await world.ask(path, { as: "owner", method: "DELETE" })).status).toBe(204);
     expect(await isOpen(after)).toBe(false);
   });
-});
-
-describe("a host page", () => {
-  it.each([
-    ["https://app.example.com/path"],
-    ["https://app.example.com/"],
-    ["http://app.example.com"],
-    ["https://*.example.com"],
-    ["https://APP.example.com"],
-    ["null"],
-    ["https://a.example.com;script-src *"],
-  ])("is not taken with the origin %s", async (origin) => {
-    await expect(world.addHost({ origins: [origin] })).rejects.toThrow("INVALID_BODY");
-  });
-
-  it("may be this machine over http", async () => {
-    expect((await world.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
-  });
-
-  it("has its secret shown once, and kept sealed", async () => {
-    const { host, secret } = await world.addHost();
-    expect(secret).toMatch(/^[\w-]{43}$/);
-    const listed = await (await world.ask("/api/console/embedding", { as: "admin" })).text();
-    const stored = JSON.stringify(await world.harness.console.store.embedHosts.get(host.id));
-    expect([listed.includes(secret), stored.includes(secret)]).toEqual([false, false]);
-  });
-
-  it("gets a new secret, after which tickets of the old one are refused", async () => {
-    const { host, secret } = await world.addHost();
-    const answer = await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "PATCH", json: { renewSecret: true } });
-    const renewed: { secret: string } = await answer.json();
-    const bring = async (by: string) => (await world.bring(await world.ticket({ secret: by, aud: host.audience }), { id: host.id })).status;
-    expect([await bring(secret), await bring(renewed.secret)]).toEqual([401, 201]);
-  });
-
-  it("is checked with the keys at its address, by the algorithms of those alone", async () => {
-    const { publicKey, privateKey } = await generateKeyPair("ES256");
-    const jwk = { ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" };
-    const server = await startLittleServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
-    try {
-      const { host } = await world.addHost({ jwksUrl: `${server.url}/jwks` });
-      const bring = (ticket: string) => world.bring(ticket, { id: host.id }).then(({ status }) => status);
-      const signed = () =>
-        new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
-      expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
-      expect(server.seen.length).toBe(1);
-      // The well-known confusion: a public key taken for a secret.
-      expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
-    } finally {
-      await server.close();
-    }
-  });
-});
-
-it("tells anybody no more than whether an origin may frame a host page", async () => {
-  const ask = async (host: string, origin: string) => {
-    const answer = await world.ask(`/api/embed/check?${new URLSearchParams({ host, origin })}`);
-    const { known, framing } = await answer.json();
-    return [answer.headers.get("access-control-allow-origin"), known, framing];
-  };
-  expect(await ask(world.host.id, ORIGIN)).toEqual(["*", true, true]);
-  expect(await ask(world.host.id, "https://evil.example.com")).toEqual(["*", true, false]);
-  expect(await ask("nothing", ORIGIN)).toEqual(["*", false, false]);
 });

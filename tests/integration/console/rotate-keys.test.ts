@@ -4,7 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordOfHost } from "@/lib/server/embed/host-keys";
 import { openApiKey, storeApiKey } from "@/lib/server/keys/api-keys";
+import { seal, unseal } from "@/lib/server/keys/cipher";
 import { parseKeyRing } from "@/lib/server/keys/key-ring";
 import { openRequest, sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -114,4 +116,17 @@ test("a folder without a console is refused by the setting's name, and nothing i
   expect([code, output]).toEqual([1, expect.stringContaining("LIGHTDESK_DATA_DIR")]);
   expect(existsSync(join(folder, "console.sqlite"))).toBe(false);
   rmSync(folder, { recursive: true });
+});
+
+test("the secret of a host page and the one before it are sealed anew, each for itself", async () => {
+  const { store, now } = harness.console;
+  const [id, ring] = ["0123456789abcdef01", parseKeyRing(old)];
+  const sealed = (text: string) => seal(ring, recordOfHost(id), text);
+  const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
+  const keeping = { sealed: sealed("present"), old: { sealed: sealed("before"), until: now() }, keptBy: undefined };
+  await store.embedHosts.create(id, { ...body, origins: [], pages: [] }, keeping, now());
+  expect((await rotate(`${young},${old}`)).output).toContain("2 keys of host pages sealed anew with young.");
+  const host = await store.embedHosts.get(id);
+  const opened = [host?.sealed, host?.old?.sealed].map((one) => one && unseal(parseKeyRing(young), recordOfHost(id), one));
+  expect(opened).toEqual(["present", "before"]);
 });

@@ -1,0 +1,231 @@
+// Host pages at the console's own door: how they are set up, what their tickets are checked with while keys change or are away, whom they
+// leave behind.
+import { generateKeyPair, exportJWK, type JWK, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PLACE_HEADER } from "@/lib/shared/place";
+import { fillForSqlite } from "@/tests/faults/disk/full-sqlite";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createEmbedWorld, ORIGIN, SLOT } from "./embed-world";
+
+let world: Awaited<ReturnType<typeof createEmbedWorld>>;
+beforeAll(async () => void (world = await createEmbedWorld()));
+afterAll(() => world.dispose());
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe("a host page", () => {
+  it.each([
+    ["https://app.example.com/path"],
+    ["https://app.example.com/"],
+    ["http://app.example.com"],
+    ["https://*.example.com"],
+    ["https://APP.example.com"],
+    ["null"],
+    ["https://a.example.com;script-src *"],
+  ])("is not taken with the origin %s", async (origin) => {
+    await expect(world.addHost({ origins: [origin] })).rejects.toThrow("INVALID_BODY");
+  });
+
+  it("may be this machine over http", async () => {
+    expect((await world.addHost({ origins: ["http://localhost:4000"] })).host.origins).toEqual(["http://localhost:4000"]);
+  });
+
+  it("has its secret shown once, and kept sealed", async () => {
+    const { host, secret } = await world.addHost();
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    const listed = await (await world.ask("/api/console/embedding", { as: "admin" })).text();
+    const stored = JSON.stringify(await world.harness.console.store.embedHosts.get(host.id));
+    expect([listed.includes(secret), stored.includes(secret)]).toEqual([false, false]);
+  });
+
+  it("gets a new secret, beside which the old one is good for a day, or for no moment longer", async () => {
+    const { host, secret: first } = await world.addHost();
+    const renew = async (renewSecret: string) => {
+      const answer = await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "PATCH", json: { renewSecret } });
+      return answer.json();
+    };
+    const bring = async (by: string) => (await world.bring(await world.ticket({ secret: by, aud: host.audience }), { id: host.id })).status;
+    const { secret: second, host: changed } = await renew("keep-old");
+    expect(changed.oldSecretUntil).toBe(world.harness.console.now() + DAY_MS);
+    expect([await bring(first), await bring(second)]).toEqual([201, 201]);
+    world.pass(DAY_MS);
+    await world.harness.renewCookies();
+    expect([await bring(first), await bring(second)]).toEqual([401, 201]);
+    const { secret: third, host: last } = await renew("at-once");
+    expect(last.oldSecretUntil).toBeUndefined();
+    expect([await bring(second), await bring(third)]).toEqual([401, 201]);
+  });
+
+  it("belongs to the team: it says who set it up last, and marks it where they are no admin here any more", async () => {
+    const maker = await world.addMember("Mo Maker", "admin");
+    const { host, secret } = await world.addHost({ name: "Of Mo" }, maker.cookie);
+    const listed = async () => (await world.ask("/api/console/embedding", { as: "owner" })).json();
+    const keeper = async () => (await listed()).hosts.find(({ id }: { id: string }) => id === host.id).keptBy;
+    const bring = async () => (await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id })).status;
+    const put = (json: object) => world.ask(`/api/console/members/${maker.id}`, { as: "owner", method: "PUT", json });
+    expect(await keeper()).toEqual({ name: "Mo Maker" });
+    await put({ role: "viewer" });
+    expect([await keeper(), await bring()]).toEqual([{ name: "Mo Maker", lost: "role" }, 201]);
+    await put({ disabled: true });
+    expect(await keeper()).toEqual({ name: "Mo Maker", lost: "suspended" });
+    await world.ask(`/api/console/members/${maker.id}`, { as: "owner", method: "DELETE" });
+    expect([await keeper(), await bring()]).toEqual([{ name: "Mo Maker", lost: "removed" }, 201]);
+    await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "PATCH", json: {} });
+    expect(await keeper()).toEqual({ name: "Olga Owner" });
+  });
+
+  it("is checked with the keys at its address, by the algorithms of those alone", async () => {
+    const { publicKey, privateKey } = await generateKeyPair("ES256");
+    const jwk = { ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" };
+    const server = await startLittleServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
+    try {
+      const { host } = await world.addHost({ jwksUrl: `${server.url}/jwks` });
+      const bring = (ticket: string) => world.bring(ticket, { id: host.id }).then(({ status }) => status);
+      const signed = () =>
+        new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
+      expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
+      expect(server.seen.length).toBe(1);
+      // The well-known confusion: a public key taken for a secret.
+      expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("takes tickets of its old and its new key while both are at its address", async () => {
+    const keys = await keyServer();
+    try {
+      const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
+      const bring = async (kid: string) => (await world.bring(await keys.sign(kid, host.audience), { id: host.id })).status;
+      await keys.add("old");
+      expect(await bring("old")).toBe(201);
+      await keys.add("new");
+      world.pass(30_000);
+      expect([await bring("new"), await bring("old"), await bring("new")]).toEqual([201, 201, 201]);
+      expect(keys.asked()).toBe(2);
+      keys.remove("old");
+      world.pass(10 * 60_000);
+      expect([await bring("old"), await bring("new")]).toEqual([401, 201]);
+    } finally {
+      await keys.close();
+    }
+  });
+
+  it("asks an address that fails once in ten seconds, however many tickets come", async () => {
+    const keys = await keyServer();
+    try {
+      const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
+      await keys.add("one");
+      const bring = async (kid = "one") => (await world.bring(await keys.sign(kid, host.audience), { id: host.id })).status;
+      keys.break(true);
+      expect(await Promise.all([bring(), bring(), bring()])).toEqual([401, 401, 401]);
+      expect([await bring(), keys.asked()]).toEqual([401, 1]);
+      world.pass(10_000);
+      keys.break(false);
+      expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
+      expect(keys.asked()).toBe(2);
+      // One that is not known yet leads to the address again: where that fails, those that are known stay good.
+      await keys.add("two");
+      keys.break(true);
+      world.pass(30_000);
+      expect([await bring("two"), await bring("two"), await bring(), keys.asked()]).toEqual([401, 401, 201, 3]);
+    } finally {
+      await keys.close();
+    }
+  });
+});
+
+describe("a guest of a host page", () => {
+  it("goes a month after the last visit or with the host page, and stays named where they ran something", async () => {
+    const { host, secret } = await world.addHost({ guests: true });
+    const enter = async (sub: string, name: string) => {
+      const ticket = await world.ticket({ secret, aud: host.audience, sub, guest: true, name, role: "operator" });
+      const begun = await world.bring(ticket, { id: host.id });
+      expect(begun.status).toBe(201);
+      return { cookie: begun.headers.getSetCookie()[0]?.split(";")[0], headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` } };
+    };
+    const { store } = world.harness.console;
+    const idOf = async (name: string) => {
+      const { entries } = await (await world.ask("/api/console/audit?action=embedSession&limit=50", { as: "owner" })).json();
+      return entries.find(({ member }: { member?: { name: string } }) => member?.name === name)?.member.id;
+    };
+    const grace = await enter("visitor 7", "Grace");
+    const prompt = {
+      "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
+      "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
+    };
+    const submitted = await world.ask(`/api/prompt?connection=${await world.ownConnection()}`, {
+      ...grace,
+      method: "POST",
+      json: { prompt },
+    });
+    expect(submitted.status).toBe(200);
+    const { prompt_id: job } = await submitted.json();
+    const id = await idOf("Grace");
+    expect((await store.members.get(id))?.guestOf).toBe(host.id);
+
+    world.pass(31 * DAY_MS);
+    await world.harness.renewCookies();
+    await enter("visitor 8", "Alan");
+    expect(await store.members.get(id)).toBeUndefined();
+    const { jobs } = await (await world.ask(`/api/jobs?connection=${await world.ownConnection()}`, { as: "owner" })).json();
+    expect(jobs.find((one: { id: string }) => one.id === job)?.submitted_by).toBe("Grace");
+    expect(await store.jobUsage.namesOf([id])).toEqual(new Map([[id, "Grace"]]));
+
+    // Whoever comes again is who they were.
+    await enter("visitor 7", "Grace");
+    expect((await store.members.get(id))?.name).toBe("Grace");
+    expect((await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "DELETE" })).status).toBe(204);
+    expect([await store.members.get(id), await store.members.get(await idOf("Alan"))]).toEqual([undefined, undefined]);
+  });
+});
+
+it("tells anybody no more than whether an origin may frame a host page", async () => {
+  const ask = async (host: string, origin: string) => {
+    const answer = await world.ask(`/api/embed/check?${new URLSearchParams({ host, origin })}`);
+    const { known, framing } = await answer.json();
+    return [answer.headers.get("access-control-allow-origin"), known, framing];
+  };
+  expect(await ask(world.host.id, ORIGIN)).toEqual(["*", true, true]);
+  expect(await ask(world.host.id, "https://evil.example.com")).toEqual(["*", true, false]);
+  expect(await ask("nothing", ORIGIN)).toEqual(["*", false, false]);
+});
+it("tells a good ticket in one sentence that the disk is full, and a bad one that it is bad", async () => {
+  // One of its own: a statement that was prepared before knows nothing of the full disk.
+  const full = await createEmbedWorld();
+  const [good, bad] = [await full.ticket(), await full.ticket({ sub: "nobody@desk.test" })];
+  const disk = fillForSqlite();
+  const answer = await full.bring(good);
+  expect([answer.status, (await answer.json()).code]).toEqual([507, "INSUFFICIENT_STORAGE"]);
+  expect((await full.bring(bad)).status).toBe(401);
+  disk.mockRestore();
+  await full.dispose();
+});
+
+/** An address of keys, which can be away. */
+async function keyServer() {
+  const keys = new Map<string, { jwk: JWK; privateKey: CryptoKey }>();
+  let isBroken = false;
+  const server = await startLittleServer((_request, response) =>
+    answerJson(response, { keys: [...keys.values()].map(({ jwk }) => jwk) }, isBroken ? 503 : 200),
+  );
+  const published = new Map<string, CryptoKey>();
+  return {
+    url: server.url,
+    asked: () => server.seen.length,
+    break: (broken: boolean) => void (isBroken = broken),
+    async add(kid: string) {
+      const { publicKey, privateKey } = await generateKeyPair("ES256");
+      keys.set(kid, { jwk: { ...(await exportJWK(publicKey)), kid, alg: "ES256" }, privateKey });
+      published.set(kid, privateKey);
+    },
+    remove: (kid: string) => void keys.delete(kid),
+    async sign(kid: string, aud: string) {
+      const by = published.get(kid);
+      if (!by) throw new Error(`no key ${kid}`);
+      return new SignJWT(world.claims({ aud })).setProtectedHeader({ alg: "ES256", kid }).sign(by);
+    },
+    close: () => server.close(),
+  };
+}
