@@ -32,9 +32,10 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
   const place = placeOf(pathname);
   const hostId = place?.host ?? searchParams.get("host");
   const host = hostId ? await runningComposition()?.store.embedHosts.get(hostId) : undefined;
-  const own = place && /^\/(start|choose|doctor)$/.exec(place.rest)?.[0];
+  const own = place && /^\/(start|doctor)$/.exec(place.rest)?.[0];
   return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
-    if (!host || !place || (!own && !embedPageOf(place.rest))) return NextResponse.next({ request: { headers } });
+    if (!host || !place || (!own && place.rest !== "/choose" && !embedPageOf(place.rest)))
+      return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
     target.pathname = own ? `/embed${own}` : place.rest || "/";
     const response = NextResponse.rewrite(target, { request: { headers } });

@@ -6,7 +6,7 @@ import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/theme";
-import { embedLook } from "@/lib/server/embed/look";
+import { embedLook } from "@/lib/server/auth/embed-look";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import "./globals.css";
 

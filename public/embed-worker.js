@@ -32,18 +32,19 @@ async function answer(request, place) {
   return fetch(new Request(request, { headers, mode: "same-origin", credentials: "same-origin" }));
 }
 
-/** Stopped and started again, it knows nothing; the pages of the session do. */
+/** Stopped and started again, it knows nothing; the pages of the session do. One that has none says so: nobody waits for it. */
 async function askPages(place) {
   const pages = (await self.clients.matchAll({ type: "window", includeUncontrolled: true })).filter(
     ({ url }) => placeOf(new URL(url)) === place,
   );
-  if (pages.length === 0) return undefined;
-  return new Promise((resolve) => {
-    setTimeout(resolve, ASK_MS);
-    for (const page of pages) {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = ({ data }) => (typeof data === "string" ? resolve(data) : undefined);
-      page.postMessage({ kind: "ask" }, [port2]);
-    }
-  });
+  const asked = pages.map(
+    (page) =>
+      new Promise((resolve) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => resolve(typeof data === "string" ? data : undefined);
+        page.postMessage({ kind: "ask" }, [port2]);
+      }),
+  );
+  const given = Promise.any(asked.map((one) => one.then((bearer) => bearer ?? Promise.reject()))).catch(() => undefined);
+  return Promise.race([given, new Promise((resolve) => setTimeout(resolve, ASK_MS))]);
 }

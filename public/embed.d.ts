@@ -8,8 +8,8 @@ export interface LightdeskEmbedEvents {
   "job-submitted": CustomEvent<{ id: string }>;
   "job-ended": CustomEvent<{ id: string; status: "completed" | "failed" | "cancelled" }>;
   "asset-chosen": CustomEvent<{ id: string; name: string; hash: string | null }>;
-  "session-ended": CustomEvent<{ reason: "host" | "expired" | "refused" }>;
-  error: CustomEvent<{ reason: "no-ticket" | "ticket" | "unreachable" | "storage" | "unknown-host" }>;
+  "session-ended": CustomEvent<{ reason: "host" | "expired" | "refused" | "changed" }>;
+  error: CustomEvent<{ reason: "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host" }>;
 }
 
 /** Attributes: src, host, page, theme ("system", "light", "dark"), language ("en", "zh-CN"), height ("auto"). */

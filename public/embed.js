@@ -17,6 +17,7 @@
     ticket: ["Ticket", "{0}"],
     clock: ["Clock", "The clock of the server that makes tickets is {0} s off the console's. Set it right."],
     session: ["Session", "The console did not accept the ticket. Settings, Embedding says why."],
+    fault: ["Session", "The console could not open a session for a reason of its own, such as a full disk. Its log says which."],
     noTicket: "getTicket failed: {0}",
     noJwt: "getTicket did not answer a signed ticket (three parts with dots between them).",
     audience: "Its audience must be {0}.",
@@ -33,15 +34,18 @@
     ticket: ["票据", "{0}"],
     clock: ["时钟", "签发票据的服务器时钟与控制台相差 {0} 秒。请校准。"],
     session: ["会话", "控制台没有接受票据。原因见“设置 → 嵌入”。"],
+    fault: ["会话", "控制台因自身原因（例如磁盘已满）无法开始会话。原因见其日志。"],
     noTicket: "getTicket 失败：{0}",
     noJwt: "getTicket 没有返回已签名的票据（用点分隔的三段）。",
     audience: "其受众必须是 {0}。",
   };
   const fill = (text, value) => text.replace("{0}", value);
   const style = `:host{display:block;height:600px;position:relative}iframe{display:block;width:100%;height:100%;border:0;color-scheme:normal}
-    section{position:absolute;inset:0;overflow:auto;box-sizing:border-box;padding:16px;background:#fbfbfb;color:#1c1c1c;font:14px/1.5 system-ui,sans-serif}
+    section{--paper:#fbfbfb;--ink:#1c1c1c;position:absolute;inset:0;overflow:auto;box-sizing:border-box;padding:16px;background:var(--paper);color:var(--ink);font:14px/1.5 system-ui,sans-serif}
     h2{font-size:16px;margin:0 0 8px}ul{list-style:none;padding:0;margin:0 0 12px}li{padding:2px 0}b{font-weight:600}
-    button{font:inherit;padding:4px 12px}@media(prefers-color-scheme:dark){section{background:#141414;color:#ededed}}`;
+    button{font:inherit;padding:4px 12px}
+    @media(prefers-color-scheme:dark){:host(:not([theme=light])) section{--paper:#141414;--ink:#ededed}}
+    :host([theme=dark]) section{--paper:#141414;--ink:#ededed}`;
 
   class LightdeskEmbed extends HTMLElement {
     static observedAttributes = ["src", "host", "page", "theme", "language", "height"];
@@ -124,7 +128,8 @@
       this.#problem = undefined;
       const frame = document.createElement("iframe");
       const to = addressOf(this.page ?? "overview");
-      const asked = new URLSearchParams({ from: to, origin: location.origin });
+      const { theme, language } = this;
+      const asked = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
       frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${asked}`;
       frame.title = this.title || "Lightdesk";
       frame.allow = "clipboard-write; fullscreen";
@@ -195,7 +200,7 @@
         line("ticket", ticket.problem === undefined, ticket.problem);
         const off = ticket.iat === undefined ? 0 : Math.round(ticket.iat - check.now / 1000);
         line("clock", Math.abs(off) < 30, off);
-        if (this.#heard) line("session", this.#problem === undefined);
+        if (this.#heard) line(this.#problem === "console" ? "fault" : "session", this.#problem === undefined);
       }
       // It may have come up while this was being found out.
       if (this.isConnected && !this.#ready) this.#show(words, lines);

@@ -37,7 +37,7 @@ export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
       {look.look === "table" ? (
         <AssetsTableSkeleton />
       ) : (
-        <div role="status" aria-label={t("loading")} className="max-h-[calc(100dvh-104px)] overflow-hidden p-4 md:px-5">
+        <div role="status" aria-label={t("loading")} className="max-h-[calc(100*var(--dvh)-104px)] overflow-hidden p-4 md:px-5">
           <div className="tiles" style={columns}>
             {tiles.map((place) => (
               <div key={place}>
@@ -79,7 +79,7 @@ export function AssetSkeleton() {
       <PageHeader title={t("title")} />
       <div role="status" aria-label={t("loading")} className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]">
         <div className="flex flex-col gap-2">
-          <Skeleton className="h-[min(72dvh,820px,100vw)] w-full rounded-sm" />
+          <Skeleton className="h-[min(72*var(--dvh),820px,100vw)] w-full rounded-sm" />
           <Skeleton className="h-[30px] w-44" />
         </div>
         <div className="flex flex-col gap-3 rounded-lg border border-line p-4">

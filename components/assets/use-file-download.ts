@@ -4,6 +4,7 @@ import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { showToast } from "@/components/ui/toast-store";
+import { saveFrom } from "@/lib/browser/save-file";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 
@@ -29,10 +30,7 @@ export function useFileDownload(): (url: string, name: string) => Promise<void> 
     const failure = await firstByteFailure(url);
     setAsking(false);
     if (failure) return showToast({ tone: "bad", text: failureText(errors, failure) });
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = name;
-    link.click();
+    saveFrom(url, name);
   };
 }
 

@@ -48,6 +48,7 @@ export function ChooseScreen({ origin }: { origin: string }) {
       <div className="flex flex-col gap-3 p-4 md:px-5">
         <Input
           type="search"
+          className="max-w-[420px]"
           aria-label={t("name")}
           placeholder={t("name")}
           maxLength={500}

@@ -5,6 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
+import { shareBearer } from "@/lib/browser/embed-session";
 import { type DoctorLine, examine } from "./examine";
 
 type DoctorScreenProps = { origins: readonly string[]; origin: string };
@@ -14,6 +15,7 @@ export function DoctorScreen({ origins, origin }: DoctorScreenProps) {
   const t = useTranslations("embedding.doctor");
   const [lines, setLines] = useState<readonly DoctorLine[]>([]);
   const [isDone, setDone] = useState(false);
+  useEffect(() => shareBearer(), []);
   useEffect(() => {
     const stopping = new AbortController();
     const tell = (line: DoctorLine) => setLines((all) => [...all.filter(({ of }) => of !== line.of), line]);

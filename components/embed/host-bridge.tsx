@@ -1,27 +1,32 @@
 "use client";
 
 import { useSearchParams } from "next/navigation";
+import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { turnEmbedTheme } from "@/components/frame/embed-theme";
 import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
+import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed-session";
-import { hearHost, type HostMessage, tellHost } from "@/lib/browser/host-page";
-import { apiPath } from "@/lib/browser/urls";
+import { type EndReason, hearHost, type HostMessage, tellHost } from "@/lib/browser/host-page";
+import { ofTab, persisted } from "@/lib/browser/persisted";
+import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedLook } from "@/lib/contract/embed-pages";
 import { type Renewal, startRenewal } from "./renewal";
 import { useContentHeight } from "./use-content-height";
+import { useDownloads } from "./use-downloads";
 import { useHostJobs } from "./use-host-jobs";
 
-/** Once for a document, also where a page has a frame of its own. */
-let isReady = false;
+/** Kept over the reload that a change of rights is followed by. */
+const changedRights = () => persisted("lightdesk.rights-changed", (kept) => kept === true, ofTab);
 
 /** `leftMs`: until the session ends, when the page was made. */
 export type EmbeddedSession = { origin: string; leftMs: number };
 
 /** The talk of an embedded page with the page around it: what happens here is told, what is asked there is done, and the session goes on. */
 export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedSession }) {
+  const t = useTranslations("frame.embedded");
   const router = useRouter();
   const pathname = usePathname();
   const search = useSearchParams()?.toString() ?? "";
@@ -31,13 +36,20 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const [isFollowed, setFollowed] = useState(false);
   const toldPath = useRef<string>(undefined);
 
-  function leave(reason: "host" | "expired" | "refused") {
+  function leave(reason: EndReason) {
     tellHost(origins, { type: "session-ended", reason });
     // A full load, so that nothing of the person stays in memory.
-    window.location.replace(apiPath("/start?ended=1"));
+    const { lang: language, dataset } = document.documentElement;
+    window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
+  }
+  function goOn(isSame: boolean) {
+    if (isSame) return void mutate(() => true);
+    tellHost(origins, { type: "session-ended", reason: "changed" });
+    changedRights().set(true);
+    window.location.reload();
   }
   const renewal = useRef<Renewal>(undefined);
-  const renewed = useEffectEvent((isSame: boolean) => (isSame ? void mutate(() => true) : window.location.reload()));
+  const renewed = useEffectEvent(goOn);
   const ended = useEffectEvent(leave);
   useEffect(() => {
     const started = startRenewal(leftMs, {
@@ -68,11 +80,18 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     if (toldPath.current === path) return;
-    if (!isReady) tellHost(origins, { type: "ready", page: path, keeps: keepsMemory() ? "memory" : "cookie" });
+    if (toldPath.current === undefined) tellHost(origins, { type: "ready", page: path, keeps: keepsMemory() ? "memory" : "cookie" });
     else tellHost(origins, { type: "navigated", path });
-    isReady = true;
     toldPath.current = path;
   }, [origins, path]);
+  const sayChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
+  useEffect(() => {
+    const changed = changedRights();
+    if (!changed.get()) return;
+    changed.forget();
+    sayChanged();
+  }, []);
+  useDownloads();
   useHostJobs(origins);
   useContentHeight(isFollowed, origins);
   return null;

@@ -1,10 +1,10 @@
 // The session of an embedded page goes on: the host is asked for the next ticket before the session ends, and at once where the console says
-// that it has ended. A ticket that is refused ends it; a host or a console that does not answer is asked again until the session's time is
-// over. Must never: take a ticket that it did not ask for.
+// that it has ended. A ticket that is refused ends it; a host or a console that does not answer, or cannot, is asked again until the
+// session's time is over. Must never: take a ticket that it did not ask for.
 
 import { type Begun } from "@/lib/browser/embed-session";
 import { onHeard } from "@/lib/browser/heard";
-import { type TicketMessage } from "@/lib/browser/host-page";
+import { type EndReason, type TicketMessage } from "@/lib/browser/host-page";
 
 /** So long before its end a session is renewed. */
 const EARLY_MS = 3 * 60_000;
@@ -14,7 +14,7 @@ type Asks = {
   ask: () => void;
   begin: (ticket: TicketMessage) => Promise<Begun>;
   onRenewed: (isSame: boolean) => void;
-  onEnded: (reason: "expired" | "refused") => void;
+  onEnded: (reason: Exclude<EndReason, "host">) => void;
 };
 export type Renewal = { hear(ticket: TicketMessage): Promise<void>; stop(): void };
 
@@ -34,7 +34,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
     ask();
     plan(Math.min(AGAIN_MS, endMs - Date.now()));
   }
-  function end(reason: "expired" | "refused"): void {
+  function end(reason: Exclude<EndReason, "host">): void {
     if (isOver) return;
     isOver = true;
     clearTimeout(timer);
@@ -57,7 +57,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
         endMs = Date.now() + begun.leftMs;
         plan(begun.leftMs - EARLY_MS);
         onRenewed(begun.isSame);
-      } else if (begun.reason !== "unreachable") end("refused");
+      } else if (begun.reason !== "unreachable" && begun.reason !== "console") end("refused");
     },
     stop() {
       isOver = true;

@@ -2,21 +2,23 @@
 
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { WholePageNote } from "@/components/ui/whole-page-note";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
-import { beginSession } from "@/lib/browser/embed-session";
-import { hearHost, type HostMessage, isEmbedAddress, isFramed, tellHost } from "@/lib/browser/host-page";
-import { apiPath } from "@/lib/browser/urls";
+import { WholePageNote } from "@/components/ui/whole-page-note";
+import { beginSession, shareBearer } from "@/lib/browser/embed-session";
+import { type EndReason, hearHost, type HostMessage, isEmbedAddress, isFramed, tellHost } from "@/lib/browser/host-page";
+import { apiPath, outsidePath } from "@/lib/browser/urls";
 
-type StartScreenProps = { origins: readonly string[]; from: string; hasEnded: boolean };
-type Problem = "no-ticket" | "ticket" | "unreachable" | "storage" | "unknown-host";
+type StartScreenProps = { origins: readonly string[]; from: string; ended: EndReason | undefined };
+type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host";
 
 /** Asks the host page for a ticket, makes a session of it and opens the page. Quiet, unless something is wrong. */
-export function StartScreen({ origins, from, hasEnded }: StartScreenProps) {
+export function StartScreen({ origins, from, ended }: StartScreenProps) {
   const t = useTranslations("embedding.start");
   const isAlone = useHydrated() && !isFramed();
   const [problem, setProblem] = useState<Problem>();
   const isTaken = useRef(false);
+  const to = from === "/choose" || isEmbedAddress(from) ? from : "/";
 
   function fail(reason: Problem) {
     isTaken.current = false;
@@ -30,17 +32,25 @@ export function StartScreen({ origins, from, hasEnded }: StartScreenProps) {
     const begun = await beginSession(message, origin);
     if (!begun.ok) return fail(begun.reason);
     // A full load: all that follows is of this session.
-    window.location.replace(apiPath(isEmbedAddress(from) || from === "/choose" ? (from as `/${string}`) : "/"));
+    window.location.replace(apiPath(to));
   });
+  useEffect(() => shareBearer(), []);
   useEffect(() => {
-    if (hasEnded) return;
+    if (ended) return;
     const stop = hearHost(origins, (message, origin) => void hear(message, origin));
     tellHost(origins, { type: "want-ticket" });
     return stop;
-  }, [origins, hasEnded]);
+  }, [origins, ended]);
 
-  if (isAlone) return <WholePageNote title={t("alone.title")} text={t("alone.text")} />;
-  if (hasEnded) return <WholePageNote title={t("ended.title")} text={t("ended.text")} />;
+  if (isAlone) {
+    const signIn = (
+      <a href={outsidePath(to)} className={buttonStyle()}>
+        {t("alone.signIn")}
+      </a>
+    );
+    return <WholePageNote title={t("alone.title")} text={t("alone.text")} action={signIn} />;
+  }
+  if (ended) return <WholePageNote title={t("ended.title")} text={t(`ended.why.${ended}`)} />;
   if (problem) return <WholePageNote title={t("problem")} text={t(`why.${problem}`)} />;
   return <p className="p-6 text-ink-3">{t("opening")}</p>;
 }

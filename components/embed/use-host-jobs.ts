@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { callApi } from "@/lib/browser/api";
 import { onHeard } from "@/lib/browser/heard";
@@ -13,6 +13,7 @@ const MOST = 100;
 /** The host hears of each job that was submitted in this page, and of its end. */
 export function useHostJobs(origins: readonly string[]): void {
   const connection = useConnection()?.id;
+  const connectionNow = useEffectEvent(() => connection);
   useEffect(() => {
     const open = new Map<string, string | undefined>();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,12 +34,12 @@ export function useHostJobs(origins: readonly string[]): void {
       if (id === undefined) return;
       tellHost(origins, { type: "job-submitted", id });
       if (open.size >= MOST) return;
-      open.set(id, connection);
+      open.set(id, new URLSearchParams(path.split("?")[1]).get("connection") ?? connectionNow());
       timer ??= setTimeout(() => void look(), LOOK_MS);
     });
     return () => {
       stop();
       clearTimeout(timer);
     };
-  }, [origins, connection]);
+  }, [origins]);
 }

@@ -93,7 +93,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
   const isSaving = step !== undefined;
 
   return (
-    <div ref={root} className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-dvh">
+    <div ref={root} className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-[calc(100*var(--dvh))]">
       <PageHeader trail={trail} title={<span className="break-all">{title}</span>}>
         <span className="text-ink-3 max-sm:sr-only">{state.isUnsaved ? t("status.unsaved") : state.undo ? t("status.saved") : null}</span>
         {step ? <Saving step={step} onStop={saving.stop} /> : null}

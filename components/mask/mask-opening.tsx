@@ -77,7 +77,7 @@ export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOp
     return <MaskEditor {...editor} session={state.session} title={source.title} connection={source.connection} note={note} />;
   }
   return (
-    <div className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-dvh">
+    <div className="flex min-h-0 flex-1 flex-col bg-bg max-md:fixed max-md:inset-0 max-md:z-40 md:h-[calc(100*var(--dvh))]">
       <PageHeader trail={editor.trail} title={<span className="break-all">{source.title}</span>}>
         {wayBack}
       </PageHeader>

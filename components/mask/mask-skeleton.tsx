@@ -8,7 +8,7 @@ export function MaskSkeleton() {
     <div
       role="status"
       aria-label={t("loading")}
-      className="flex min-h-0 flex-1 flex-col max-md:fixed max-md:inset-0 max-md:z-40 max-md:bg-bg md:h-dvh"
+      className="flex min-h-0 flex-1 flex-col max-md:fixed max-md:inset-0 max-md:z-40 max-md:bg-bg md:h-[calc(100*var(--dvh))]"
     >
       <div className="flex min-h-[52px] items-center border-b border-line px-4 md:px-5">
         <Skeleton className="h-5 w-52" />

@@ -11,7 +11,7 @@ export function RunSkeleton({ note }: { note?: ReactNode }) {
       <PageHeader title={t("title")} />
       {note ? <div className="border-b border-line bg-sunken px-4 py-2 md:px-5">{note}</div> : null}
       <div role="status" aria-label={t("loading")} className="grid gap-3.5 px-4 py-4 md:px-5 xl:grid-cols-[46fr_54fr]">
-        <Skeleton className="h-[calc(100dvh-84px)] rounded-lg max-xl:hidden" />
+        <Skeleton className="h-[calc(100*var(--dvh)-84px)] rounded-lg max-xl:hidden" />
         <div className="flex flex-col gap-3.5">
           <Skeleton className="h-[210px] rounded-lg" />
           <Skeleton className="h-[150px] rounded-lg" />

@@ -41,8 +41,8 @@ export function RunSplit({ isWide, graph, foot, className, children }: RunSplitP
             className={cn(
               "min-w-0",
               isBeside
-                ? "sticky top-[52px] h-[calc(100dvh-52px)] p-4 pr-0 pl-5"
-                : "h-[calc(100dvh-208px)] min-h-[340px] p-4 md:h-[calc(100dvh-52px)]",
+                ? "sticky top-[52px] h-[calc(100*var(--dvh)-52px)] p-4 pr-0 pl-5"
+                : "h-[calc(100*var(--dvh)-208px)] min-h-[340px] p-4 md:h-[calc(100*var(--dvh)-52px)]",
             )}
           >
             {graph}
@@ -96,7 +96,7 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
         onShare(shares.usual);
         keptShare.set(shares.usual);
       }}
-      className="group sticky top-[52px] grid h-[calc(100dvh-52px)] cursor-col-resize touch-none place-items-center"
+      className="group sticky top-[52px] grid h-[calc(100*var(--dvh)-52px)] cursor-col-resize touch-none place-items-center"
     >
       <span aria-hidden="true" className="h-10 w-[3px] rounded-full bg-line-strong group-hover:bg-control" />
     </div>

@@ -4,7 +4,7 @@ import { EmptyState } from "./empty-state";
 /** In the place of a page: its title is the page's heading. */
 export function WholePageNote({ title, text, action }: { title: string; text: string; action?: ReactNode }) {
   return (
-    <div className="grid min-h-[60dvh] place-items-center">
+    <div className="grid min-h-[calc(60*var(--dvh))] place-items-center">
       <EmptyState
         title={
           <span role="heading" aria-level={1}>

@@ -41,7 +41,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
             "grid gap-3",
             isAlone
               ? isSmall
-                ? "max-w-[min(100%,calc(4/3*min(380px,38dvh)))]"
+                ? "max-w-[min(100%,calc(4/3*min(380px,38*var(--dvh))))]"
                 : "max-w-[640px]"
               : "grid-cols-[repeat(auto-fill,minmax(min(220px,100%),1fr))]",
           )}

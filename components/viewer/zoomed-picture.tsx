@@ -137,7 +137,7 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
         onDoubleClick={(event) => (isFitted ? zoom.zoomTo(1, zoom.placeOf(event)) : zoom.fit())}
         className={cn(
           "relative cursor-grab overflow-hidden -outline-offset-2 select-none",
-          isInWindow ? "min-h-0 flex-1" : "h-[min(72dvh,820px,100vw)] rounded-sm bg-sunken",
+          isInWindow ? "min-h-0 flex-1" : "h-[min(72*var(--dvh),820px,100vw)] rounded-sm bg-sunken",
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >

@@ -5,22 +5,20 @@
 import { type EmbedSessionBegun } from "@/lib/contract/embedding";
 import { callApi } from "./api";
 import { type TicketMessage } from "./host-page";
+import { type ApiFailure, CONSOLE_UNREACHABLE } from "./read-failure";
 import { outsidePath } from "./urls";
 
 const WORKER_MS = 10_000;
 
 export type Begun =
   | { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" | "memory" }
-  | { ok: false; reason: "ticket" | "unreachable" | "storage" | "unknown-host" };
+  | { ok: false; reason: "ticket" | "unreachable" | "console" | "storage" | "unknown-host" };
 
 let bearer: string | undefined;
 
 export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<Begun> {
   const result = await callApi<EmbedSessionBegun>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
-  if (!result.ok) {
-    const { status } = result.failure;
-    return { ok: false, reason: status === 404 ? "unknown-host" : status >= 400 && status < 500 ? "ticket" : "unreachable" };
-  }
+  if (!result.ok) return { ok: false, reason: reasonOf(result.failure) };
   const { leftMs, isSame, bearer: given } = result.value;
   if (given !== undefined && !(await keepBearer(given))) return { ok: false, reason: "storage" };
   const look = { ...(theme && { theme }), ...(language && { language }) };
@@ -34,12 +32,19 @@ export async function endEmbedSession(): Promise<void> {
   navigator.serviceWorker?.controller?.postMessage({ kind: "forget" });
 }
 
+/** Only what the console says of the ticket is the ticket's. `console`: something is wrong there, such as a full disk. */
+function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
+  if (status === 404) return "unknown-host";
+  if (status === 400 || status === 401 || status === 413) return "ticket";
+  return code === CONSOLE_UNREACHABLE || status === 429 ? "unreachable" : "console";
+}
+
 /** A worker that was stopped asks its pages; a page that was just opened asks the worker. */
 export function shareBearer(): () => void {
   const { serviceWorker } = navigator;
   if (!serviceWorker?.controller) return () => undefined;
   void askWorker(serviceWorker.controller, { kind: "tell" }).then((told) => {
-    if (typeof told === "string") bearer = told;
+    if (typeof told === "string") bearer ??= told;
   });
   const onMessage = ({ data, ports: [port] }: MessageEvent<{ kind?: string }>) => {
     if (data.kind === "ask") port?.postMessage(bearer);

@@ -20,9 +20,11 @@ export type HostMessage =
   | { type: "end" };
 export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
-/** An address of a page that hosts may show. */
+/** An address of a page that hosts may show, whatever ".." stands in it. */
 export function isEmbedAddress(to: unknown): to is `/${string}` {
-  return typeof to === "string" && to.length <= LONGEST_ADDRESS && /^\/(?![/\\])/.test(to) && embedPageOf(to) !== undefined;
+  if (typeof to !== "string" || to.length > LONGEST_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
+  const { pathname } = new URL(`http://here/place${to}`);
+  return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
 }
 
 function readMessage(data: unknown): HostMessage | undefined {
@@ -40,6 +42,10 @@ function readMessage(data: unknown): HostMessage | undefined {
   return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
 }
 
+/** `changed` is no end for the person: the page goes on with other rights. */
+export const endReasons = ["host", "expired", "refused"] as const;
+export type EndReason = (typeof endReasons)[number];
+
 export type HostEvent =
   | { type: "want-ticket" }
   | { type: "ready"; page: string; keeps: "cookie" | "memory" }
@@ -47,8 +53,8 @@ export type HostEvent =
   | { type: "job-submitted"; id: string }
   | { type: "job-ended"; id: string; status: string }
   | { type: "asset-chosen"; id: string; name: string; hash: string | null }
-  | { type: "session-ended"; reason: "host" | "expired" | "refused" }
-  | { type: "error"; reason: "no-ticket" | "ticket" | "unreachable" | "storage" | "unknown-host" }
+  | { type: "session-ended"; reason: "changed" | EndReason }
+  | { type: "error"; reason: "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host" }
   | { type: "height"; height: number };
 
 export function isFramed(): boolean {

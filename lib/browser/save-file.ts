@@ -4,10 +4,17 @@
 /** The browser reads it when it saves, which may be after a question to the person. */
 const KEPT_MS = 60_000;
 
-export function saveFile(name: string, bytes: Blob): void {
+/** From the page itself, where an embedded one hears of it. */
+export function saveFrom(href: string, name: string): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(bytes);
-  link.download = name;
+  Object.assign(link, { href, download: name });
+  document.body.append(link);
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+  link.remove();
+}
+
+export function saveFile(name: string, bytes: Blob): void {
+  const url = URL.createObjectURL(bytes);
+  saveFrom(url, name);
+  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }

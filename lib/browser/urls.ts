@@ -21,6 +21,11 @@ export function outsidePath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 
+/** How a link to a file opens: in a tab of its own. An embedded page has no session in another tab: the file is saved instead. */
+export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
+  return place() === "" ? { target: "_blank", rel: "noreferrer" } : { download: true };
+}
+
 /** Leaves out what is undefined or an empty list; a list becomes one comma-joined value, as the interface wants it. */
 export function withQuery(path: `/${string}`, values: QueryValues): `/${string}` {
   const query = new URLSearchParams();

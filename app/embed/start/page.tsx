@@ -1,8 +1,12 @@
-import { notFound } from "next/navigation";
+import { headers } from "next/headers";
+import { notFound, redirect } from "next/navigation";
 import { PageMessages } from "@/components/frame/page-messages";
 import { StartScreen } from "@/components/embed/start-screen";
+import { endReasons, isEmbedAddress } from "@/lib/browser/host-page";
+import { readViewer } from "@/lib/server/auth/viewer";
 import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { PLACE_HEADER } from "@/lib/shared/place";
 import { textParam } from "@/app/(console)/params";
 
 /** Before there is a session: the host page is asked for a ticket. */
@@ -10,14 +14,23 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   const params = await searchParams;
   const host = await findHostHere();
   if (!host) return notFound();
+  const from = textParam(params, "from") ?? "/";
+  if (isEmbedAddress(from) && (await isTabOfMember())) redirect(from);
   const origin = textParam(params, "origin");
   return (
     <PageMessages messages={await pickMessages("embedding")}>
       <StartScreen
         origins={host.origins.includes(origin ?? "") ? [origin ?? ""] : host.origins}
-        from={textParam(params, "from") ?? "/"}
-        hasEnded={params.ended !== undefined}
+        from={from}
+        ended={endReasons.find((reason) => reason === params.ended)}
       />
     </PageMessages>
   );
+}
+
+/** A link of an embedded page that was opened in a tab of its own: whoever is signed in to the console itself has the same page there. */
+async function isTabOfMember(): Promise<boolean> {
+  const sent = new Headers(await headers());
+  sent.delete(PLACE_HEADER);
+  return sent.get("sec-fetch-dest") === "document" && (await readViewer(sent))?.credential.kind === "session";
 }

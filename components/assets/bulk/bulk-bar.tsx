@@ -18,6 +18,7 @@ import { type Selected, useAssetBulk, type Asked } from "./use-asset-bulk";
 import { useTold } from "./use-told";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { callApi } from "@/lib/browser/api";
+import { saveFrom } from "@/lib/browser/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/archive";
 import { assetsApiPath } from "../assets-address";
@@ -174,10 +175,7 @@ function useArchive(connectionId: string | undefined) {
     setAsking(false);
     if (!chosen.ok) return showToast({ tone: "bad", text: failureText(errors, chosen.failure) });
     const { id, count, isCut } = chosen.value;
-    const link = document.createElement("a");
-    link.href = apiPath(`/api/console/archive/${encodeURIComponent(id)}`);
-    link.download = "";
-    link.click();
+    saveFrom(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
   }
   return { download, isAsking };

@@ -88,7 +88,7 @@ function TextPreview({ src, name }: { src: string; name: string }) {
       <pre
         tabIndex={0}
         aria-label={name}
-        className="max-h-[62dvh] overflow-auto rounded-md border border-line bg-sunken p-2.5 font-mono text-sm break-words whitespace-pre-wrap"
+        className="max-h-[calc(62*var(--dvh))] overflow-auto rounded-md border border-line bg-sunken p-2.5 font-mono text-sm break-words whitespace-pre-wrap"
       >
         {data.text}
       </pre>

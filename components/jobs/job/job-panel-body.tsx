@@ -5,7 +5,7 @@ import { JobStatus } from "@/components/frame/job-status";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { Skeleton } from "@/components/ui/skeleton";
 import { usePoll } from "@/lib/browser/use-poll";
-import { withQuery, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { inOtherTab, withQuery, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobActAnswer, JobActions } from "./job-actions";
 import { JobDetails } from "./job-details";
@@ -30,7 +30,7 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
   return (
     <section aria-label={t("title")} className="flex flex-col gap-2">
       {first ? (
-        <a href={viewUrl({ ...first.file, connection })} target="_blank" rel="noreferrer" className="block rounded-sm">
+        <a href={viewUrl({ ...first.file, connection })} {...inOtherTab()} className="block rounded-sm">
           <Picture
             src={thumbnailUrl({ connection, file: first.file, edge: 512 })}
             alt={first.name}
@@ -45,7 +45,7 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
         <ul className="flex gap-1.5 overflow-x-auto py-0.5">
           {rest.slice(0, SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
             <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
-              <a href={viewUrl({ ...file, connection })} target="_blank" rel="noreferrer" title={name} className="block rounded-sm">
+              <a href={viewUrl({ ...file, connection })} {...inOtherTab()} title={name} className="block rounded-sm">
                 {kind === "image" ? (
                   <Picture src={thumbnailUrl({ connection, file, edge: 128 })} alt={name} width={64} height={48} className="h-12 w-16" />
                 ) : (

@@ -6,7 +6,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { viewUrl, withQuery } from "@/lib/browser/urls";
+import { inOtherTab, viewUrl, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { findAsset } from "../file/find-asset";
 import { MOST_BYTES } from "../file/limits";
@@ -74,8 +74,7 @@ function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connectio
               <a
                 key={layer}
                 href={viewUrl({ filename, type: "input", connection })}
-                target="_blank"
-                rel="noreferrer"
+                {...inOtherTab()}
                 className="mr-2 text-accent underline-offset-2 hover:underline"
               >
                 {t(`layer.${layer === "mask" || layer === "paint" ? layer : "painted"}`)}
@@ -94,7 +93,7 @@ function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connectio
               </Link>
             </>
           ) : (
-            <a href={file} target="_blank" rel="noreferrer" className={buttonStyle()}>
+            <a href={file} {...inOtherTab()} className={buttonStyle()}>
               {t("openFile")}
             </a>
           )}

@@ -239,7 +239,7 @@ function Result({ outputs, sent, connection }: ResultProps) {
         aria-label={t("result")}
         tabIndex={isShown ? 0 : undefined}
         hidden={!isShown}
-        className="max-h-[min(440px,calc(38dvh+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
+        className="max-h-[min(440px,calc(38*var(--dvh)+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
       >
         {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
       </div>

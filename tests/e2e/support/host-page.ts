@@ -8,7 +8,7 @@ export type HostPage = { url: string; id: string; secret: string; stop(): Promis
 
 /** `request` is the owner's. */
 export async function startHostPage(request: APIRequestContext, desk: Desk, member = owner.email): Promise<HostPage> {
-  const headers = { origin: desk.url };
+  const headers = { origin: new URL(desk.url).origin };
   const pages = ["overview", "jobs", "queue", "history", "assets", "run"];
   const body = { name: "Portal", origins: ["http://localhost:1"], connection: null, role: "operator", pages, guests: false, jwksUrl: null };
   const made = await request.post(`${desk.url}/api/console/embedding`, { data: body, headers });

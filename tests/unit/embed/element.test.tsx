@@ -11,6 +11,12 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+function say(of: Element, data: unknown, { origin = "https://desk.test", source }: { origin?: string; source?: unknown } = {}): void {
+  const event = new MessageEvent("message", { data, origin });
+  Object.defineProperty(event, "source", { value: source ?? of.shadowRoot?.querySelector("iframe")?.contentWindow });
+  window.dispatchEvent(event);
+}
+
 it("keeps a ticket function set before it is known, and shows no checks over a page that came up while they ran", async () => {
   element.setAttribute("src", "https://desk.test");
   element.setAttribute("host", "0123456789abcdef01");
@@ -21,12 +27,33 @@ it("keeps a ticket function set before it is known, and shows no checks over a p
   new Function(readFileSync("public/embed.js", "utf8"))();
   expect(Reflect.get(element, "getTicket")).toBe(getTicket);
 
-  const frame = element.shadowRoot?.querySelector("iframe");
   await vi.advanceTimersByTimeAsync(5000);
-  const ready = new MessageEvent("message", { data: { lightdesk: 1, type: "ready" }, origin: "https://desk.test" });
-  Object.defineProperty(ready, "source", { value: frame?.contentWindow });
-  window.dispatchEvent(ready);
+  say(element, { lightdesk: 1, type: "ready" });
   answer(Response.json({ known: true, framing: true, now: Date.now() }));
   await vi.advanceTimersByTimeAsync(100);
   expect(element.shadowRoot?.querySelector("section")).toBeNull();
+});
+
+it("hears its own frame from the console's origin alone, and gives nobody else a ticket", async () => {
+  const heard: string[] = [];
+  element.addEventListener("asset-chosen", ({ type }) => void heard.push(type));
+  const asked = vi.fn(getTicket);
+  Object.assign(element, { getTicket: asked });
+  element.setAttribute("height", "auto");
+  const chosen = { lightdesk: 1, type: "asset-chosen", id: "1", name: "a", hash: null };
+  const another = document.body.appendChild(document.createElement("iframe")).contentWindow;
+  for (const data of [chosen, { lightdesk: 1, type: "want-ticket" }, { lightdesk: 1, type: "height", height: 9000 }]) {
+    say(element, data, { origin: "https://evil.test" });
+    say(element, data, { source: window });
+    say(element, data, { source: another });
+  }
+  for (const data of [null, "asset-chosen", 1, [], { ...chosen, lightdesk: 2 }, { ...chosen, type: ["asset-chosen"] }]) say(element, data);
+  say(element, { lightdesk: 1, type: "height", height: "9000px" });
+  say(element, { lightdesk: 1, type: "height", height: Infinity });
+  say(element, { lightdesk: 1, type: "load", detail: "an event of the page's own" });
+  expect([heard, asked.mock.calls, element.style.height]).toEqual([[], [], ""]);
+
+  say(element, chosen);
+  say(element, { lightdesk: 1, type: "height", height: 1e9 });
+  expect([heard, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
 });

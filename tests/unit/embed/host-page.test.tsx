@@ -45,8 +45,14 @@ describe("a message of the host", () => {
     ["of no shape", "end"],
     ["to another site", { lightdesk: 1, type: "navigate", to: "//evil.example.com" }],
     ["to a page that is not for hosts", { lightdesk: 1, type: "navigate", to: "/sign-in" }],
+    ["with a page behind one that hosts may show", { lightdesk: 1, type: "navigate", to: "/jobs/%2e%2e/sign-in" }],
+    ["out of its frame", { lightdesk: 1, type: "navigate", to: "/jobs/../../../jobs" }],
     ["with a script for an address", { lightdesk: 1, type: "navigate", to: "javascript:alert(1)" }],
     ["with a theme that is none", { lightdesk: 1, type: "theme", theme: "<b>" }],
+    ["of a frame inside it that says it is the host", { lightdesk: 1, type: "end" }, HOST, window],
+    ["with an address that is too long", { lightdesk: 1, type: "navigate", to: `/jobs?q=${"x".repeat(2000)}` }],
+    ["with a language that is none", { lightdesk: 1, type: "language", language: { toString: "en" } }],
+    ["of another version", { lightdesk: "1", type: "end" }],
     ["with a ticket that is too long", { lightdesk: 1, type: "ticket", ticket: "x".repeat(8001) }],
   ])("is passed over %s", (_name, data, origin = HOST, source: unknown = around) => {
     expect(heardOf(data, origin, source)).toEqual([]);
@@ -61,7 +67,9 @@ describe("a message of the host", () => {
 describe("the session of a page", () => {
   const MINUTE = 60_000;
   function world(
-    begin: () => Promise<{ ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" }>,
+    begin: () => Promise<
+      { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" | "console" }
+    >,
   ) {
     const told: string[] = [];
     const renewal = startRenewal(15 * MINUTE, {
@@ -91,6 +99,24 @@ describe("the session of a page", () => {
     tellHeard({ path: "/api/jobs", method: "GET", status: 401 });
     tellHeard({ path: "/api/queue", method: "GET", status: 401 });
     expect(told).toEqual(["ask"]);
+    renewal.stop();
+  });
+
+  it("is renewed by one ticket once, however often the message comes", async () => {
+    const begin = vi.fn(good);
+    const { told, renewal, ticket } = world(begin);
+    vi.advanceTimersByTime(12 * MINUTE);
+    await Promise.all([renewal.hear(ticket), renewal.hear(ticket), renewal.hear(ticket)]);
+    expect([begin.mock.calls.length, told]).toEqual([1, ["ask", "renewed true"]]);
+    renewal.stop();
+  });
+
+  it("goes on while the console cannot store another", async () => {
+    const { told, renewal, ticket } = world(async () => ({ ok: false, reason: "console" }));
+    vi.advanceTimersByTime(12 * MINUTE);
+    await renewal.hear(ticket);
+    vi.advanceTimersByTime(20_000);
+    expect(told).toEqual(["ask", "ask"]);
     renewal.stop();
   });
 

@@ -21,7 +21,7 @@ export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoic
     <ul
       aria-label={t("list")}
       onKeyDown={moveFocus}
-      className="grid max-h-[min(460px,52dvh)] grid-cols-3 gap-2.5 overflow-y-auto p-0.5 sm:grid-cols-5 md:grid-cols-6"
+      className="grid max-h-[min(460px,52*var(--dvh))] grid-cols-3 gap-2.5 overflow-y-auto p-0.5 sm:grid-cols-5 md:grid-cols-6"
     >
       {assets.map(({ id, name }) => {
         const isChosen = chosen?.has(id) ?? false;

@@ -1,0 +1,39 @@
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent } from "react";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { showToast } from "@/components/ui/toast-store";
+import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-failure";
+import { saveFile } from "@/lib/browser/save-file";
+import { placeOf } from "@/lib/shared/place";
+
+/** What a link saves is asked for outside of the frame, where neither its cookie nor its bearer goes along: the page fetches it instead. */
+export function useDownloads(): void {
+  const errors = useTranslations("errors");
+  const save = useEffectEvent(async (href: string, name: string) => {
+    try {
+      const answer = await fetch(href);
+      if (!answer.ok) throw readFailure(answer.status, answer.headers.get("retry-after"), await answer.text());
+      saveFile(name || nameIn(answer.headers.get("content-disposition") ?? ""), await answer.blob());
+    } catch (thrown) {
+      const failure = isFailure(thrown) ? thrown : failureOfThrown(thrown);
+      showToast({ tone: "bad", text: failureText(errors, failure) });
+    }
+  });
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest("a[download]") : null;
+      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !placeOf(link.pathname)) return;
+      event.preventDefault();
+      void save(link.href, link.download);
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
+}
+
+/** As the console writes it: for programs that know no more in ASCII, and whole. */
+function nameIn(disposition: string): string {
+  const [, whole] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
+  const [, plain] = /filename="([^"]*)"/i.exec(disposition) ?? [];
+  return whole === undefined ? (plain ?? "") : decodeURIComponent(whole);
+}

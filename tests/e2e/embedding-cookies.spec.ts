@@ -1,0 +1,90 @@
+// Embedded pages in a browser that blocks the cookies of third parties, by its own means: in a cookie of this host page's own part of the
+// browser, and in memory where that is refused too.
+import { readFile } from "node:fs/promises";
+import { type Browser, type Page } from "@playwright/test";
+import { browserFlags, findTestBrowser } from "@/bin/browser.mjs";
+import { type Desk } from "./support/desk";
+import { embedded, heard, startHostPage } from "./support/host-page";
+import { submit, untilState } from "./support/jobs";
+import { sample } from "./support/files";
+import { expect, test } from "./support/test";
+
+/** The last list of features counts: Playwright's own would let frames of one site share what they keep, which browsers do not. */
+const blocking = ["--test-third-party-cookie-phaseout", "--disable-features=PaintHolding"];
+
+test("where a browser blocks the cookies of third parties, a visitor works all the same", async ({ signedIn: page, desk, playwright }) => {
+  const host = await startHostPage(page.request, desk);
+  const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
+  await untilState(page.request, desk, job, "completed");
+  const browser = await playwright.chromium.launch({ executablePath: findTestBrowser(), args: [...browserFlags, ...blocking] });
+
+  await test.step("in a cookie that is kept for this host page alone", async () => {
+    const visitor = await (await browser.newContext()).newPage();
+    await visitor.goto(host.url);
+    await expect(heard(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
+    await expectPictures(visitor, job);
+    const kept = await embedded(visitor)
+      .locator("html")
+      .evaluate(() => {
+        document.cookie = "plain=1; Secure; SameSite=None";
+        document.cookie = "parted=1; Secure; SameSite=None; Partitioned";
+        return document.cookie;
+      });
+    expect(kept).toBe("parted=1");
+    await visitor.context().close();
+  });
+
+  await test.step("and in memory, pages, pictures and what is saved, where no cookie is kept at all", async () => {
+    const visitor = await visitorWithoutCookies(browser, desk);
+    await visitor.goto(host.url);
+    await expect(heard(visitor)).toContainText('ready {"page":"/jobs","keeps":"memory"}');
+    await expectPictures(visitor, job);
+    expect((await visitor.context().cookies()).map(({ name }) => name)).toEqual([]);
+
+    const frame = embedded(visitor);
+    await frame.getByTitle(job).first().click();
+    const saving = visitor.waitForEvent("download");
+    await frame.getByRole("region", { name: "Outputs" }).getByRole("link").first().click();
+    expect((await readFile(await (await saving).path())).subarray(1, 4).toString()).toBe("PNG");
+
+    await test.step("where a second element has a session of its own, which the end of the first leaves alone", async () => {
+      await visitor.evaluate(() => {
+        const first = document.querySelector("lightdesk-embed");
+        const second = first?.cloneNode();
+        if (!first || !(second instanceof HTMLElement)) return;
+        Object.assign(second, { getTicket: first.getTicket, id: "second" });
+        document.body.append(second);
+      });
+      const second = visitor.locator("#second").frameLocator("iframe");
+      await expect(second.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
+      await visitor.locator("#end").click();
+      await expect(heard(visitor)).toContainText('session-ended {"reason":"host"}');
+      await second.getByRole("link", { name: "Completed" }).click();
+      await expect(second.getByTitle(job).first()).toBeVisible();
+    });
+    await visitor.context().close();
+  });
+  await browser.close();
+  await host.stop();
+});
+
+async function expectPictures(visitor: Page, job: string): Promise<void> {
+  const picture = embedded(visitor)
+    .getByRole("row")
+    .filter({ has: visitor.locator(`[title="${job}"]`) })
+    .locator("img")
+    .first();
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+}
+
+/** As a browser without partitioned cookies has it: what the console would set for the frame is not kept. */
+async function visitorWithoutCookies(browser: Browser, desk: Desk): Promise<Page> {
+  const context = await browser.newContext();
+  await context.route(`${desk.url}/embed/*/*/start*`, async (route) => {
+    // Not by the context, which would keep the cookie that came along.
+    const answer = await fetch(route.request().url());
+    const headers = Object.fromEntries([...answer.headers].filter(([name]) => !/^(set-cookie|content-(encoding|length))$/.test(name)));
+    await route.fulfill({ status: answer.status, headers, body: await answer.text() });
+  });
+  return context.newPage();
+}

@@ -1,0 +1,90 @@
+// What a visitor may do in an embedded page while it is open, and who else may not.
+import { type Page } from "@playwright/test";
+import { embedded, heard, startHostPage } from "./support/host-page";
+import { expect, test } from "./support/test";
+
+const bo = { name: "Bo Builder", email: "bo-in-a-frame@example.com", password: "horse battery correct" };
+
+test("a role that is lowered and a suspension reach an open frame, which says so, and its host", async ({
+  signedIn: page,
+  desk,
+  browser,
+}) => {
+  await desk.addOperator(page.request, bo);
+  const host = await startHostPage(page.request, desk, bo.email);
+  const { members }: { members: { id: string; email: string }[] } = await (
+    await page.request.get(`${desk.url}/api/console/members`)
+  ).json();
+  const id = members.find(({ email }) => email === bo.email)?.id ?? "";
+  const change = async (json: object) => {
+    const answer = await page.request.put(`${desk.url}/api/console/members/${id}`, { data: json, headers: { origin: desk.url } });
+    expect(answer.status(), await answer.text()).toBe(200);
+  };
+  const visitor = await (await browser.newContext()).newPage();
+  await visitor.goto(host.url);
+  const frame = embedded(visitor);
+  await expect(frame.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
+
+  await change({ role: "viewer" });
+  await expect(heard(visitor)).toContainText('session-ended {"reason":"changed"}');
+  await expect(frame.getByText("What you may do here has changed.")).toBeVisible();
+  await expect(heard(visitor).getByText("ready")).toHaveCount(2);
+
+  await change({ disabled: true });
+  await expect(heard(visitor)).toContainText('session-ended {"reason":"refused"}');
+  await expect(frame.getByText("The page around this one may no longer show you Lightdesk.")).toBeVisible();
+  await visitor.context().close();
+  await host.stop();
+});
+
+test("messages of others, and ones that are none, move neither the frame nor the element", async ({ signedIn: page, desk, browser }) => {
+  const host = await startHostPage(page.request, desk);
+  const visitor = await (await browser.newContext()).newPage();
+  let tickets = 0;
+  visitor.on("request", (request) => (tickets += request.url().endsWith("/ticket") ? 1 : 0));
+  await visitor.goto(host.url);
+  await expect(heard(visitor)).toContainText("ready");
+
+  // Of the host's own origin, but not the page around the frame: its messages count for neither.
+  await visitor.evaluate(async () => {
+    const frame = document.createElement("iframe");
+    frame.srcdoc = `<script>
+      const inside = parent.document.querySelector("lightdesk-embed").shadowRoot.querySelector("iframe").contentWindow;
+      inside.postMessage({ lightdesk: 1, type: "end" }, "*");
+      inside.postMessage({ lightdesk: 1, type: "navigate", to: "/history" }, "*");
+      parent.postMessage({ lightdesk: 1, type: "want-ticket" }, "*");
+      parent.postMessage({ lightdesk: 1, type: "session-ended", reason: "host" }, "*");
+    </script>`;
+    document.body.append(frame);
+    await new Promise((resolve) => (frame.onload = resolve));
+  });
+  // The host's own, but malformed, huge, not asked for, or for pages that it may not show.
+  await post(visitor, [
+    null,
+    "end",
+    { lightdesk: 2, type: "end" },
+    { lightdesk: 1, type: ["end"] },
+    { lightdesk: 1, type: "ticket", ticket: "x".repeat(5_000_000) },
+    { lightdesk: 1, type: "ticket", ticket: "a.b.c" },
+    { lightdesk: 1, type: "navigate", to: "//evil.example.com/jobs" },
+    { lightdesk: 1, type: "navigate", to: "/settings/../sign-in" },
+    { lightdesk: 1, type: "theme", theme: "x".repeat(1000) },
+  ]);
+  await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("queue"));
+  await expect(heard(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
+  await expect(embedded(visitor).getByRole("heading", { name: "Queue", exact: true })).toBeVisible();
+  expect(await heard(visitor).locator("li").allTextContents()).toEqual([
+    'ready {"page":"/jobs","keeps":"cookie"}',
+    'navigated {"path":"/queue"}',
+  ]);
+  expect(tickets).toBe(1);
+  await visitor.context().close();
+  await host.stop();
+});
+
+function post(visitor: Page, messages: unknown[]): Promise<void> {
+  return visitor.evaluate((all) => {
+    const inside = document.querySelector("lightdesk-embed")?.shadowRoot?.querySelector("iframe")?.contentWindow;
+    for (const one of all) inside?.postMessage(one, "*");
+  }, messages);
+}

@@ -1,0 +1,121 @@
+// A host page from its first line: set up in Settings, and told what is missing where it does not work.
+import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
+import { embedded, heard, startHostPage } from "./support/host-page";
+import { expect, test } from "./support/test";
+
+test("a host page that is not set up rightly reads what to change, in its place and on the page that checks it", async ({
+  signedIn: page,
+  desk,
+  browser,
+}) => {
+  const host = await startHostPage(page.request, desk);
+  const context = await browser.newContext();
+  const visitor = await context.newPage();
+
+  await test.step("on an origin that may not frame it", async () => {
+    await visitor.goto(host.url.replace("localhost", "127.0.0.1"));
+    const panel = visitor.locator("lightdesk-embed section");
+    await expect(panel).toContainText("✓ Console");
+    await expect(panel).toContainText(`Add ${host.url.replace("localhost", "127.0.0.1")} to the origins`);
+  });
+
+  await test.step("with a server whose clock is ten minutes off", async () => {
+    await visitor.goto(host.url);
+    await expect(heard(visitor)).toContainText("ready");
+    await visitor.evaluate(async () => {
+      const element = document.querySelector("lightdesk-embed");
+      if (!element) return;
+      const seconds = Math.floor(Date.now() / 1000) - 600;
+      const part = (value: unknown) => btoa(JSON.stringify(value)).replace(/=+$/, "");
+      const host = element.getAttribute("host");
+      const old = {
+        iss: location.origin,
+        aud: `${element.getAttribute("src")}/embed/${host}`,
+        sub: "x",
+        jti: "12345678",
+        iat: seconds,
+        exp: seconds + 60,
+      };
+      element.getTicket = async () => `${part({ alg: "HS256" })}.${part(old)}.c2lnbmF0dXJl`;
+      element.replaceWith(element);
+    });
+    const panel = visitor.locator("lightdesk-embed section");
+    await expect(panel).toContainText(/is -60\d s off the console's/);
+    await expect(panel).toContainText("did not accept the ticket");
+    await expect(heard(visitor)).toContainText('error {"reason":"ticket"}');
+  });
+
+  await test.step("with a console whose disk is full", async () => {
+    await context.route("**/api/embed/tickets", (route) =>
+      route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "" } }),
+    );
+    await visitor.goto(host.url);
+    await expect(heard(visitor)).toContainText('error {"reason":"console"}');
+    await expect(embedded(visitor).getByText("for a reason of its own, such as a full disk")).toBeVisible();
+    await context.unroute("**/api/embed/tickets");
+  });
+
+  await test.step("the check inside the frame passes where all is well", async () => {
+    await visitor.goto(host.url);
+    await visitor.evaluate(() => {
+      const element = document.querySelector("lightdesk-embed");
+      element?.setAttribute("page", "doctor");
+      element?.replaceWith(element);
+    });
+    const lines = embedded(visitor).getByRole("listitem");
+    await expect(lines).toHaveCount(8);
+    await expect(embedded(visitor).getByRole("img", { name: "In order" })).toHaveCount(8);
+  });
+
+  await test.step("by itself it is a page for anybody", async () => {
+    await visitor.goto(`${desk.url}/embed/doctor?host=${host.id}&origin=${host.url}`);
+    await expect(visitor.getByText("Only tried inside the host page")).toHaveCount(2);
+    await expectAccessible(visitor);
+  });
+
+  await test.step("nothing is framed that no host page was set up for", async () => {
+    const plain = await visitor.request.get(`${desk.url}/embed/000000000000000000/abcdefgh1234/jobs`);
+    expect([plain.status(), plain.headers()["content-security-policy"]]).toEqual([404, expect.stringContaining("frame-ancestors 'none'")]);
+    const jobs = await page.request.get(`${desk.url}/jobs`);
+    expect(jobs.headers()["x-frame-options"]).toBe("DENY");
+  });
+  await context.close();
+  await host.stop();
+});
+
+test("an admin sets a host page up, copies its code, and reads why its last ticket was refused", async ({ ownDesk: desk, page }) => {
+  await page.goto(`${desk.url}/settings/embedding`);
+  await expect(page.getByText("No page may show Lightdesk yet.")).toBeVisible();
+  await page.getByRole("button", { name: "Add a host page" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Portal");
+  await page.getByLabel("Origins, one per line").fill("http://app.example.com");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Enter origins such as https://app.example.com, without a path.")).toBeVisible();
+  await page.getByLabel("Origins, one per line").fill("https://app.example.com");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^[\w-]{43}$/);
+  await expectAccessibleInBothThemes(page);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Code to paste: Portal" }).click();
+  await expect(page.getByLabel("In your page", { exact: true })).toContainText(`<script src="${desk.url}/embed.js">`);
+  await page.getByRole("button", { name: "Close" }).click();
+
+  await page.getByRole("button", { name: "Change: Portal" }).click();
+  await page.getByLabel("Secret", { exact: true }).selectOption("Make a new one; the present one works for 24 more hours");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^[\w-]{43}$/);
+  await page.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText(/The secret before the present one works until \d/)).toBeVisible();
+
+  const { hosts } = await (await page.request.get(`${desk.url}/api/console/embedding`)).json();
+  const refused = await page.request.post(`${desk.url}/embed/${hosts[0].id}/abcdefgh1234/api/embed/tickets`, {
+    data: { ticket: "nonsense", origin: "https://app.example.com" },
+    headers: { origin: desk.url },
+  });
+  expect(refused.status()).toBe(401);
+  await page.reload();
+  await expect(page.getByText("Last refused ticket: it was not a signed token")).toBeVisible();
+  await page.getByRole("button", { name: "Remove: Portal" }).click();
+  await page.getByRole("button", { name: "Remove Portal" }).click();
+  await expect(page.getByText("No page may show Lightdesk yet.")).toBeVisible();
+});
