@@ -5,6 +5,7 @@ import { type Page } from "@playwright/test";
 import { freePort } from "@/tests/support/free-port";
 import { startProxy } from "@/tests/support/proxy";
 import { type Desk, owner, startDesk } from "./support/desk";
+import { embedded, heard, startHostPage } from "./support/host-page";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 import { add, fresh, picked, tray } from "./support/ways-in";
@@ -38,7 +39,10 @@ async function startBelow(isTakenOff: boolean, visit: (below: Below) => Promise<
 }
 
 for (const isTakenOff of [false, true])
-  test(`a visit below a path, behind a proxy that ${isTakenOff ? "takes it off" : "passes it on"}, stays there`, async ({ page }) =>
+  test(`a visit below a path, behind a proxy that ${isTakenOff ? "takes it off" : "passes it on"}, stays there`, async ({
+    page,
+    browser,
+  }) =>
     startBelow(isTakenOff, async ({ desk, origin, own, others }) => {
       const faults = faultsOf(page);
       expect(desk.url).toBe(`${origin}${PATH}`);
@@ -85,6 +89,23 @@ for (const isTakenOff of [false, true])
           });
           await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
         }
+      });
+      await test.step("a page of another product shows it, which then stays below the path of its session", async () => {
+        const host = await startHostPage(page.request, desk);
+        const visitor = await (await browser.newContext()).newPage();
+        const asked: string[] = [];
+        visitor.on("request", (request) => asked.push(request.url()));
+        await visitor.goto(host.url);
+        await expect(heard(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
+        const picture = embedded(visitor).getByRole("row").locator("img").first();
+        await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+        await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("assets"));
+        await expect(heard(visitor)).toContainText('navigated {"path":"/assets"}');
+        const [kept] = (await visitor.context().cookies()).filter(({ name }) => name.startsWith("__Secure-lightdesk.embed"));
+        expect(kept).toMatchObject({ path: PATH, httpOnly: true, secure: true, sameSite: "None" });
+        expect(asked.filter((url) => url.startsWith(origin) && !url.startsWith(`${desk.url}/`))).toEqual([]);
+        await visitor.context().close();
+        await host.stop();
       });
       await test.step("signing out leads to the sign-in, and a link to a page through it to the page", async () => {
         await page.getByRole("button", { name: "Sign out" }).click();
