@@ -26,8 +26,8 @@ import { team } from "./migrations/0021-team";
 import { shares } from "./migrations/0022-shares";
 import { embedding } from "./migrations/0023-embedding";
 import { settings } from "./migrations/0024-settings";
-import { embed } from "./migrations/0026-embed";
 import { apps } from "./migrations/0028-apps";
+import { embed } from "./migrations/0029-embed";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -54,6 +54,6 @@ export const migrations: Record<string, Migration> = {
   "0022-shares": shares,
   "0023-embedding": embedding,
   "0024-settings": settings,
-  "0026-embed": embed,
   "0028-apps": apps,
+  "0029-embed": embed,
 };
