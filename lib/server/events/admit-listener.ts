@@ -1,11 +1,12 @@
 // Who may hear of the jobs of a connection (GET /ws), and from where they hear it: as for every other read, by session or token.
-// Guarantees: origin, credential, rate and connection are judged as for a request; a session or token that has ended and a connection that was
+// Guarantees: origin, credential, role, rate and connection are judged as for a request; a session or token that has ended and a connection that was
 // switched, changed or removed are objections at the next look. Must never: take a service's key from who asks, or hand one out.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { hasRole } from "@/lib/contract/roles";
 import { EVENTS } from "@/lib/contract/token-choices";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { admit, countedAs } from "../auth/admit";
@@ -21,6 +22,8 @@ import { type Access, findConnection, openConnection } from "../connections/acce
 import { passMessages } from "./pass-messages";
 
 const LONGEST_CLIENT_ID = 200;
+/** Who runs apps only hears of no jobs, which are everybody's. */
+const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
   const { env, memberLimit, listenTo } = composition();
@@ -31,6 +34,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   const admitted = await admit(headers);
   if (!admitted.ok) return refused(admitted.failure);
   const viewer = admitted.value;
+  if (!hasRole(viewer.role, "viewer")) return refused(roleTooLow);
   if (viewer.scope.operations?.includes(EVENTS) === false) return refused(refusal("FORBIDDEN", "This access does not cover events."));
   if (memberLimit.take(countedAs(viewer)) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
@@ -42,6 +46,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   async function objection(): Promise<string | undefined> {
     const now = await readViewer(headers);
     if (!now) return endOf(viewer.credential).message;
+    if (!hasRole(now.role, "viewer")) return roleTooLow.message;
     return (await isStillMeant(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
   }
   return {

@@ -30,7 +30,7 @@ export async function createEventWorld() {
     }),
     /** What the clock does every 30 seconds. */
     look: () => tick(),
-    as: (role: "owner" | "operator" | "viewer") => ({ cookie: harness.cookieOf(role) }),
+    as: (role: "owner" | "operator" | "viewer" | "runner") => ({ cookie: harness.cookieOf(role) }),
     keep<S extends WebSocket>(socket: S): S {
       open.push(socket);
       return socket;

@@ -52,6 +52,14 @@ it("nobody else is let in: no cookie, a cookie of another secret, a service's ke
     expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
 });
 
+it("whoever runs apps only hears of no jobs, neither signed in nor by a token for reads or for events", async () => {
+  expect(await refusedWith(`${world.url}/ws`, world.as("runner"))).toBe(403);
+  for (const operations of ["reads" as const, "all" as const, ["events"]]) {
+    const { headers } = await makeToken(world.harness, "runner", { operations });
+    expect(await refusedWith(`${world.url}/ws`, headers)).toBe(403);
+  }
+});
+
 describe("whoever listens is sent away at the next look", () => {
   let person: { id: string; cookie: string };
   let count = 0;
@@ -79,6 +87,16 @@ describe("whoever listens is sent away at the next look", () => {
     expect((await ways[way]?.())?.ok).toBe(true);
     world.look();
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
+  });
+
+  it("when the maker of their token runs apps only from now on", async () => {
+    const { headers } = await makeToken(world.harness, "operator", { memberId: person.id });
+    const events = await world.listen("", headers);
+    await greeted(events);
+    const closing = closed(events);
+    await world.harness.console.store.members.change(person.id, { role: "runner" });
+    world.look();
+    expect(await closing).toEqual([1008, "This needs the role viewer."]);
   });
 
   it("when they signed out", async () => {
