@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
 import { checkValue, problemSentence } from "./fill";
+import { isSecretName } from "../secrets/secret-names";
 import { appBounds, appValueSchema, type AppDefinition, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
 
 export { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
@@ -20,8 +21,13 @@ export const appDefinitionSchema = definitionShape.superRefine(({ inputs, output
     if (!Object.hasOwn(graph, input.node)) complain(["inputs", index, "node"], "is no node of the graph");
     names.add(input.name);
     places.add(place);
+    const { control } = input;
+    if ((control.kind === "number" || control.kind === "seed") && control.min !== undefined && control.max !== undefined)
+      if (control.min > control.max) complain(["inputs", index, "control", "max"], "must not be less than min");
     for (const field of ["default", "example"] as const) {
       const value = input[field];
+      if (value !== undefined && isSecretName(input.input))
+        complain(["inputs", index, field], "must not hold a key, which is given for each run");
       const checked = value === undefined ? undefined : checkValue(input, value);
       if (checked?.ok === false) complain(["inputs", index, field], problemSentence(checked.problem));
     }

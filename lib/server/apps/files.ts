@@ -181,7 +181,7 @@ export async function filesNotTheirs(viewer: Viewer, app: StoredApp, values: Rea
 }
 
 export async function mayName(viewer: Viewer, app: StoredApp, name: string): Promise<boolean> {
-  if (seesWorkflows(viewer)) return true;
+  if (seesWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
   const { appKeeps } = composition().store;
   const files = app.definition.inputs.filter(({ control }) => isFileKind(control.kind));
   if (files.some((input) => input.default === name)) return true;

@@ -66,24 +66,45 @@ async function begin(
   key: string | undefined,
   { values, files }: Given,
 ): Promise<Result<StoredRun, Failure>> {
-  const { store, now } = composition();
+  const { store } = composition();
   const { memberId } = asked.viewer;
   const contentHash = createHash("sha256").update(canonical(values)).digest("hex");
   const earlier = key === undefined ? undefined : await store.appRuns.findByKey(app.id, memberId, key);
   if (earlier) return again(asked, access, app, { earlier, contentHash, files, values });
   const checked = await check(asked, access, app, { values, files });
   if (!checked.ok) return checked;
-  const { runsPerDay, atOnce } = app.limits;
-  if (atOnce !== undefined) await settleMoving(access, app);
-  const at = now();
-  const run = { id: randomUUID(), appId: app.id, memberId, version: app.version, contentHash, createdAt: at };
-  const inputs = keptInputs(app, checked.value);
-  const dayBegan = Math.floor(at / DAY_MS) * DAY_MS;
-  if (await store.appRuns.begin({ ...run, inputs, key }, { runsPerDay, atOnce, dayBegan }))
+  const run = { id: randomUUID(), ...(await beginning(access, app, checked.value, files)) };
+  if (await store.appRuns.begin({ ...run, contentHash, key }, limitsOf(app, run.createdAt)))
     return send(asked, access, app, run.id, { values: checked.value, files });
   const other = key === undefined ? undefined : await store.appRuns.findByKey(app.id, memberId, key);
   if (other) return again(asked, access, app, { earlier: other, contentHash, files, values });
-  return failed(await limitReached(app, memberId, { at, dayBegan }));
+  return failed(await limitReached(app, memberId, run.createdAt));
+}
+
+/** What is written down of a run before anything is sent. Files have no names yet. */
+async function beginning(access: Access, app: StoredApp, values: AppValues, files: readonly TakenFile[]) {
+  if (app.limits.atOnce !== undefined) await settleMoving(access, app);
+  const { memberId } = access.viewer;
+  return {
+    appId: app.id,
+    memberId,
+    version: app.version,
+    inputs: keptInputs(app, withoutFiles(values, files)),
+    createdAt: composition().now(),
+  };
+}
+
+function withoutFiles(values: AppValues, files: readonly TakenFile[]): AppValues {
+  const parts = new Set(files.map(({ part }) => part));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !parts.has(name)));
+}
+
+function limitsOf({ limits: { runsPerDay, atOnce } }: StoredApp, at: number) {
+  return { runsPerDay, atOnce, dayBegan: dayOf(at) };
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 type Again = Given & { earlier: StoredRun; contentHash: string };
@@ -102,7 +123,15 @@ async function again(
     return run;
   }
   const checked = await check(asked, access, app, given);
-  return checked.ok ? send(asked, access, app, earlier.id, { values: checked.value, files: given.files }) : checked;
+  if (!checked.ok) return checked;
+  const { files } = given;
+  const { appRuns } = composition().store;
+  const anew = { id: earlier.id, ...(await beginning(access, app, checked.value, files)) };
+  if (await appRuns.beginAgain(anew, limitsOf(app, anew.createdAt)))
+    return send(asked, access, app, earlier.id, { values: checked.value, files });
+  const now = await appRuns.find(app.id, earlier.memberId, earlier.id);
+  if (now && now.state !== "unsent") return ok(now);
+  return failed(await limitReached(app, earlier.memberId, anew.createdAt));
 }
 
 /** Values that fill the graph, seeds drawn. */
@@ -110,8 +139,7 @@ async function check({ viewer }: Asked, access: Access, app: StoredApp, { values
   const { inputs } = app.definition;
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
-  const given = new Set(files.map(({ part }) => part));
-  const named = Object.fromEntries(Object.entries(filled.values).filter(([name]) => !given.has(name)));
+  const named = withoutFiles(filled.values, files);
   const problems: AppProblem[] = [];
   for (const file of files) {
     const input = inputs.find(({ name, control }) => name === file.part && isFileKind(control.kind));
@@ -142,7 +170,7 @@ async function send(
     }
     values[file.part] = name.value;
   }
-  await appRuns.set(runId, { state: "sending", inputs: keptInputs(app, values) });
+  if (files.length > 0) await appRuns.set(runId, { inputs: keptInputs(app, values) });
   const filled = fillApp(app.definition, values);
   if (!filled.ok) {
     await appRuns.forget(runId);
@@ -202,7 +230,7 @@ async function settleMoving(access: Access, app: StoredApp): Promise<void> {
   for (const run of await composition().store.appRuns.moving(app.id, access.viewer.memberId)) await refreshRun(access, app, run);
 }
 
-async function limitReached(app: StoredApp, memberId: string, { at, dayBegan }: { at: number; dayBegan: number }): Promise<Failure> {
+async function limitReached(app: StoredApp, memberId: string, at: number): Promise<Failure> {
   const { runsPerDay, atOnce } = app.limits;
   const moving = await composition().store.appRuns.moving(app.id, memberId);
   if (atOnce !== undefined && (moving.length >= atOnce || runsPerDay === undefined))
@@ -210,7 +238,7 @@ async function limitReached(app: StoredApp, memberId: string, { at, dayBegan }: 
       limit: "atOnce",
       most: atOnce,
     });
-  const again = dayBegan + DAY_MS;
+  const again = dayOf(at) + DAY_MS;
   const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(again).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
   return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again }), retryAfterMs: again - at };
 }
@@ -220,9 +248,9 @@ function unprocessable(problems: readonly AppProblem[]): Failure {
 }
 
 /** What a service says of nodes, said of inputs; nothing of the graph leaves with it. */
-function inLabels(app: StoredApp, { nodeErrors, promptError: _prompt, ...failure }: Failure): Failure {
-  if (!nodeErrors) return failure;
-  const problems = Object.entries(nodeErrors).flatMap(([node, { errors }]) =>
+function inLabels(app: StoredApp, { nodeErrors, promptError, details: _details, ...failure }: Failure): Failure {
+  if (!nodeErrors && !promptError && failure.status !== 400 && failure.status !== 422) return failure;
+  const problems = Object.entries(nodeErrors ?? {}).flatMap(([node, { errors }]) =>
     errors.flatMap((error) => {
       const name = textOf(objectOf(error.extra_info)?.input_name);
       const input = app.definition.inputs.find((one) => one.node === node && one.input === name);

@@ -1,9 +1,9 @@
 // What has become of a run: from what was kept of its submission, and from its job at the service.
-// Guarantees: asks nothing of a run that has ended; a run whose submission was never begun is `unsent`, one whose answer was lost `unknown`;
-// what it put out is kept with it. Must never: send anything.
+// Guarantees: asks nothing of a run that has ended; a run whose submission was never begun is `unsent`, one whose answer was lost, or of
+// which that is not known any more, `unknown`; what it put out is kept with it. Must never: send anything.
 
 import "server-only";
-import { type AppRun, type AppResult } from "@/lib/contract/apps/app";
+import { type AppDefinition, type AppRun, type AppResult } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
@@ -17,7 +17,7 @@ import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
-import { flightId } from "../prompts/submit-once";
+import { flightId, SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/app-runs";
 import { type StoredApp } from "../store/apps";
 import { seesWorkflows } from "./open-app";
@@ -33,12 +33,19 @@ export function submissionKey(runId: string): string {
 
 type Refreshed = StoredRun & { progress?: JobProgressView };
 
-export async function refreshRun(access: Access, app: StoredApp, run: StoredRun): Promise<Result<Refreshed, Failure>> {
+/** `isTakenBack`: its job was taken from the queue just now; not every service tells of such jobs. */
+export async function refreshRun(
+  access: Access,
+  app: StoredApp,
+  run: StoredRun,
+  { isTakenBack = false } = {},
+): Promise<Result<Refreshed, Failure>> {
   const found = run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(run) : run;
   if (found.jobId === undefined || !movingStates.some((state) => state === found.state)) return ok(found);
   const detail = await access.upstream.call(operations.getJob, { params: { job_id: found.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return failed(toBrowser(detail.failure, access));
+    if (isTakenBack) return ok(await change(found, { state: "cancelled", endedAt: composition().now() }));
     return ok(await change(found, { state: "unknown", error: "The service has no such job any more." }));
   }
   const job = await passOn(operations.getJob, access, detail.value);
@@ -49,7 +56,8 @@ export async function refreshRun(access: Access, app: StoredApp, run: StoredRun)
     return ok({ ...moved, ...(view.progress && { progress: view.progress }) });
   }
   const error = view.error && errorLine({ ...view.error, nodeType: undefined });
-  const results = resultsOf(app, job.outputs);
+  const { outputs } = (await composition().store.apps.version(app.id, run.version)) ?? app.definition;
+  const results = resultsOf(outputs, job.outputs);
   return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
 }
 
@@ -65,19 +73,26 @@ async function settleSubmission(run: StoredRun): Promise<StoredRun> {
   if (kept?.failure) return change(run, { state: "unknown", error: kept.failure.message });
   if (isOfThisProcess) return run;
   if (kept) return change(run, { state: "unknown", error: "The console ended while it waited for the service's answer." });
+  if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
+    return change(run, {
+      state: "unknown",
+      error: "The console ended while this run was sent, and it is not known any more whether it was.",
+    });
   return change(run, { state: "unsent", error: "The console ended before this run was sent. Run it again." });
 }
 
+/** What was found out of a run as it was read; where it has moved on since, that holds. */
 async function change(
   run: StoredRun,
   changed: Parameters<ReturnType<typeof composition>["store"]["appRuns"]["set"]>[1],
 ): Promise<StoredRun> {
-  await composition().store.appRuns.set(run.id, changed);
-  return { ...run, ...changed };
+  const { appRuns } = composition().store;
+  if (await appRuns.set(run.id, changed, run)) return { ...run, ...changed };
+  return (await appRuns.find(run.appId, run.memberId, run.id)) ?? run;
 }
 
 /** Of the chosen outputs, in their order; of all where none is chosen. */
-function resultsOf({ definition: { outputs } }: StoredApp, given: Parameters<typeof listOutputs>[0]): KeptResult[] {
+function resultsOf(outputs: AppDefinition["outputs"], given: Parameters<typeof listOutputs>[0]): KeptResult[] {
   const all = listOutputs(given).filter(({ kind }) => kind !== "json");
   const chosen =
     outputs.length === 0

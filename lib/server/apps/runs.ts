@@ -71,7 +71,8 @@ export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<Ap
   const read = await refreshRun(access, app, opened.run);
   if (!read.ok) return read;
   const { jobId, state } = read.value;
-  if (jobId !== undefined && state === "pending") {
+  const isTakenBack = state === "pending";
+  if (jobId !== undefined && isTakenBack) {
     const done = await access.upstream.call(operations.manageQueue, { json: { delete: [jobId] } });
     if (!done.ok) return done;
   } else if (jobId !== undefined && state === "in_progress") {
@@ -80,7 +81,8 @@ export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<Ap
     if (stopped.value.unable.length > 0)
       return failed(refusal("CONFLICT", "The service cannot stop this run alone while others are running there."));
   }
-  return readRun(asked, { ...opened, run: read.value });
+  const after = await refreshRun(access, app, read.value, { isTakenBack });
+  return after.ok ? ok(toRunView(asked.viewer, after.value)) : after;
 }
 
 export async function resultBytes(asked: Asked, { app, run }: Opened): Promise<Result<Response, Failure>> {

@@ -29,12 +29,11 @@ const consoleReads = [
   "exportAudit",
 ];
 const consoleActs = ["stopJobs", "cancelDownload", "retryDownload", "forgetDownload"];
+/** What an app is made of is no part of running it. */
+const insideApps = ["readAppWorkflow", "exportApp", "listAppVersions"];
 const appReads = [
   "listApps",
   "readApp",
-  "readAppWorkflow",
-  "exportApp",
-  "listAppVersions",
   "listAppPresets",
   "viewAppCover",
   "viewAppFile",
@@ -46,7 +45,7 @@ const appReads = [
 /** Making and changing apps is for people. */
 const appActs = ["addAppFile", "runApp", "cancelAppRun"];
 
-const reads = [...always, ...consoleReads, ...appReads, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
+const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
 const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];
 
 /** Names of operations and acts, as routes have them. */

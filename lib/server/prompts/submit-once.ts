@@ -16,7 +16,8 @@ import { readWhole } from "../bff/read-request";
 import { outcomeOfKept, toKept } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
-const KEPT_MS = 24 * 60 * 60_000;
+/** So long it is known of a key whether anything was sent with it. */
+export const SUBMISSION_KEPT_MS = 24 * 60 * 60_000;
 /** In which pages of before the upgrade send their key: one that looks for its submission by it would find none, and send it again. */
 const OLDER_HEADER = "x-lightdesk-press";
 
@@ -57,7 +58,7 @@ type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 async function settle(asked: Asked, key: string, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
   const { store, now } = asked.console;
   const submission = { memberId: asked.viewer.memberId, key };
-  const isFirst = await store.submissions.begin(submission, { contentHash, now: now(), forgetBefore: now() - KEPT_MS });
+  const isFirst = await store.submissions.begin(submission, { contentHash, now: now(), forgetBefore: now() - SUBMISSION_KEPT_MS });
   if (!isFirst) {
     const kept = await store.submissions.find(submission);
     if (kept && kept.contentHash !== contentHash) return failed(otherContent());

@@ -34,15 +34,22 @@ export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "
 };
 /** `dayBegan`: the first moment of the day that counts. */
 type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayBegan: number };
+type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>;
 export type AppRunStore = ReturnType<typeof createAppRunStore>;
 
 export function createAppRunStore(database: Database) {
   const ofMember = (appId: string, memberId: string) =>
     database.selectFrom("app_runs").selectAll().where("app_id", "=", appId).where("member_id", "=", memberId);
+  /** Of the member's other runs: whether one more may begin. */
+  const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
+    const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
+    return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan}) < ${runsPerDay ?? 0})
+          AND (${atOnce ?? -1} < 0 OR ${counted} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
+  };
 
   return {
     /** False where the key was used before, or a limit is reached. */
-    async begin(run: NewRun, { runsPerDay, atOnce, dayBegan }: Limits): Promise<boolean> {
+    async begin(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
         .deleteFrom("app_runs")
@@ -50,14 +57,21 @@ export function createAppRunStore(database: Database) {
         .where("member_id", "=", memberId)
         .where("created_at", "<", run.createdAt - KEPT_MS)
         .execute();
-      const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId}`;
       const done = await sql`
         INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
         SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
           'sending', ${run.createdAt}
-        WHERE (${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan}) < ${runsPerDay ?? 0})
-          AND (${atOnce ?? -1} < 0 OR ${counted} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})
+        WHERE ${isWithin(run, limits)}
         ON CONFLICT DO NOTHING`.execute(database);
+      return done.numAffectedRows === 1n;
+    },
+
+    /** One that was not sent, as if it were begun now. False where it is under way by now, or a limit is reached. */
+    async beginAgain(run: Omit<NewRun, "key" | "contentHash">, limits: Limits): Promise<boolean> {
+      const done = await sql`
+        UPDATE app_runs SET state = 'sending', error = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
+          created_at = ${run.createdAt}
+        WHERE id = ${run.id} AND state = 'unsent' AND ${isWithin(run, limits)}`.execute(database);
       return done.numAffectedRows === 1n;
     },
 
@@ -87,8 +101,9 @@ export function createAppRunStore(database: Database) {
       return rows.map(toRun);
     },
 
-    async set(id: string, set: Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>): Promise<void> {
-      await database
+    /** `seen`: nothing is written where the run has moved on since. */
+    async set(id: string, set: Change, seen?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
+      const query = database
         .updateTable("app_runs")
         .set({
           ...(set.inputs !== undefined && { inputs: writeExactJson(set.inputs) }),
@@ -98,8 +113,15 @@ export function createAppRunStore(database: Database) {
           ...(set.error !== undefined && { error: set.error }),
           ...(set.results !== undefined && { results: writeExactJson(set.results) }),
         })
-        .where("id", "=", id)
-        .execute();
+        .where("id", "=", id);
+      const asSeen =
+        seen &&
+        query
+          .where("state", "=", seen.state)
+          .where("created_at", "=", seen.createdAt)
+          .where("job_id", "is", seen.jobId ?? null);
+      const done = await (asSeen ?? query).executeTakeFirst();
+      return Number(done.numUpdatedRows) > 0;
     },
 
     /** Nothing was started: it counts for nothing, and its key may be used again. */

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { type ServerResponse } from "node:http";
-import { type AppWorld, createAppWorld, definition } from "./app-world";
+import { until } from "@/tests/support/until";
+import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
 
 const KEY = "the-key-of-a-script-1";
 const withoutPicture = { ...definition, inputs: definition.inputs?.slice(1) };
@@ -81,6 +82,17 @@ test("what the service refuses is said of the input, starts nothing, counts for 
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
 });
 
+test("what the service says of nodes is not repeated, whichever way it says it", async () => {
+  const app = await make();
+  const said = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
+  for (const body of [{ error: said, node_errors: {} }, { error: said }, { error: said, node_errors: [] }]) {
+    answer = (_, response) => answerJson(response, body, 400);
+    const refused = await run(app, "a");
+    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
+    expect(JSON.stringify(refused.body)).not.toContain("HiddenLoader");
+  }
+});
+
 /** As a console leaves a run that ended in the middle of it. */
 async function leftBehind(app: { id: string }, { began, answered }: { began: boolean; answered?: string }): Promise<string> {
   const { store } = world.harness.console;
@@ -136,6 +148,72 @@ test("a console that ended while it waited for the answer: what became of the ru
   expect(sent()).toHaveLength(before);
 });
 
+test("after a day nothing is known of what was sent any more, and the run is not sent again", async () => {
+  const app = await make();
+  const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
+  now += DAY_MS + 1000;
+  expect((await run(app, "another")).status).toBe(202);
+  const before = sent().length;
+  expect((await run(app, "a", "runner", KEY)).body.run).toMatchObject({ id, state: "unknown" });
+  expect(sent()).toHaveLength(before);
+});
+
+test("a run that is sent at last counts as one that begins now, and keeps no word of why it was not", async () => {
+  const app = await make({ atOnce: 1 });
+  const id = await leftBehind(app, { began: false });
+  expect((await read(app, id)).body.run.error).toBeDefined();
+  expect((await run(app, "b")).status).toBe(202);
+  const before = sent().length;
+  expect(await run(app, "a", "runner", KEY)).toMatchObject({ status: 429, body: { details: { limit: "atOnce" } } });
+  expect(sent()).toHaveLength(before);
+  status = "completed";
+  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+  const { body } = await read(app, id);
+  expect(body.run).toMatchObject({ state: "completed" });
+  expect(body.run).not.toHaveProperty("error");
+});
+
+test("while a file of a run is on its way to the service the run is being sent, whoever looks, and names no file yet", async () => {
+  // A console judges by the time of its own process.
+  await world.dispose();
+  now = Date.now() - 60 * 60_000;
+  world = await createAppWorld({ now: () => now });
+  connection = await world.harness.connect(service.url, "key-of-the-service");
+  const app = await world.make({}, { connection });
+  const parts = { picture: new Blob([new Uint8Array(await picture())], { type: "image/png" }) };
+  const headers = { "idempotency-key": KEY };
+  const usual = answer;
+  const uploads: ServerResponse[] = [];
+  answer = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : usual(request, response));
+  const { memberId } = world.harness.viewerOf("runner");
+  const begun = world.run(app, parts, { headers });
+  await until("the file is on its way", () => uploads.length === 1);
+  const made = await world.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
+  if (!made) throw new Error("no run");
+  expect(made.inputs).toEqual({ prefix: "inverted" });
+  // The console that had begun it is gone, as far as the store knows.
+  expect((await read(app, made.id)).body.run.state).toBe("unsent");
+  now = Date.now();
+  const again = world.run(app, parts, { headers });
+  await until("the file is on its way again", () => uploads.length === 2);
+  expect((await read(app, made.id)).body.run).toMatchObject({ state: "sending", inputs: { prefix: "inverted" } });
+  for (const response of uploads) answerJson(response, { name: "a.png", subfolder: "", type: "input" });
+  expect((await again).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
+  await begun;
+  expect(sent()).toHaveLength(1);
+});
+
+test("results are those of the version that ran, whatever the app has become since", async () => {
+  const app = await make();
+  const { body } = await run(app, "a");
+  const changed = { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] };
+  const json = { version: 1, definition: changed };
+  expect((await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json })).status).toBe(200);
+  const outputs = { "3": { images: [{ filename: "a.png", subfolder: "", type: "output" }] } };
+  answer = (_, response) => answerJson(response, { id: "job-1", status: "completed", create_time: 1, outputs });
+  expect((await read(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
+});
+
 test("a service that cannot be reached is an outage, not a run that has ended", async () => {
   const app = await make();
   const { body } = await run(app, "a");
@@ -156,6 +234,24 @@ test("a run that waits is taken from the queue alone", async () => {
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled" } } });
   expect(service.seen.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
+});
+
+test("a run that was taken from the queue is cancelled also where the service tells of its job no more", async () => {
+  const app = await make();
+  const { body } = await run(app, "a");
+  const usual = answer;
+  let isGone = false;
+  const gone = { code: "NOT_FOUND", message: "Job not found" };
+  answer = (request, response) => {
+    if (request.url.startsWith("/api/queue") && request.method === "POST") {
+      isGone = true;
+      return answerJson(response, { deleted: ["job-1"] });
+    }
+    return isGone && request.url.endsWith("/job-1") ? answerJson(response, gone, 404) : usual(request, response);
+  };
+  const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
+  expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
+  expect((await read(app, body.run.id)).body.run.state).toBe("cancelled");
 });
 
 test("an app of an editor's file sends the file along with this run's values in it, and none where they cannot be written", async () => {

@@ -132,6 +132,23 @@ async function bytesOf(path: string) {
   return { status: answer.status, type: answer.headers.get("content-type"), data: Buffer.from(await answer.arrayBuffer()) };
 }
 
+test("a token for apps runs them, and reaches neither the workflow inside nor files that were not given to the app", async () => {
+  const app = await world.make();
+  const begun = await world.run(app, { picture: await png(7) }, { as: "admin" });
+  const { inputs } = await world.ended(app, begun.body.run.id, { as: "admin" });
+  const file = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
+  const { headers } = await makeToken(world.harness, "operator", { operations: ["apps"] });
+  const reads = await makeToken(world.harness, "operator", { operations: "reads" });
+  for (const inside of ["workflow", "export", "versions"]) {
+    expect([inside, (await world.ask(`/api/apps/${app.id}/${inside}`, { headers })).status]).toEqual([inside, 403]);
+    expect((await world.ask(`/api/apps/${app.id}/${inside}`, { headers: reads.headers })).status).toBe(200);
+  }
+  expect((await world.harness.request(file, { headers })).status).toBe(404);
+  expect((await world.harness.request(file, { headers: reads.headers })).status).toBe(200);
+  const named = await world.ask(`/api/apps/${app.id}/runs`, { headers, method: "POST", json: { inputs: { picture: inputs.picture } } });
+  expect(named).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
+});
+
 describe("limits", () => {
   test("of pictures hold for those that are sent and those that are named", async () => {
     const app = await world.make({ limits: { picturePixels: 100 } });
@@ -238,7 +255,14 @@ describe("an app's file", () => {
   test("that is wrong, hostile or holds a key is refused with a sentence", async () => {
     const good = { format: "lightdesk-app", formatVersion: 1, definition };
     const withKey = { ...definition.graph, "9": { class_type: "Partner", inputs: { api_key: "sk-abcdefghijklmnopqrstuvwx" } } };
+    const forKey = { name: "key", node: "9", input: "api_key", label: "Key", control: { kind: "text" } };
+    const emptied = { ...definition.graph, "9": { class_type: "Partner", inputs: { api_key: "" } } };
+    const steps = { name: "steps", node: "3", input: "steps", label: "Steps", control: { kind: "number", min: 5, max: 4 } };
     const bad: [unknown, number][] = [
+      [{ ...good, definition: { ...definition, graph: emptied, inputs: [{ ...forKey, default: "sk-abcdefghijklmnopqrstuvwx" }] } }, 400],
+      [{ ...good, definition: { ...definition, graph: emptied, inputs: [{ ...forKey, example: "sk-abcdefghijklmnopqrstuvwx" }] } }, 400],
+      [{ ...good, definition: { ...definition, inputs: [steps] } }, 400],
+      [{ ...good, definition: { ...definition, inputs: [{ ...steps, control: { ...steps.control, kind: "seed" } }] } }, 400],
       [{ ...good, format: "other" }, 400],
       [{ ...good, formatVersion: 2 }, 400],
       [{ ...good, definition: { ...definition, inputs: Array.from({ length: 200 }, () => definition.inputs?.[0]) } }, 400],
