@@ -149,7 +149,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     shareLimit: createAttemptLimit({ now, burst: 600, refillMs: 100 }),
     // A whole office has one address, and each page asks every few minutes.
     ticketLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
-    hostKeys: createHostKeys({ ring, now, sendHere: sendHttp, sendForeign }),
+    hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
     ready,
     serviceKeys: () => running().keys,

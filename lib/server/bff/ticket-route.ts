@@ -1,5 +1,6 @@
 // A ticket of a host page becomes a session of the frame that brings it: a cookie of its own where the browser keeps one, else a bearer.
-// Guarantees: attempts are limited by address; whoever brings a bad one hears that, and no more.
+// Guarantees: attempts are limited by address; whoever brings a bad one hears that, and no more; one that could not be checked is not called
+// a bad one, so that a page that is open asks again.
 
 import "server-only";
 import { type z } from "zod";
@@ -27,6 +28,8 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     const begun = place && (await beginEmbedded(place, body.value, headers));
     if (!begun || (!begun.ok && begun.failure === "host"))
       return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+    if (!begun.ok && begun.failure === "keys")
+      return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
     if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
     const { token, session, member, isSame } = begun.value;
     // Each few minutes the same person comes again: the log says when they came.

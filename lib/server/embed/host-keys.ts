@@ -1,7 +1,8 @@
 // What a host's tickets are checked with: its secret, or the keys at its address.
 // Guarantees: the algorithms are the configuration's and never the ticket's, `none` is none of them; keys are asked for over https on the
 // public internet, a trusted host or this machine, within a time and a size, kept for a while, and asked for anew for a key that is not
-// among them, at most twice a minute; an address that fails is left alone for ten seconds. While a secret is replaced both are good.
+// among them, at most twice a minute; an address that fails is left alone for ten seconds, and those that are kept go on for an hour. While a
+// secret is replaced both are good.
 // Must never: follow a redirect.
 
 import "server-only";
@@ -11,12 +12,15 @@ import { isOnThisMachine } from "@/lib/contract/embedding";
 import { parseJson } from "@/lib/contract/json/json";
 import { unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";
+import { type Log } from "../log";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type Sealed } from "../store/keys";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 
 const KEPT_MS = 10 * 60_000;
+/** While no others can be had. */
+const LONGEST_KEPT_MS = 60 * 60_000;
 const AGAIN_MS = 30_000;
 const FAILED_MS = 10_000;
 const TIMEOUT_MS = 5000;
@@ -34,13 +38,13 @@ class KeysAway extends Error {
 }
 
 export type HostKeys = ReturnType<typeof createHostKeys>;
-type Options = { ring: KeyRing; now: () => number; sendHere: Send; sendForeign: Send };
+type Options = { ring: KeyRing; now: () => number; log: Log; sendHere: Send; sendForeign: Send };
 
 export function recordOfHost(id: string): string {
   return `embed_hosts/${id}`;
 }
 
-export function createHostKeys({ ring, now, sendHere, sendForeign }: Options) {
+export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Options) {
   const known = new Map<string, Known>();
 
   async function fetchKeys(url: string): Promise<Kept> {
@@ -67,14 +71,28 @@ export function createHostKeys({ ring, now, sendHere, sendForeign }: Options) {
     known.set(url, { kept, asking: asked });
     asked.then(
       (fresh) => known.set(url, { kept: fresh }),
-      (error: unknown) => known.set(url, { kept, failed: { error, atMs: now() } }),
+      (error: unknown) => {
+        known.set(url, { kept, failed: { error, atMs: now() } });
+        log.warn({ host: new URL(url).host, err: error }, "the keys of a host page could not be asked for");
+      },
     );
     return asked;
   }
 
+  async function keysAt(url: string): Promise<Kept> {
+    const { kept } = known.get(url) ?? {};
+    const keptMs = kept ? now() - kept.atMs : Infinity;
+    if (kept && keptMs < KEPT_MS) return kept;
+    try {
+      return await ask(url);
+    } catch (error) {
+      if (kept && keptMs < LONGEST_KEPT_MS) return kept;
+      throw error;
+    }
+  }
+
   async function verifyByAddress(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    const kept = known.get(url)?.kept;
-    const current = kept && now() - kept.atMs < KEPT_MS ? kept : await ask(url);
+    const current = await keysAt(url);
     const asked = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
     try {
       return (await jwtVerify(ticket, current.keys, asked)).payload;

@@ -112,15 +112,19 @@ describe("a host page", () => {
     }
   });
 
-  it("asks an address that fails once in ten seconds, however many tickets come", async () => {
+  it("asks an address that fails once in ten seconds, however many tickets come, and calls none of them bad", async () => {
     const keys = await keyServer();
     try {
       const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
       await keys.add("one");
       const bring = async (kid = "one") => (await world.bring(await keys.sign(kid, host.audience), { id: host.id })).status;
       keys.break(true);
-      expect(await Promise.all([bring(), bring(), bring()])).toEqual([401, 401, 401]);
-      expect([await bring(), keys.asked()]).toEqual([401, 1]);
+      const refused = await world.bring(await keys.sign("one", host.audience), { id: host.id });
+      const { code, message, details } = await refused.json();
+      expect([refused.status, code, details]).toEqual([502, "UPSTREAM_UNREACHABLE", undefined]);
+      expect(message).not.toMatch(/key|503|http/i);
+      expect(await Promise.all([bring(), bring(), bring()])).toEqual([502, 502, 502]);
+      expect(keys.asked()).toBe(1);
       world.pass(10_000);
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
@@ -129,8 +133,30 @@ describe("a host page", () => {
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);
-      expect([await bring("two"), await bring("two"), await bring(), keys.asked()]).toEqual([401, 401, 201, 3]);
+      expect([await bring("two"), await bring("two"), await bring(), keys.asked()]).toEqual([502, 502, 201, 3]);
     } finally {
+      await keys.close();
+    }
+  });
+
+  it("goes on with the keys that it has while their address fails, for an hour", async () => {
+    const keys = await keyServer();
+    try {
+      const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
+      await keys.add("one");
+      const bring = async () => (await world.bring(await keys.sign("one", host.audience), { id: host.id })).status;
+      expect(await bring()).toBe(201);
+      keys.break(true);
+      world.pass(HOUR_MS - 60_000);
+      expect([await bring(), await bring(), keys.asked()]).toEqual([201, 201, 2]);
+      world.pass(60_000);
+      expect(await bring()).toBe(502);
+      keys.break(false);
+      world.pass(10_000);
+      expect(await bring()).toBe(201);
+      expect(world.harness.log()).toContain("the keys of a host page could not be asked for");
+    } finally {
+      await world.harness.renewCookies();
       await keys.close();
     }
   });
