@@ -19,7 +19,7 @@ const PARTS_A_TURN = 1000;
 /** `next`: the number of the block that comes next. */
 type Source = { blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
 
-/** Throws `Unreadable` where it is not there or breaks off. */
+/** Throws `Unreadable` where it is not there or breaks off, `NotCleanable` where too much of it would have to be read. */
 export async function readOriginal<T>(
   access: Access,
   item: ShareItem,
@@ -50,7 +50,7 @@ export async function readOriginal<T>(
     const next = await source?.blocks.next();
     if (!source || !next || next.done) return undefined;
     read += next.value.length;
-    if (read > MOST_READ) throw new Unreadable("too much of the file would have to be read");
+    if (read > MOST_READ) throw new NotCleanable("too much of the file would have to be read");
     if (held.size >= MOST_HELD) held.delete(Math.min(...held.keys()));
     held.set(source.next, next.value);
     source.next += 1;

@@ -1,5 +1,5 @@
 // The routes of a share, for people without an account: its files, its thumbnails, its workflow, and its password.
-// Guarantees: whatever is wrong is the same 404, but for a share that only waits for its password; what is asked is counted by address.
+// Guarantees: whatever is wrong is the same 404, but for a share that only waits for its password, and where too many ask at once; what is asked is counted by address.
 // Must never: log or answer the token, or an id of the service's.
 
 import "server-only";
@@ -18,7 +18,7 @@ import { clientAddress } from "../limits/client-address";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
 import { isThere } from "./item-source";
-import { enterShare, locked, noShare, openShare, type OpenedShare, unlockedCookie } from "./open-share";
+import { enterShare, locked, noShare, openShare, type OpenedShare, tooMany, unlockedCookie } from "./open-share";
 import { sharedBytes } from "./shared-bytes";
 
 const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a moment.");
@@ -33,7 +33,7 @@ function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Pr
     if (!opened.ok) return opened;
     const answer = await run(asked, opened.value);
     // Which of the service's refusals it was is not a stranger's matter.
-    return answer.ok ? answer : failed(noShare);
+    return answer.ok || answer.failure === tooMany ? answer : failed(noShare);
   });
 }
 

@@ -12,10 +12,10 @@ import { bytesAnswer } from "../bff/bytes";
 import { composition } from "../composition";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";
-import { lengthOf, type Piece } from "./clean/pieces";
+import { lengthOf, NotCleanable, type Piece } from "./clean/pieces";
 import { cleanStream, piecesBetween, spanOf } from "./clean-stream";
 import { beginOf, openOriginal, Unreadable } from "./item-source";
-import { noShare, type OpenedShare } from "./open-share";
+import { noShare, type OpenedShare, tooMany } from "./open-share";
 import { readOriginal } from "./original-reading";
 
 type Asked = { number: number; item: ShareItem; pieces: string | undefined };
@@ -29,7 +29,10 @@ const keptSchema = z.object({
   ),
 });
 /** Each reads a file to find what is to be taken out. */
-const looking = createTurns(4);
+const LOOKING_AT_ONCE = 4;
+const MOST_WAITING = 40;
+const looking = createTurns(LOOKING_AT_ONCE);
+let lookingOrWaiting = 0;
 
 export async function sharedBytes(opened: OpenedShare, asked: Asked, wanted: Wanted): Promise<Result<Response, Failure>> {
   const answer = opened.share.keepsMetadata ? await asItIs(opened, asked.item, wanted) : await cleaned(opened, asked, wanted);
@@ -54,8 +57,10 @@ async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal 
 }
 
 async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wanted): Promise<Result<Response, Failure>> {
-  const known = await piecesOf(opened, asked, signal);
-  if (!known?.length) return failed(noShare);
+  const found = await piecesOf(opened, asked, signal);
+  if (!found.ok) return found;
+  const { value: known } = found;
+  if (known.length === 0) return failed(noShare);
   const size = known.reduce((sum, piece) => sum + lengthOf(piece), 0);
   const part = partOf(range, size);
   if (part === "none") return unsatisfiable(undefined, `bytes */${size}`);
@@ -81,23 +86,36 @@ async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wan
 }
 
 /** Looked for once: the content that is shared does not change. */
-async function piecesOf(
-  { share, access }: OpenedShare,
-  { number, item, pieces }: Asked,
-  signal: AbortSignal,
-): Promise<Piece[] | undefined> {
-  const kept = pieces === undefined ? undefined : keptSchema.safeParse(JSON.parse(pieces)).data;
-  if (kept) return kept.pieces;
-  return looking(async () => {
-    try {
-      const found = (await readOriginal(access, item, signal, cleanPieces)) ?? [];
-      await composition().store.shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: found }));
-      return found;
-    } catch (error) {
-      if (error instanceof Unreadable) return undefined;
-      throw error;
-    }
-  });
+async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+  const kept = readKept(asked.pieces);
+  if (kept) return ok(kept);
+  if (lookingOrWaiting >= LOOKING_AT_ONCE + MOST_WAITING) return failed(tooMany);
+  lookingOrWaiting += 1;
+  try {
+    return await looking(() => look(opened, asked, signal));
+  } finally {
+    lookingOrWaiting -= 1;
+  }
+}
+
+async function look({ share, access }: OpenedShare, { number, item }: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+  const { shares } = composition().store;
+  // Whoever was before it in the queue may have found them.
+  const kept = readKept((await shares.item(share.id, number))?.pieces);
+  if (kept) return ok(kept);
+  let found: Piece[] | undefined;
+  try {
+    found = await readOriginal(access, item, signal, cleanPieces);
+  } catch (error) {
+    if (error instanceof Unreadable) return failed(noShare);
+    if (!(error instanceof NotCleanable)) throw error;
+  }
+  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: found ?? [] }));
+  return ok(found ?? []);
+}
+
+function readKept(pieces: string | undefined): Piece[] | undefined {
+  return pieces === undefined ? undefined : keptSchema.safeParse(JSON.parse(pieces)).data?.pieces;
 }
 
 /** Of one range, as players ask; of several, or of a word that is not understood, all is answered. */

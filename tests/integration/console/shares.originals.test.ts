@@ -1,10 +1,12 @@
 // What is shared stays at its service: which may lose it, replace it, break off, or know no ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type MadeShare } from "@/lib/contract/share";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
 import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
 
 const { harness, given, ask, visit, statusOf, now } = await createShareWorld();
@@ -205,6 +207,51 @@ test("a file all of parts of a few bytes is not read to its end, and only once",
   const before = asked;
   expect(await statusOf(token, "/1")).toBe(404);
   expect(asked).toBe(before);
+  await service.close();
+});
+
+test("a file that is too long to be counted is not shown, and read only once", async () => {
+  const piece = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypisom");
+  const pieces = 129;
+  let asked = 0;
+  const service = await serve("a.mp4", (_range, response) => {
+    asked += 1;
+    response.writeHead(200, { "content-type": "video/mp4", etag: '"long"' });
+    Readable.from(Array.from({ length: pieces }, () => piece)).pipe(response);
+  });
+  const token = await service.share();
+  expect(await statusOf(token, "/1")).toBe(404);
+  const before = asked;
+  expect(await statusOf(token, "/1")).toBe(404);
+  expect(asked).toBe(before);
+  await service.close();
+});
+
+test("of the many who ask for one file at once a few look into it, some wait for them, and the others are told to come again", async () => {
+  let asked = 0;
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const service = await serve("a.png", (_range, response) => {
+    asked += 1;
+    const send = () => response.writeHead(200, { "content-type": "image/png", "content-length": given.file.length }).end(given.file);
+    if (isHeld) held.push(send);
+    else send();
+  });
+  const token = await service.share();
+  [isHeld, asked] = [true, 0];
+  const refused: (string | null)[] = [];
+  const answers = Array.from({ length: 50 }, async () => {
+    const answer = await ask(token, "/1");
+    await answer.body?.cancel();
+    if (answer.status === 503) refused.push(answer.headers.get("retry-after"));
+    return answer.status;
+  });
+  await until("the queue is full", () => held.length === 4 && refused.length === 6);
+  isHeld = false;
+  for (const send of held) send();
+  expect((await Promise.all(answers)).filter((status) => status === 200).length).toBe(44);
+  expect(refused).toEqual(Array(6).fill("5"));
+  expect(asked).toBe(4 + 44);
   await service.close();
 });
 

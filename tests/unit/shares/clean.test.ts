@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { cleanPieces, isCleanable } from "@/lib/server/shares/clean/clean";
+import { Unreadable } from "@/lib/server/shares/item-source";
 import { lengthOf, type Piece } from "@/lib/server/shares/clean/pieces";
 import { cleanStream, piecesBetween, spanOf } from "@/lib/server/shares/clean-stream";
 
@@ -247,6 +248,14 @@ describe("sounds keep their sound", () => {
     const file = Buffer.concat([Buffer.from("fLaC"), block(0, "STREAMINFO"), block(4, SECRET), block(0x80 | 6, SECRET), sound]);
     const clean = await cleaned(file);
     expect(clean.equals(Buffer.concat([Buffer.from("fLaC"), block(0x80, "STREAMINFO"), sound]))).toBe(true);
+  });
+
+  test("of a tagged sound that breaks off while FLAC is tried nothing is said", async () => {
+    const file = Buffer.concat([id3, Buffer.from("fLaC\x80\0\0\x01.")]);
+    let asked = 0;
+    const read = (at: number, length: number) =>
+      ++asked === 4 ? Promise.reject(new Unreadable("the service broke off")) : Promise.resolve(file.subarray(at, at + length));
+    await expect(cleanPieces({ size: file.length, read })).rejects.toThrow(Unreadable);
   });
 
   test("WAV says its new length", async () => {

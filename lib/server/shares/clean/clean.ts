@@ -62,7 +62,10 @@ async function cleanTagged(file: Reading, out: Pieces): Promise<void> {
   const tried = createPieces();
   const isFlac = await cleanFlac(file, tried).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (error instanceof NotCleanable) return false;
+      throw error;
+    },
   );
   return isFlac ? void out.pieces.push(...tried.pieces) : cleanMp3(file, out);
 }
