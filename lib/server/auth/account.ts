@@ -86,12 +86,12 @@ export async function confirmWithPassword(viewer: Viewer, password: string, addr
 
 /** `field`: of the body, which is named where it is wrong. */
 async function checkPassword(
-  { memberId, email, credential }: Viewer,
+  { memberId, email }: Viewer,
   password: string,
   { field, address }: { field: string; address: string },
 ): Promise<Failure | undefined> {
   const { store, signInLimits } = composition();
-  const attempt = { email, address, knownBy: credential.id };
+  const attempt = { email, address, isKnown: true };
   const waitMs = signInLimits.take(attempt);
   if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
   const member = await store.members.get(memberId);

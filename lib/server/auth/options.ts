@@ -8,7 +8,7 @@ import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/members";
-import { deviceOf } from "./device-cookie";
+import { isDeviceOf } from "./device-cookie";
 import { toClaims } from "./oidc/provider";
 import { beginProviderSession } from "./oidc/provider-session";
 import { type OidcTurn } from "./oidc/turn";
@@ -45,7 +45,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
         async authorize(given) {
           const address = sent.get(ADDRESS_HEADER) ?? "unknown";
           const { email = "", password = "" } = given ?? {};
-          const result = await signIn({ email, password, address, knownBy: await deviceOf(sent, email) });
+          const result = await signIn({ email, password, address, isKnown: await isDeviceOf(sent, email) });
           if (result.ok) {
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };

@@ -47,7 +47,7 @@ export function authRoute(): Handler {
     if (provider && step === "callback" && request.method === "GET") return finishOidc(provider, opened, run);
     if (step === "signout" && request.method === "POST") return ok(await signOutEverywhere(request, () => run(body.value)));
     const answer = await withRateLimit(await run(body.value));
-    if (signedIn) answer.headers.append("set-cookie", await deviceCookie(signedIn.id));
+    if (signedIn) answer.headers.append("set-cookie", await deviceCookie(signedIn));
     return ok(answer);
   });
 }

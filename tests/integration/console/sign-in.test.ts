@@ -1,6 +1,6 @@
 // Signing in, the first run and the team, with a clock that the test moves.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deviceCookie, deviceOf } from "@/lib/server/auth/device-cookie";
+import { deviceCookie, isDeviceOf } from "@/lib/server/auth/device-cookie";
 import { setUp } from "@/lib/server/auth/set-up";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
@@ -78,29 +78,42 @@ describe("a stranger who tries from many addresses", () => {
   };
   const browserOf = async (email: string) => {
     const member = await harness.console.store.members.getByEmail(email);
-    const [cookie = ""] = (await deviceCookie(member?.id ?? "")).split(";");
-    return { cookie, knownBy: await deviceOf(new Headers({ cookie }), email) };
+    if (!member) throw new Error(`no member ${email}`);
+    return (await deviceCookie(member)).split(";")[0] ?? "";
   };
-  const from = async (email: string, password: string, knownBy: string | undefined) => {
-    const result = await signIn({ email, password, address: "203.0.113.1", knownBy });
+  const isKnown = (cookie: string, email: string) => isDeviceOf(new Headers({ cookie }), email);
+  const from = async (cookie: string, email: string, password: string) => {
+    const result = await signIn({ email, password, address: "203.0.113.1", isKnown: await isKnown(cookie, email) });
     return result.ok ? "in" : result.failure.code;
   };
 
   test("keeps no member out of a browser in which they signed in before", async () => {
     await exhaust("viewer@desk.test");
-    const { knownBy } = await browserOf("viewer@desk.test");
-    expect(await from("viewer@desk.test", PASSWORD, knownBy)).toBe("in");
-    // Which guesses no oftener than any other.
+    expect(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
+    // All of them together guess no oftener than any other.
     const tries = [];
-    for (let count = 0; count < 7; count += 1) tries.push(await from("viewer@desk.test", "wrong", knownBy));
+    for (let count = 0; count < 7; count += 1) tries.push(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", "wrong"));
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
   test("gains nothing by such a browser's cookie for another account, nor by one that was changed", async () => {
-    const { cookie } = await browserOf("viewer@desk.test");
-    expect(await deviceOf(new Headers({ cookie }), "operator@desk.test")).toBeUndefined();
-    expect(await deviceOf(new Headers({ cookie: `${cookie.slice(0, -4)}AAAA` }), "viewer@desk.test")).toBeUndefined();
-    expect(await deviceOf(new Headers(), "viewer@desk.test")).toBeUndefined();
+    const cookie = await browserOf("viewer@desk.test");
+    expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
+    expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
+    expect(await isKnown("", "viewer@desk.test")).toBe(false);
+  });
+
+  test("gains nothing by such a browser once the password was changed", async () => {
+    const { members } = harness.console.store;
+    await members.create({ name: "Lee", email: "leaver@desk.test", role: "viewer", createdAt: now });
+    const cookie = await browserOf("leaver@desk.test");
+    expect(await isKnown(cookie, "leaver@desk.test")).toBe(true);
+    const { id = "" } = (await members.getByEmail("leaver@desk.test")) ?? {};
+    await members.changeAccount(id, { passwordHash: "another" });
+    expect([await isKnown(cookie, "leaver@desk.test"), await isKnown(await browserOf("leaver@desk.test"), "leaver@desk.test")]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test("keeps no member who is signed in from confirming that it is them", async () => {
