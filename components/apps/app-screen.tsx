@@ -123,12 +123,13 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     field?.focus({ preventScroll: true });
     field?.scrollIntoView?.({ block: "center" });
   }
-  async function run() {
+  async function run(isAgain = false) {
     if (!canRun || isBusy) return;
     const found = problemsOf(inputs, values);
     if (found.length > 0) return tell(found);
     setProblems([]);
-    const failure = await runs.send(toSend(inputs, values), draws ? count : 1);
+    const given = toSend(inputs, values);
+    const failure = await (isAgain ? runs.again(given) : runs.send(given, draws ? count : 1));
     const told = failure && problemsIn(failure, inputs);
     if (told) {
       runs.forget();
@@ -170,7 +171,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             onRunning={(name, isRunning) => setUploading((now) => [...now.filter((one) => one !== name), ...(isRunning ? [name] : [])])}
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
-          {runs.failure ? <FailureMessage failure={runs.failure} onRetry={() => void runs.again()} /> : null}
+          {runs.failure ? <FailureMessage failure={runs.failure} onRetry={() => void run(true)} /> : null}
           <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 -mx-4 flex gap-2 border-t border-line bg-bg px-4 py-2 md:bottom-0 md:mx-0 md:px-0">
             {canRun ? (
               <>

@@ -49,8 +49,9 @@ export function problemsIn({ details }: Failure, inputs: readonly AppInput[]): F
     if (!problem || !input) return [];
     const { name, label, control } = input;
     const code = codes.find((one) => one === problem.code);
-    if (code)
-      return [{ input: name, label, control: control.kind, code, ...(typeof problem.limit === "number" && { limit: problem.limit }) }];
+    const { limit } = problem;
+    const isLimit = typeof limit === "number" || typeof limit === "bigint";
+    if (code) return [{ input: name, label, control: control.kind, code, ...(isLimit && { limit }) }];
     return typeof problem.message === "string" ? [{ input: name, label, code: "said", message: problem.message }] : [];
   });
   return found.length > 0 ? found : undefined;

@@ -20,7 +20,6 @@ import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
 import { appApi } from "./apps-address";
-import { isMoving } from "./use-app-runs";
 
 const tones: Readonly<Record<AppRunState, Tone>> = {
   sending: "wait",
@@ -88,7 +87,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
         {state === "in_progress" && progress !== undefined ? <ProgressBar value={progress} label={t("progress")} className="w-24" /> : null}
         <RelativeTime ms={createdAt} className="text-sm text-ink-3" />
         <span className="ml-auto flex flex-wrap items-center gap-2">
-          {isMoving(run) ? (
+          {state === "pending" || state === "in_progress" ? (
             <Button size="small" tone="danger" busy={isEnding} onClick={() => void cancel()}>
               {t("cancel")}
             </Button>
@@ -107,7 +106,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
         </span>
       </div>
       <div className="flex flex-col gap-3 p-3">
-        {error ? (
+        {error && state !== "unsent" ? (
           <p role="alert" className="break-words text-bad">
             {error.message}
           </p>

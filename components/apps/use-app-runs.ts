@@ -5,6 +5,7 @@ import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { usePoll } from "@/lib/browser/use-poll";
 import { type AppRun } from "@/lib/contract/apps/app";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
@@ -14,7 +15,7 @@ type Attempt = { key: string; inputs: Record<string, unknown> };
 
 const asIs = (answer: RunsAnswer) => answer;
 const runsIn = ({ runs }: RunsAnswer) => runs;
-export const isMoving = ({ state }: AppRun) => state === "sending" || state === "pending" || state === "in_progress";
+const isMoving = ({ state }: AppRun) => state === "sending" || state === "pending" || state === "in_progress";
 const motionOf = ({ runs }: RunsAnswer) => (runs.some(isMoving) ? ("moving" as const) : ("background" as const));
 
 /** One's own runs of an app. What is sent goes one after another, each under a key of its own: to try again starts nothing twice. */
@@ -58,7 +59,12 @@ export function useAppRuns(app: string) {
       left.current = Array.from({ length: times }, () => ({ key: newIdempotencyKey(), inputs }));
       return sendLeft();
     },
-    again: sendLeft,
+    /** What was left: what has other inputs by now is another run. */
+    again: (inputs: Record<string, unknown>) => {
+      const text = writeExactJson(inputs);
+      left.current = left.current.map((one) => (writeExactJson(one.inputs) === text ? one : { key: newIdempotencyKey(), inputs }));
+      return sendLeft();
+    },
     forget() {
       left.current = [];
       setFailure(undefined);

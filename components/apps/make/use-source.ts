@@ -19,6 +19,7 @@ import { parseJson } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow-name";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
 /** What is edited. `version`: of the app that is there already. */
@@ -90,32 +91,44 @@ function pinOf(key: string): AppPin[] {
   return typeof node === "string" && typeof input === "string" ? [{ node, input }] : [];
 }
 
-type Workflow = { graph: Graph; editor?: AppDefinition["editor"] };
+type Workflow = { graph: Graph; editor?: AppDefinition["editor"]; version: number };
+type Read = { view: AppView; workflow: Workflow };
 
-/** An app that is there, with its workflow. */
+const MOST_READS = 3;
+
+/** Both of one version: where somebody saves between the two, they are read again. */
+async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>> {
+  const [view, workflow] = await Promise.all([
+    callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),
+    callApi<Workflow>(appApi(app, "workflow"), { cache: "no-store" }),
+  ]);
+  if (!view.ok) return view;
+  if (!workflow.ok) return workflow;
+  if (view.value.app.version === workflow.value.version) return ok({ view: view.value.app, workflow: workflow.value });
+  return reads < MOST_READS ? readApp(app, reads + 1) : failed({ code: "CONFLICT", message: "", status: 409 });
+}
+
+/** An app that is there, with its workflow: read anew with each opening, and never while it is edited. */
 export function useAppSource(app: string): Source {
-  const { data, error, mutate } = useSWR<{ view: AppView; workflow: Workflow }, ApiFailure>(
-    ["apps.edit", app],
-    async () => {
-      const [view, workflow] = await Promise.all([
-        callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),
-        callApi<Workflow>(appApi(app, "workflow"), { cache: "no-store" }),
-      ]);
-      if (!view.ok) throw view.failure;
-      if (!workflow.ok) throw workflow.failure;
-      return { view: view.value.app, workflow: workflow.value };
-    },
-    // What is typed stays: nothing is read again by itself.
-    { revalidateOnFocus: false, revalidateOnReconnect: false, shouldRetryOnError: false, revalidateIfStale: false },
-  );
+  const [read, setRead] = useState<Result<Read, ApiFailure>>();
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let isLeft = false;
+    void readApp(app).then((now) => (isLeft ? undefined : setRead(now)));
+    return () => {
+      isLeft = true;
+    };
+  }, [app, tries]);
+  const data = read?.ok ? read.value : undefined;
   const { catalogue, isThere } = useNodes(data?.view.connectionId);
   const draft = useMemo(() => {
     if (!data) return undefined;
     const { view, workflow } = data;
     const { definition, access, members = [], limits, version } = view;
     const who: AppAccess = access === "members" ? { kind: access, members } : { kind: access };
-    return { definition: { ...definition, ...workflow }, access: who, limits, version };
+    const { graph, editor } = workflow;
+    return { definition: { ...definition, graph, ...(editor && { editor }) }, access: who, limits, version };
   }, [data]);
-  if (error) return { kind: "failed", failure: error, again: () => void mutate() };
+  if (read?.ok === false) return { kind: "failed", failure: read.failure, again: () => setTries((now) => now + 1) };
   return data && draft && isThere ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
 }

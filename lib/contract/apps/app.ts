@@ -115,7 +115,7 @@ export type AppView = AppCard & {
   limits: AppLimits;
   /** For whoever may edit it. */
   members?: string[];
-  /** GET /api/apps/{id}/workflow answers `{ graph, editor? }`. */
+  /** GET /api/apps/{id}/workflow answers `{ graph, editor?, version }`. */
   canSeeWorkflow: boolean;
   lastInputs?: AppValues;
 };

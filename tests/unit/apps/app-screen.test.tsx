@@ -151,6 +151,40 @@ it("keeps the key of what was not answered, so that to try again starts nothing 
   expect(second).toEqual(first);
 });
 
+it("sends what the form shows by now when it is tried again, as another run", async () => {
+  await withPicture();
+  answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
+  await pressRun();
+  await type("Prompt", "an owl");
+  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Try again" })));
+  const [first, second] = sent;
+  expect(second?.body).toMatchObject({ inputs: { prompt: "an owl" } });
+  expect(second?.key).not.toBe(first?.key);
+});
+
+it("says once that a run was not sent, and offers to cancel only what became a job", async () => {
+  const words = "The console stopped before this was sent. Nothing ran: run it again.";
+  runs = [
+    run("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
+    run("b", {}, { state: "sending", results: [] }),
+    run("a", {}, { state: "pending", results: [] }),
+  ];
+  await show();
+  const [unsent, sending, pending] = (await screen.findAllByRole("article")).map((card) => within(card));
+  expect(unsent?.getByText(words)).toBeDefined();
+  expect(unsent?.queryByRole("alert")).toBeNull();
+  expect(sending?.queryByRole("button", { name: "Cancel" })).toBeNull();
+  expect(pending?.getByRole("button", { name: "Cancel" })).toBeDefined();
+});
+
+it("keeps every digit of a limit that the server tells", async () => {
+  await withPicture();
+  const problems = [{ input: "seed", label: "Seed", code: "too_large", limit: 18446744073709551615n }];
+  answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
+  await pressRun();
+  expect(screen.getByText("Seed: must be at most 18446744073709551615")).toBeDefined();
+});
+
 it("starts as many runs as were asked for, each with a key of its own", async () => {
   await withPicture();
   await act(async () => void fireEvent.click(screen.getByLabelText("New with every run")));

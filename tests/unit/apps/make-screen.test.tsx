@@ -2,8 +2,8 @@
 // A workflow of the Run page made into an app: what the screen shows is what is kept.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { NewAppScreen } from "@/components/apps/make/make-screen";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-looks";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
@@ -97,4 +97,54 @@ it("writes choices a line each, and reads them back with their types", () => {
   const control: AppControl = { kind: "choice", choices };
   expect(choicesText(control)).toBe("2 = Two\neuler\na = b");
   expect(choicesOf(choicesText(control), control)).toEqual(choices);
+});
+
+describe("an app that is edited", () => {
+  const definition = { text: "", tags: [], inputs: [], outputs: [] };
+  const view = (title: string, version: number) => ({
+    id: "app-1",
+    title,
+    version,
+    access: "me",
+    limits: {},
+    connectionId: "home",
+    definition: { ...definition, title },
+  });
+  const answer = (value: unknown) => new Response(writeExactJson(value));
+
+  /** `read`: what is there at the moment of each read of the app and of its workflow. */
+  async function edit(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
+    vi.stubGlobal("fetch", async (address: string) => {
+      if (address === "/api/apps/app-1") return answer({ app: view(read.app().title, read.app().version) });
+      if (address === "/api/apps/app-1/workflow") return answer({ graph, version: read.workflow() });
+      if (address === "/api/apps/app-1/versions") return answer({ versions: [] });
+      return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
+    });
+    await act(async () => {
+      renderInApp(
+        <AtPage pathname="/apps/app-1/edit">
+          <SWRConfig value={{ provider: () => cache }}>
+            <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
+              <EditAppScreen id="app-1" />
+            </ConnectionProvider>
+          </SWRConfig>
+        </AtPage>,
+      );
+    });
+    return screen.findByLabelText<HTMLInputElement>("Title");
+  }
+
+  it("is read anew each time it is opened", async () => {
+    const cache = new Map<string, never>();
+    expect((await edit({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
+    cleanup();
+    expect((await edit({ app: () => ({ title: "Owl", version: 2 }), workflow: () => 2 }, cache)).value).toBe("Owl");
+  });
+
+  it("is of one version, where somebody saves while it is read", async () => {
+    let reads = 0;
+    const there = () => (reads > 0 ? { title: "Owl", version: 2 } : { title: "Fox", version: 1 });
+    const title = await edit({ app: there, workflow: () => ((reads += 1), 2) }, new Map<string, never>());
+    expect([title.value, reads]).toEqual(["Owl", 2]);
+  });
 });

@@ -6,6 +6,7 @@ import { ok } from "@/lib/shared/result";
 export const GET = consoleRoute("readAppWorkflow", "viewer", async (asked) => {
   const app = await openApp(asked);
   if (!app.ok) return app;
-  const { graph, editor } = app.value.definition;
-  return ok(jsonAnswer({ graph, ...(editor && { editor }) }));
+  const { definition, version } = app.value;
+  const { graph, editor } = definition;
+  return ok(jsonAnswer({ graph, ...(editor && { editor }), version }));
 });
