@@ -65,7 +65,8 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   const missing = useMemo(() => missingClasses(opened.original, info, opened.extraData), [opened.original, opened.extraData, info]);
   const isReadOnly = missing.length > 0;
   const name = opened.name || t("pasted");
-  const inFile = useEditorFile(opened.extraData, info);
+  const editorFile = useEditorFile(opened.extraData, info);
+  const inFile = editorFile?.withValues;
   const whyNot = useId();
   const isWide = useMedia(ROOM_FOR_BOTH);
   // Beside the form from the start where both have room; in its place only when asked for.
@@ -162,7 +163,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         >
           {note}
           {opened.leftOut && !opened.sent ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
-          {opened.editorProblems ? <EditorNote problems={opened.editorProblems} /> : null}
+          {opened.rawTexts && editorFile ? <EditorNote problems={editorFile.problems()} /> : null}
           {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
           {faults ? (
             <FaultsCard

@@ -106,7 +106,7 @@ export function RunHeader(props: RunHeaderProps) {
 async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
   if (inFile) {
     const { file, unplaced } = inFile(graph);
-    return { text: writeExactJson(file, 2), unplaced: unplaced.map(({ nodeId, input }) => `#${nodeId} ${input}`) };
+    return { text: writeExactJson(file, 2), unplaced: unplaced().map(({ nodeId, input = "" }) => `#${nodeId} ${input}`.trim()) };
   }
   const [{ toEditorFile }, { layoutGraph }] = await Promise.all([
     import("@/lib/contract/editor-workflow/write-file"),

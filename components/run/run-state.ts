@@ -7,7 +7,6 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { type EditorProblem } from "@/lib/contract/editor-workflow/problems";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
@@ -46,12 +45,10 @@ export type OpenWorkflow = {
   advanced?: Advanced;
   /** Where keys and tokens stood that were taken out. */
   leftOut?: readonly SecretPlace[];
-  /** It was made of a file of the graph editor; what that says beside what the form checks. */
-  editorProblems?: readonly EditorProblem[];
-  /** The connection with whose list of nodes that was done. */
+  /** It was made of a file of the graph editor, with the list of nodes of this connection. */
   readFor?: string;
   both?: BothFormats;
-  /** "node input" of texts that are sent as they stand, where others are filled in. */
+  /** It was made of a file of the graph editor: "node input" of texts that are sent as they stand, where others are filled in. */
   rawTexts?: readonly string[];
   /** What the newest job was started with. */
   sent?: Graph;

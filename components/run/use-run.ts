@@ -40,7 +40,7 @@ export function useRun(store: RunStore, ports: RunPorts, context: RunContext) {
 function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunContext & { isLocal: boolean }) {
   const settle = (result: Result<OpenedFile, Refusal>): undefined => {
     if (!result.ok) return void store.dispatch({ type: "refused", refusal: result.failure });
-    const file = { ...result.value, ...(result.value.editorProblems && { readFor: context.connection }) };
+    const file = { ...result.value, ...(result.value.rawTexts && { readFor: context.connection }) };
     if (!file.both || file.both.shown) return void store.dispatch({ type: "opened", file });
     const format = chosenFormat(file.both);
     if (format) void openAs(file, format);
@@ -169,7 +169,14 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       const { name, workflowId, stored, both, leftOut } = opened;
       await bring(
         false,
-        () => openDrawing(drawing, ports),
+        async () => {
+          const [catalogue, { writable }] = await Promise.all([
+            ports.readCatalogue(),
+            import("@/lib/contract/editor-workflow/write-values"),
+          ]);
+          const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(opened.graph).file : drawing;
+          return openDrawing(file, { readCatalogue: async () => catalogue });
+        },
         (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, stored, both, leftOut }) : result),
       );
     },

@@ -123,7 +123,7 @@ async function openStored(path: string, ports: ArrivalPorts): Promise<Result<Ope
   if (!source.ok) return unread(source.failure, fileName);
   const opened = await openFile(source.value, ports, { name: fileName });
   // What is saved is a graph: it must not take the place of the editor's own file by itself.
-  return opened.ok && !opened.value.editorProblems && /\.json$/i.test(path) ? ok({ ...opened.value, stored: path }) : opened;
+  return opened.ok && !opened.value.rawTexts && /\.json$/i.test(path) ? ok({ ...opened.value, stored: path }) : opened;
 }
 
 async function openCarrier(id: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

@@ -5,15 +5,18 @@
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { anything, anyText, list, map, object, or, type Reader, text } from "@/lib/contract/json/readers";
+import { anything, anyText, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
+import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
 import { own } from "@/lib/contract/json/own";
-import { type Edit, type OpenedFile, type OpenWorkflow } from "../run-state";
+import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "../run-state";
 
 export const draftLimit = 1_000_000;
+const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces });
+const bothFormats: Reader<BothFormats> = object({ text, known, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
   { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
-  { workflowId: text, stored: text, readFor: text, rawTexts: list(anyText) },
+  { workflowId: text, stored: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftLimit);
 
@@ -22,10 +25,12 @@ export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownN
 
 /** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
 export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, workflowId, stored, readFor, original, extraData, ownNames, rawTexts } = opened;
+  const { name, workflowId, stored, readFor, original, extraData, ownNames, rawTexts, both } = opened;
   const workflow = { prompt: original, extra_data: extraData };
   const kept = { memberId, name, workflowId, stored, readFor, rawTexts, workflow, inputs: changedInputs(opened), ownNames: ownNames ?? {} };
-  if (noteIn(storage).set(kept)) return true;
+  const place = noteIn(storage);
+  // The other format is the file once more: what was typed is kept without it, where it is too much.
+  if ((both && place.set({ ...kept, both })) || place.set(kept)) return true;
   forgetDraft(storage);
   return false;
 }
@@ -42,7 +47,7 @@ export function readDraft(storage: KeptIn, memberId: string): Draft | undefined 
     forgetDraft(storage);
     return undefined;
   }
-  const { name, stored, readFor, rawTexts, inputs, ownNames } = kept;
+  const { name, stored, readFor, rawTexts, inputs, ownNames, both } = kept;
   return {
     file: {
       ...opened.value,
@@ -50,6 +55,7 @@ export function readDraft(storage: KeptIn, memberId: string): Draft | undefined 
       ...(stored !== undefined && { stored }),
       ...(readFor !== undefined && { readFor }),
       ...(rawTexts && { rawTexts }),
+      ...(both && { both }),
     },
     inputs,
     ...(Object.keys(ownNames).length > 0 && { ownNames }),

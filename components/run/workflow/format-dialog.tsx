@@ -2,9 +2,12 @@ import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
+import { ok, type Result } from "@/lib/shared/result";
 import { type Format, type OpenedFile } from "../run-state";
 import { differencesOf, type FormatDifferences } from "./format-differences";
 import { type CataloguePort, openDrawingOf } from "./open-workflow";
+import { type Refusal, type RefusalReason } from "./refusal";
+import { useReason } from "./refusal-note";
 
 const MOST_SHOWN = 4;
 const formats = ["run", "drawing"] as const;
@@ -45,17 +48,18 @@ export function FormatDialog({ file, ports, onChoose, onClose }: FormatDialogPro
 /** Told as soon as the service's list of nodes is there; the choice waits for nothing. */
 function Differences({ file, ports }: { file: OpenedFile; ports: CataloguePort }) {
   const t = useTranslations("run.formats");
-  const [found, setFound] = useState<FormatDifferences>();
+  const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
   useEffect(() => {
     let isWanted = true;
     if (file.both)
       void openDrawingOf(file.both, ports).then((drawing) => {
-        if (isWanted && drawing.ok) setFound(differencesOf(file.graph, drawing.value.graph));
+        if (isWanted) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
       });
     return () => void (isWanted = false);
   }, [file, ports]);
   if (!found) return null;
-  const { values, onlyRun, onlyDrawing } = found;
+  if (!found.ok) return <Unread reason={found.failure.reason} />;
+  const { values, onlyRun, onlyDrawing } = found.value;
   if (values.length + onlyRun + onlyDrawing === 0) return <p className="mt-3">{t("same")}</p>;
   return (
     <section aria-label={t("differences")} className="mt-3">
@@ -70,6 +74,10 @@ function Differences({ file, ports }: { file: OpenedFile; ports: CataloguePort }
       </ul>
     </section>
   );
+}
+
+function Unread({ reason }: { reason: RefusalReason }) {
+  return <p className="mt-3">{useReason(reason)}</p>;
 }
 
 /** Above the form: which of the two is open, and the other one a click away. */

@@ -64,7 +64,7 @@ export async function openDrawing(
     return failed(refusal({ code: "too_large", limit: "nodes", most: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
-  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), editorProblems: problems, rawTexts });
+  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), rawTexts });
 }
 
 function drawnNodes(drawing: JsonObject | undefined): number {

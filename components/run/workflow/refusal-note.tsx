@@ -36,7 +36,7 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   );
 }
 
-function useReason(reason: RefusalReason): string {
+export function useReason(reason: RefusalReason): string {
   const t = useTranslations("run.refusal");
   switch (reason.code) {
     case "not_json":

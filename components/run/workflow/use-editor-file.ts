@@ -1,31 +1,27 @@
 import { useEffect, useMemo, useState } from "react";
-import { type withValues, type WrittenFile } from "@/lib/contract/editor-workflow/write-values";
+import { type writable, type Writable } from "@/lib/contract/editor-workflow/write-values";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow-name";
 
 /** The editor's own file of a workflow, with the values of this graph in it. */
-export type InEditorFile = (graph: Graph) => WrittenFile;
-type Write = typeof withValues;
+export type InEditorFile = Writable["withValues"];
 
 /** Undefined where the workflow has no such file, or what it takes to write it is not there yet. */
-export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): InEditorFile | undefined {
+export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): Writable | undefined {
   const drawing = drawingIn(extraData);
   const isFile = Array.isArray(drawing?.nodes);
-  const [write, setWrite] = useState<Write>();
+  const [write, setWrite] = useState<typeof writable>();
   useEffect(() => {
     // Without it the file goes along as it was opened.
     if (isFile)
       import("@/lib/contract/editor-workflow/write-values").then(
-        (module) => setWrite(() => module.withValues),
+        (module) => setWrite(() => module.writable),
         () => undefined,
       );
   }, [isFile]);
-  return useMemo(
-    () => (write && drawing && isFile && info ? (graph) => write(drawing, graph, info) : undefined),
-    [write, drawing, isFile, info],
-  );
+  return useMemo(() => (write && drawing && isFile && info ? write(drawing, info) : undefined), [write, drawing, isFile, info]);
 }
 
 /** What came along with the workflow, with its file as it is now. */

@@ -23,7 +23,7 @@ export { type EditorProblem } from "./problems";
 /** `rawTexts`: "node input" of texts that are sent as they stand, where others are filled in. */
 export type Converted = { graph: Graph; problems: EditorProblem[]; rawTexts: string[] };
 /** `homes`: where the file has each value, by "node input". */
-export type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
+type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as they were written. */
 type Options = { fill?: Filling | false };
 

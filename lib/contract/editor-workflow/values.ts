@@ -9,7 +9,7 @@ import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
 
 /** Where in widgets_values it stands, and of which node in the file. */
-export type ValueKey = string | number;
+type ValueKey = string | number;
 export type Home = { node: JsonObject; key: ValueKey };
 /** `value` is undefined where the file holds none. */
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };

@@ -17,7 +17,7 @@ import { bare, listOfValues } from "./write-values";
 /** `places`: where a drawing has the nodes; only which is beside and below which counts, since the editor's nodes are larger. */
 type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
 /** `lost`: nodes that the file cannot say: no id, or a class by a name that the editor has for something of its own. */
-export type NewFile = { file: JsonObject; lost: string[] };
+type NewFile = { file: JsonObject; lost: string[] };
 
 const WIDTH = 300;
 const GAP = 80;

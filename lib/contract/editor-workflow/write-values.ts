@@ -5,46 +5,67 @@
 import { isLink } from "../graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
-import { isDynamic } from "../nodes/dynamic-inputs";
+import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { isSameJson } from "./kept-inputs";
+import { type EditorProblem } from "./problems";
 import { defaultOf } from "./sent-values";
-import { type Home, listed, listedAtEnd, namedWidgets, widgetsOf } from "./values";
+import { type Home, listed, listedAtEnd, namedWidgets, type Widget, widgetsOf } from "./values";
 
-/** `unplaced`: inputs that the new file does not say as the graph does. */
-export type WrittenFile = { file: JsonObject; unplaced: { nodeId: string; input: string }[] };
+/** `input`: left out where one side has the whole node, or another class there. */
+type Unplaced = { nodeId: string; input?: string };
+/** `unplaced`: what the new file does not say as the graph does; found out when asked for. */
+export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[] };
+/** `problems`: what the file says that cannot be run as it stands. */
+export type Writable = { problems: () => EditorProblem[]; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
 type EditorJson = JsonObject & { nodes: unknown[] };
 
-export function withValues(file: JsonObject, graph: Graph, info: ObjectInfo): WrittenFile {
-  if (!isEditorFile(file)) return { file, unplaced: [] };
-  const before = convert(readEditorFile(file), info, false);
-  const changes = new Map<JsonObject, Values>();
-  for (const [nodeId, node] of Object.entries(graph)) {
-    const was = own(before.graph, nodeId);
-    if (was) for (const name of differing(node, was)) write(name, nodeId, node);
+/** Read once, however many graphs are written into it. */
+export function writable(file: JsonObject, info: ObjectInfo): Writable {
+  if (!isEditorFile(file)) return { problems: () => [], withValues: () => ({ file, unplaced: () => [] }) };
+  let read: ReturnType<typeof convert> | undefined;
+  const before = () => (read ??= convert(readEditorFile(file), info, false));
+  return {
+    problems: () => before().problems,
+    withValues(graph) {
+      const { graph: was, homes } = before();
+      const changes = new Map<JsonObject, Values>();
+      for (const [nodeId, node] of Object.entries(graph)) {
+        for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
+          const home = homes.get(`${nodeId} ${name}`);
+          if (!home || value === undefined || isLink(value) || isLink(other)) continue;
+          changes.set(home.node, withValue(changes.get(home.node) ?? valuesOf(home), home, value, node, own(info, node.class_type)));
+        }
+      }
+      const written = changes.size === 0 ? file : withNodes(file, changes);
+      return {
+        file: written,
+        unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written), info, false).graph),
+      };
+    },
+  };
+
+  function unplaced(graph: Graph, now: Graph): Unplaced[] {
+    return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): Unplaced[] => {
+      const [node, said] = [own(graph, nodeId), own(now, nodeId)];
+      if (node?.class_type !== said?.class_type) return [{ nodeId }];
+      return node ? differing(node, said, info).map(({ name }) => ({ nodeId, input: name })) : [];
+    });
   }
-  function write(name: string, nodeId: string, node: GraphNode): void {
-    const home = before.homes.get(`${nodeId} ${name}`);
-    if (home) changes.set(home.node, withValue(changes.get(home.node) ?? valuesOf(home), home, name, node, own(info, node.class_type)));
-  }
-  const written = changes.size === 0 ? file : withNodes(file, changes);
-  const after = changes.size === 0 ? before : convert(readEditorFile(written), info, false);
-  const unplaced = Object.entries(graph).flatMap(([nodeId, node]) => {
-    const now = own(after.graph, nodeId);
-    return now ? differing(node, now).map((input) => ({ nodeId, input })) : [];
-  });
-  return { file: written, unplaced };
 }
 
-/** Names of values, not of links, that are not the same. One that the graph leaves out is the class's own default. */
-function differing({ inputs }: GraphNode, was: GraphNode): string[] {
-  return Object.entries(inputs).flatMap(([name, value]) => {
+/** Inputs that are not the same. One that the graph leaves out is the class's own default. */
+function differing({ class_type: type, inputs }: GraphNode, was: GraphNode | undefined, info: ObjectInfo) {
+  if (was?.class_type !== type) return [];
+  const raws = new Map(inputsOf(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
+  return [...new Set([...Object.keys(inputs), ...Object.keys(was.inputs)])].flatMap((name) => {
+    const value = Object.hasOwn(inputs, name) ? inputs[name] : defaultOf(raws.get(name));
     const other = own(was.inputs, name);
-    return isLink(value) || isLink(other) || isSameJson(bare(value), bare(other)) ? [] : [name];
+    return isLink(value) === isLink(other) && isSameJson(bare(value), bare(other)) ? [] : [{ name, value, other }];
   });
 }
 
@@ -52,35 +73,42 @@ function valuesOf({ node }: Home): Values {
   return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
 }
 
-function withValue(values: Values, { node, key }: Home, name: string, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
-  const value = bare(inputs[name]);
+function withValue(values: Values, { node, key }: Home, given: unknown, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
+  const value = bare(given);
   if (isObject(values)) return { ...values, [key]: value };
   const at = Number(key);
   // What comes behind a choice is of another number now, and a list that is too short says nothing of those before.
-  const isOwn = node.type === type && info !== undefined;
-  if (isOwn && (isDynamic(info) || at > values.length)) return listOfValues(info, inputs, { node, values });
+  const hasChoice = orderedInputs(info).some(({ raw }) => isDynamicCombo(raw));
+  if (info && node.type === type && (hasChoice || at > values.length)) return listOfValues(info, inputs, { node, values });
   return at < values.length ? values.with(at, value) : [...values, ...Array.from({ length: at - values.length }, () => null), value];
 }
 
-/** All of a node's values in the order of the editor. What is linked or left out has what the file had, else its default. */
+/** All of a node's values in the order of the editor. What is linked has what the file had; without a value it is the class's default. */
 export function listOfValues(
   info: NodeInfo,
   inputs: Readonly<JsonObject>,
   held?: { node: JsonObject; values: readonly unknown[] },
 ): unknown[] {
   const [node] = held ? readNode({ id: 0, ...held.node, widgets_values: held.values }) : [];
-  const before = new Map(node ? widgetsOf(node, info).map((widget) => [widget.name, widget]) : []);
+  const read = node ? widgetsOf(node, info) : [];
+  const before = new Map(read.map((widget) => [widget.name, widget]));
+  const stoodBehind = (widget: Widget) => {
+    const next = read[read.indexOf(widget) + 1];
+    return listOf(held?.values).slice(Number(widget.key) + 1, next && Number(next.key));
+  };
   const given = Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? before.get(name)?.value : bare(value)]),
   );
   const widgets = namedWidgets(info, given).map((widget) => {
-    const value = widget.value ?? before.get(widget.name)?.value ?? defaultOf(widget.raw) ?? null;
+    const value = widget.value ?? defaultOf(widget.raw) ?? null;
     const [, ...behind] = listed({ ...widget, value });
-    const at = before.get(widget.name)?.key;
-    const kept = typeof at === "number" ? listOf(held?.values).slice(at + 1, at + 1 + behind.length) : [];
+    const was = before.get(widget.name);
+    const kept = was ? stoodBehind(was) : [];
     return [value, ...behind.map((usual, place) => kept[place] ?? usual)];
   });
-  return [...widgets.flat(), ...listedAtEnd(info)];
+  const last = read.at(-1);
+  const end = last ? stoodBehind(last).slice(listed(last).length - 1) : [];
+  return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
 }
 
 /** A list goes in a wrapper when it is sent, and without it in a file. */

@@ -11,7 +11,7 @@ import { isFileKind } from "@/lib/contract/apps/openapi";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { withValues } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -202,7 +202,7 @@ const unreadable = "The service's answer names no job.";
 /** The editor's file with this run's values, as the editor sends it. Without the catalogue it would tell of others: then none goes along. */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   const info = await access.upstream.call(operations.getObjectInfo);
-  return info.ok ? withValues(editor, graph, info.value).file : undefined;
+  return info.ok ? writable(editor, info.value).withValues(graph).file : undefined;
 }
 
 /** The one way of the console: held secrets, the ledger, who ran it, and once for a key. */

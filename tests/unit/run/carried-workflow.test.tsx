@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 // Files that carry a workflow, on the Run page: which of two is opened, what is missing, and where else it would run.
-import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
@@ -10,7 +10,7 @@ import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { drop, field, openText, portsTo, pressRun, runButton, stored } from "./page";
 import { inPage, renderPage } from "./render";
 
@@ -61,7 +61,7 @@ function open(ports: Partial<RunPorts> = {}, arrival?: Arrival) {
   );
   const store = createRunStore();
   const { rerender } = renderPage(page("here"));
-  return { sent, switchTo: (connection: string) => rerender(inPage(page(connection))) };
+  return { sent, store, switchTo: (connection: string) => rerender(inPage(page(connection))) };
 }
 const question = () => screen.findByRole("dialog", { name: /contains two workflows/ });
 const choose = async (name: RegExp) => fireEvent.click(within(await question()).getByRole("button", { name }));
@@ -85,6 +85,38 @@ it("a sound with both asks once which, says what differs, and sends what is show
   await drop("both.mp4", Buffer.concat([carrier("both.mp4"), Buffer.alloc(8)]), "video/mp4");
   fireEvent.click(screen.getByRole("button", { name: "Open the editor's drawing" }));
   await waitFor(() => expect(field("width").value).toBe("64"));
+});
+
+it("after a reload the other one of the two is a click away still", async () => {
+  open();
+  await drop("both.flac", carrier("both.flac"), "audio/flac");
+  await choose(/^The editor's drawing/);
+  await screen.findByText(/Opened as the editor's drawing/);
+  window.dispatchEvent(new Event("pagehide"));
+  cleanup();
+  open();
+  expect(await screen.findByText(/Opened as the editor's drawing/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
+  await waitFor(() => expect(field("width").value).toBe("48"));
+});
+
+it("where the drawing cannot be read, the question says why", async () => {
+  open({ readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) });
+  await drop("both.flac", carrier("both.flac"), "audio/flac");
+  expect(await within(await question()).findByText(/list of nodes, which could not be loaded/)).toBeTruthy();
+});
+
+it("a drawing that is read anew on another connection has what was typed and saved", async () => {
+  const { store, switchTo } = open();
+  await drop("one.json", pair("01-basic-image.editor.json"));
+  await waitFor(() => expect(store.get().opened?.readFor).toBe("here"));
+  fireEvent.change(field("width"), { target: { value: "72" } });
+  fireEvent.blur(field("width"));
+  const { opened } = store.get();
+  act(() => store.dispatch({ type: "saved", serial: opened?.serial ?? 0, path: "workflows/one.json", graph: opened?.graph ?? {} }));
+  switchTo("studio");
+  await waitFor(() => expect(store.get().opened?.readFor).toBe("studio"));
+  expect(field("width").value).toBe("72");
 });
 
 it("closed without a choice, what was open stays and nothing is remembered", async () => {

@@ -61,11 +61,16 @@ test("a dropped file opens with its values, and what leaves is the editor's own 
   await service.stop();
 });
 
-test("what is odd about a file is told node by node", async () => {
+test("what is odd about a file is told node by node, after a reload too", async () => {
+  savedFiles();
   show(portsTo(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));
-  const note = await screen.findByRole("region", { name: /Opened from the editor's format/ });
-  expect(within(note).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  const told = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
+  expect((await told()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  window.dispatchEvent(new Event("pagehide"));
+  cleanup();
+  show(portsTo(undefined, { readCatalogue }));
+  expect((await told()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
 });
 
 test("without the service's list of nodes a file is not opened, and what was open stays", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planOf, plannedOf } from "@/components/run/copies/copies-plan";
-import { withValues } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -29,7 +29,7 @@ describe("what is sent", () => {
     };
     const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const sent = plannedOf(planOf(opened, "n", order), (now) => withValues(drawing, now, info)).map(({ make }) => make().submission);
+    const sent = plannedOf(planOf(opened, "n", order), writable(drawing, info).withValues).map(({ make }) => make().submission);
     expect(sent.map((one) => one.prompt["1"]?.inputs)).toEqual([
       { filename_prefix: "2026", seed: 8 },
       { filename_prefix: "2026", seed: 9 },

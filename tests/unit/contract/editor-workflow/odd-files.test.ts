@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { withValues } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -52,7 +52,7 @@ test("whatever is changed in a file, it becomes a graph of which every oddity ha
       const seeded = Object.fromEntries(
         Object.entries(graph).map(([id, node]) => [id, { ...node, inputs: { ...node.inputs, ...("seed" in node.inputs && { seed: 1 }) } }]),
       );
-      withValues(file, seeded, info);
+      writable(file, info).withValues(seeded).unplaced();
       const opened = await openAnyWorkflow(JSON.stringify(file), { readCatalogue: async () => ok(info) });
       if (!opened.ok) expect(Object.keys(messages.refusal)).toContain(opened.failure.reason.code);
     }),

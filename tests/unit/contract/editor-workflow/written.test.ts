@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { listOf } from "@/lib/contract/editor-workflow/file";
 import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
-import { withValues } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { isLink } from "@/lib/contract/graph";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -65,7 +65,7 @@ test("any graph, written as a file of the editor and read back, is the same", ()
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
       // What the graph leaves out is the class's default.
-      expect(comparable({ ...now }, info)).toEqual(comparable(graph, info));
+      expect(comparable({ ...now }, info)).toEqual(comparable(parseExactJson<Graph>(writeExactJson(graph)), info));
     }),
     { numRuns: 150 },
   );
@@ -110,7 +110,7 @@ test.for(names)("each value of %s is written in its own place, and nothing else 
       const isChoice = input === "resize_type" || input === "format";
       if (isLink(value) || typeof value === "object" || isChoice || !own(pairInfo, node.class_type)) continue;
       const graph = { ...before, [id]: { ...node, inputs: { ...node.inputs, [input]: other(value) } } };
-      const written = withValues(file, graph, pairInfo);
+      const written = writable(file, pairInfo).withValues(graph);
       const now = back(written.file, pairInfo);
       expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(other(value));
       // One place may hold the value of several inputs: then the others are told of.
@@ -119,7 +119,7 @@ test.for(names)("each value of %s is written in its own place, and nothing else 
           isSame(now[at]?.inputs[one], graph[at]?.inputs[one]) ? [] : [{ nodeId: at, input: one }],
         ),
       );
-      expect(written.unplaced).toEqual(others);
+      expect(written.unplaced()).toEqual(others);
       expect(differences(file, written.file), `${id} ${input}`).toHaveLength(1);
     }
   }
@@ -146,8 +146,8 @@ test("a value stays where a primitive, a use of a subgraph or an object by name 
     "2": { ...graph["2"], class_type: "Blur", inputs: { radius: 7 } },
     "3": { ...graph["3"], class_type: "Listed", inputs: { from: "b", kind: "one", size: 2 } },
   };
-  const { file, unplaced } = withValues(primitive, changed, info);
-  expect(unplaced).toEqual([]);
+  const { file, unplaced } = writable(primitive, info).withValues(changed);
+  expect(unplaced()).toEqual([]);
   expect(listOf(file.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([
     [7, "fixed"],
     [4],
@@ -166,16 +166,92 @@ test("two uses of one subgraph share its values: one that only the first shall h
     definitions: { subgraphs: [inner] },
   };
   const graph = back(file);
-  const written = withValues(file, { ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } }, info);
+  const written = writable(file, info).withValues({ ...graph, "1:5": { class_type: "Blur", inputs: { radius: 8 } } });
   expect(back(written.file)["1:5"]?.inputs.radius).toBe(8);
-  expect(written.unplaced).toEqual([{ nodeId: "2:5", input: "radius" }]);
+  expect(written.unplaced()).toEqual([{ nodeId: "2:5", input: "radius" }]);
 });
 
 test("another choice is written with what it brings, and what becomes of a seed stays", () => {
   const file = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
-  expect(listOf(withValues(file, none, info).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
+  expect(listOf(writable(file, info).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7] }]);
   const seeded = net([{ id: 1, type: "Seeded", values: [5, "increment"] }]);
   const steps = { "1": { class_type: "Seeded", inputs: { seed: 5, steps: 9 } } };
-  expect(listOf(withValues(seeded, steps, info).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
+  expect(listOf(writable(seeded, info).withValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
+});
+
+test("a workflow with other nodes, links or classes than the file is told of, node by node", () => {
+  const file = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Sink", in: { images: [1, 0], also: [1, 1], any: undefined } },
+    { id: 3, type: "Source" },
+    { id: 5, type: "Seeded", values: [1, "fixed", 2] },
+  ]);
+  const { "3": _left, ...graph } = back(file);
+  const { unplaced } = writable(file, info).withValues({
+    ...graph,
+    "2": { class_type: "Sink", inputs: { images: ["1", 1], any: ["1", 0] } },
+    "4": { class_type: "Source", inputs: {} },
+    "5": { class_type: "Uncontrolled", inputs: { seed: 1, steps: 2 } },
+  });
+  expect(unplaced()).toEqual([
+    { nodeId: "2", input: "images" },
+    { nodeId: "2", input: "any" },
+    { nodeId: "2", input: "also" },
+    { nodeId: "4" },
+    { nodeId: "5" },
+    { nodeId: "3" },
+  ]);
+});
+
+test("an input that the workflow leaves out is the class's default in the file too, and a link that it has is no value", () => {
+  const file = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Blur", in: { radius: undefined }, values: [9] },
+    { id: 3, type: "Blur", values: [9] },
+  ]);
+  const graph = {
+    "1": { class_type: "Source", inputs: {} },
+    "2": { class_type: "Blur", inputs: {} },
+    "3": { class_type: "Blur", inputs: { radius: ["1", 2] } },
+  };
+  const { file: written, unplaced } = writable(file, info).withValues(graph);
+  expect(listOf(written.nodes).map((node) => objectOf(node)?.widgets_values)).toEqual([undefined, [3], [9]]);
+  expect(unplaced()).toEqual([{ nodeId: "3", input: "radius" }]);
+});
+
+test("what stands behind the values of a class stays, where its list grows and where another choice is made", () => {
+  const grows = {
+    input: {
+      required: {
+        images: ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE"] } }, prefix: "image" } }],
+        size: ["INT", {}],
+      },
+    },
+    output: [],
+  };
+  const own = { ...info, ...objectInfoSchema.parse({ Grows: grows }) };
+  const growing = net([{ id: 1, type: "Grows", values: [1, "kept by the pack", 5] }]);
+  const more = { "1": { class_type: "Grows", inputs: { size: 2 } } };
+  expect(listOf(writable(growing, own).withValues(more).file.nodes)).toMatchObject([{ widgets_values: [2, "kept by the pack", 5] }]);
+  const choosing = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7, "kept by the pack"] }]);
+  const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
+  expect(listOf(writable(choosing, own).withValues(none).file.nodes)).toMatchObject([{ widgets_values: ["none", 7, "kept by the pack"] }]);
+});
+
+test("the file is read once, however many workflows are written into it", () => {
+  const file = net([{ id: 1, type: "Seeded", values: [5, "fixed", 9] }]);
+  let reads = 0;
+  const note = {
+    id: 2,
+    type: "Note",
+    get inputs() {
+      reads += 1;
+      return [];
+    },
+  };
+  const { withValues } = writable({ ...file, nodes: [...file.nodes, note] }, info);
+  const written = [1, 2, 3].map((seed) => withValues({ "1": { class_type: "Seeded", inputs: { seed, steps: 9 } } }).file);
+  expect(written.map(({ nodes }) => objectOf(listOf(nodes)[0])?.widgets_values)).toEqual([1, 2, 3].map((seed) => [seed, "fixed", 9]));
+  expect(reads).toBe(1);
 });
