@@ -38,9 +38,9 @@ type WorkflowGraphProps = {
   beside?: { selected?: string; onSelect: (id: string) => void };
   /** The same nodes and links, and an object that stays while values are typed: the drawing is laid out once. */
   shape?: Graph;
-  /** Where it can be saved to, and what it is called there. */
   /** The editor's file of it: then it is drawn as the editor has it. */
   drawing?: JsonObject;
+  /** Where it can be saved to, and what it is called there. */
   save?: { title: string; connection?: string; textOf: () => string | undefined };
   className?: string;
 };

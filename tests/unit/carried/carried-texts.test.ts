@@ -5,7 +5,7 @@ import { bytesOfBlob } from "@/lib/browser/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
 import { readWorkflow } from "@/lib/contract/graph";
 import { drawingIn } from "@/lib/contract/workflow-name";
-import { carried, carrier, chunk, glb, jpeg, packedText, plainText, png, webp, worldText } from "./files";
+import { box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';
@@ -43,6 +43,15 @@ describe("pictures and scenes", () => {
     ],
   ])("%s", async (_, make) => {
     expect(await both(await make())).toMatchObject({ graph: JSON.parse(graph), drawing: JSON.parse(drawing) });
+  });
+
+  it.each(["avif", "avis", "heic", "mif1"])("%s is a picture, without a workflow that is looked for", async (brand) => {
+    const bytes = Buffer.concat([
+      box("ftyp", Buffer.from(`${brand}\0\0\0\0`)),
+      box("meta", Buffer.alloc(40)),
+      box("mdat", Buffer.alloc(600)),
+    ]);
+    expect(await carried(bytes)).toEqual({ kind: "none", isPicture: true });
   });
 
   it("letters of every script stay, and numbers that JSON does not know become nothing", async () => {
