@@ -1,5 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
+import { type ControlProps } from "@/components/run/form/controls/control-props";
 import { FieldControl } from "@/components/run/form/controls/field-control";
 import { NumberControl } from "@/components/run/form/controls/number-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-context";
@@ -57,7 +58,7 @@ type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppInput; takesPast
 
 function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");
-  const { name, label, help, control, isRequired } = input;
+  const { name, label, help, control, isRequired, default: usual } = input;
   const id = fieldId(name);
   const value = own(values, name);
   const wrong = problems.filter((problem) => problem.input === name);
@@ -69,6 +70,8 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
     ...(described && { "aria-describedby": described }),
     ...(wrong.length > 0 && { "aria-invalid": true as const }),
   };
+  // What is sent where it is emptied.
+  const placeholder = isRequired || usual === undefined ? undefined : String(usual);
   const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
   const words = (
     <>
@@ -90,15 +93,20 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
         </label>
       )}
       {control.kind === "seed" ? (
-        <Seed {...shared} />
+        <Seed {...shared} placeholder={placeholder ?? (isRequired ? undefined : t("everyRun"))} />
       ) : control.kind === "number" && control.isSlider && control.min !== undefined && control.max !== undefined ? (
-        <Slider {...shared} label={label} control={control} />
+        <Slider {...shared} label={label} control={control} usual={usual} placeholder={placeholder} />
       ) : (
         <FieldControl
           {...shared}
+          {...(control.kind === "number" && { placeholder })}
           field={{ name: label, value, control: controlOf(control) }}
           nodeTitle={label}
-          picture={app === undefined ? picture : { ...picture, sendPicture: sendAppFile(app, name) }}
+          picture={{
+            ...picture,
+            ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
+            ...(!isRequired && value !== usual && { onRemove: () => onChange(name, undefined) }),
+          }}
           takesPaste={takesPaste}
           onRunning={(isRunning) => onRunning(name, isRunning)}
         />
@@ -132,13 +140,7 @@ function ProblemText({ problem }: { problem: FieldProblem }) {
   return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : String(limit ?? "") });
 }
 
-type OwnControl = {
-  id: string;
-  value: unknown;
-  onChange: (value: unknown) => void;
-  "aria-describedby"?: string;
-  "aria-invalid"?: true;
-};
+type OwnControl = Omit<ControlProps, "disabled" | "className">;
 
 /** A number that gives the same result again, or a new one with every run. */
 function Seed({ value, onChange, ...rest }: OwnControl) {
@@ -155,10 +157,10 @@ function Seed({ value, onChange, ...rest }: OwnControl) {
   );
 }
 
-type SliderProps = OwnControl & { label: string; control: Extract<AppControl, { kind: "number" }> };
+type SliderProps = OwnControl & { label: string; usual: unknown; control: Extract<AppControl, { kind: "number" }> };
 
 /** Drawn along, or typed: both are the same number. */
-function Slider({ label, control: { isWhole, min = 0, max = 1, step }, value, onChange, ...rest }: SliderProps) {
+function Slider({ label, control: { isWhole, min = 0, max = 1, step }, usual, value, onChange, ...rest }: SliderProps) {
   return (
     <span className="flex items-center gap-3">
       <input
@@ -167,7 +169,7 @@ function Slider({ label, control: { isWhole, min = 0, max = 1, step }, value, on
         min={Number(min)}
         max={Number(max)}
         step={step ?? (isWhole ? 1 : "any")}
-        value={typeof value === "number" ? value : Number(min)}
+        value={Number(typeof value === "number" ? value : (usual ?? min))}
         onChange={({ target }) => onChange(Number(target.value))}
         className="min-w-0 flex-1 accent-current"
       />

@@ -2,10 +2,10 @@
 
 import { Play } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useMemo, useState } from "react";
+import { useMemo, useState, useSyncExternalStore } from "react";
 import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useRole } from "@/components/frame/member-context";
+import { useRole, useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { portsOf } from "@/components/run/run-ports";
 import { type PictureContext } from "@/components/run/form/controls/picture-context";
@@ -13,10 +13,12 @@ import { useRunKey } from "@/components/run/submit/run-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { Link } from "@/components/ui/link";
+import { ofTab, persisted } from "@/lib/browser/persisted";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/use-poll";
 import { type AppView } from "@/lib/contract/apps/app";
 import { RANDOM } from "@/lib/contract/apps/fill";
+import { objectOf } from "@/lib/contract/json/json";
 import { hasRole } from "@/lib/contract/roles";
 import { AppForm, fieldId } from "./app-form";
 import { type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, usualValues, valuesFrom } from "./app-values";
@@ -91,6 +93,8 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     ownNames,
     isPlain: true,
     isBlind: role !== undefined && !hasRole(role, "viewer"),
+    // What the mask editor saves goes to the service by itself, which takes an operator.
+    canMask: role === undefined || hasRole(role, "operator"),
     listAssets: ports.listAssets,
     storedName: async () => undefined,
     sendPicture: ports.sendPicture,
@@ -100,12 +104,17 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 }
 
 const times = [1, 2, 4, 8] as const;
+const MOST_KEPT = 1_000_000;
+const readTyped = (kept: unknown): FieldValues => objectOf(kept) ?? {};
 
 function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, definition, canRun, lastInputs } = app;
   const { inputs, text } = definition;
-  const [typed, setTyped] = useState<FieldValues>({});
+  const whyNot = useWhyNot();
+  // Over a reload, in this tab.
+  const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, MOST_KEPT));
+  const typed = useSyncExternalStore(kept.subscribe, kept.get, kept.get);
   // What was filled in stays where the app gets a new version meanwhile.
   const values = { ...usualValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
@@ -140,7 +149,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     await onRun();
   }
   function fill(next: FieldValues) {
-    setTyped(next);
+    kept.set(next);
     setProblems([]);
   }
   useRunKey(() => void run());
@@ -165,7 +174,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             problems={problems}
             picture={picture}
             onChange={(name, value) => {
-              setTyped((now) => ({ ...now, [name]: value }));
+              kept.set({ ...kept.get(), [name]: value });
               setProblems((now) => now.filter(({ input }) => input !== name));
             }}
             onRunning={(name, isRunning) => setUploading((now) => [...now.filter((one) => one !== name), ...(isRunning ? [name] : [])])}
@@ -190,7 +199,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                 ) : null}
               </>
             ) : (
-              <p className="text-ink-2">{t("form.cannotRun")}</p>
+              <p className="text-ink-2">{whyNot(t("form.cannotRun"))}</p>
             )}
           </div>
         </form>

@@ -23,12 +23,8 @@ export function valuesFrom(inputs: readonly AppInput[], kept: AppValues): FieldV
   return Object.fromEntries(inputs.map(({ name }) => [name, own(kept, name) ?? usual[name]]));
 }
 
-/** What is empty is left out; a text that was emptied is meant so. */
 export function toSend(inputs: readonly AppInput[], values: FieldValues): Record<string, unknown> {
-  const given = inputs.filter(({ name, control }) => {
-    const value = own(values, name);
-    return value !== undefined && (value !== "" || control.kind === "text");
-  });
+  const given = inputs.filter(({ name }) => own(values, name) !== undefined);
   return Object.fromEntries(given.map(({ name }) => [name, own(values, name)]));
 }
 

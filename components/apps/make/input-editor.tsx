@@ -9,22 +9,29 @@ import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { type AppControl, type AppInput, type AppValue } from "@/lib/contract/apps/app";
+import { checkValue } from "@/lib/contract/apps/fill";
 import { controlOf } from "../app-form";
 import { choicesOf, choicesText, type Look, lookOf, looksFor, withLook } from "./input-looks";
 
 type InputEditorProps = {
   input: AppInput;
+  /** Its default, or else what the workflow holds. */
+  usual: AppValue | undefined;
   /** What the workflow itself says of it. */
   base: AppControl;
   groups: readonly string[];
   onChange: (input: AppInput) => void;
 };
 
-export function InputEditor({ input, base, groups, onChange }: InputEditorProps) {
+export function InputEditor({ input, usual, base, groups, onChange }: InputEditorProps) {
   const t = useTranslations("apps.make.input");
   const list = useId();
   const { control } = input;
   const set = (change: Partial<AppInput>) => onChange({ ...input, ...change });
+  const ask = (next: AppControl) => {
+    const fitting = (value: AppValue | undefined) => (checkValue({ ...input, control: next }, value).ok ? value : undefined);
+    set({ control: next, default: fitting(input.default), example: fitting(input.example) });
+  };
   const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
   return (
     <div className="grid gap-3 border-t border-line bg-sunken px-3 py-3 sm:grid-cols-2">
@@ -33,14 +40,14 @@ export function InputEditor({ input, base, groups, onChange }: InputEditorProps)
           <Input {...field} required maxLength={80} value={input.label} onChange={({ target }) => set({ label: target.value })} />
         )}
       </FormField>
-      <FormField label={t("look")}>
+      <FormField label={t("look")} hint={lookOf(control) === "masked" ? t("maskHint") : undefined}>
         {(field) => (
           <Select
             {...field}
             value={lookOf(control)}
             onChange={({ target }) => {
               const look = looksFor(base).find((one) => one === target.value);
-              if (look) set({ control: withLook(look, control, base), default: undefined, example: undefined });
+              if (look) ask(withLook(look, control, base));
             }}
           >
             {[...new Set<Look>([...looksFor(base), lookOf(control)])].map((look) => (
@@ -88,7 +95,7 @@ export function InputEditor({ input, base, groups, onChange }: InputEditorProps)
       ) : null}
       {control.kind === "choice" ? (
         <div className="sm:col-span-2">
-          <Choices control={control} base={base} onChange={(next) => set({ control: next, default: undefined, example: undefined })} />
+          <Choices control={control} base={base} onChange={ask} />
         </div>
       ) : null}
       {isFile ? null : (
@@ -97,8 +104,11 @@ export function InputEditor({ input, base, groups, onChange }: InputEditorProps)
             label={t("default")}
             hint={t("defaultHint")}
             control={control}
-            value={input.default}
-            onChange={(value) => set({ default: value })}
+            // A choice and a switch are never empty; of a number it stands in the empty field.
+            value={control.kind === "choice" || control.kind === "switch" ? usual : input.default}
+            placeholder={control.kind === "number" ? usual : undefined}
+            // A text may be empty on purpose.
+            onChange={(value) => set({ default: control.kind === "text" ? (value ?? "") : value })}
           />
           <ValueField
             label={t("example")}
@@ -184,10 +194,11 @@ type ValueFieldProps = {
   hint: string;
   control: AppControl;
   value: AppValue | undefined;
+  placeholder?: AppValue;
   onChange: (value: AppValue | undefined) => void;
 };
 
-function ValueField({ label, hint, control, value, onChange }: ValueFieldProps) {
+function ValueField({ label, hint, control, value, placeholder, onChange }: ValueFieldProps) {
   const shown = control.kind === "seed" ? ({ kind: "number", integer: true } as const) : controlOf(control);
   return (
     <FormField label={label} hint={hint}>
@@ -196,6 +207,7 @@ function ValueField({ label, hint, control, value, onChange }: ValueFieldProps) 
           {...field}
           field={{ name: label, value, control: shown.kind === "number" ? { kind: "number", integer: shown.integer } : shown }}
           value={value}
+          {...(placeholder !== undefined && { placeholder: String(placeholder) })}
           nodeTitle={label}
           picture={nothing}
           onRunning={() => undefined}

@@ -40,7 +40,8 @@ export function withLook(look: Look, control: AppControl, base: AppControl): App
       return { kind: "text", isLong: look === "long" };
     case "number":
     case "slider": {
-      const isWhole = base.kind === "seed" || (base.kind === "number" && base.isWhole);
+      // Without the service's list of nodes the workflow's value alone says little.
+      const isWhole = [control, base].some((one) => one.kind === "seed" || (one.kind === "number" && one.isWhole));
       return { kind: "number", isWhole, isSlider: look === "slider", ...range, ...(step !== undefined && { step }) };
     }
     case "seed":

@@ -8,6 +8,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
 import { type AppDefinition, type AppInput } from "@/lib/contract/apps/app";
 import { inputDraft } from "@/lib/contract/apps/draft";
+import { withUsual } from "@/lib/contract/apps/fill";
 import { topologicalOrder } from "@/lib/contract/graph";
 import { own } from "@/lib/contract/json/own";
 import { nodeName } from "@/lib/contract/loose-graph";
@@ -78,6 +79,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, onChange 
               {opened === keyOf(input) ? (
                 <InputEditor
                   input={input}
+                  usual={withUsual(input, graph).default}
                   base={inputDraft(graph, input, catalogue)?.control ?? input.control}
                   groups={[...new Set(inputs.flatMap(({ group }) => group || []))]}
                   onChange={(changed) => onChange(inputs.map((one) => (one === input ? changed : one)))}

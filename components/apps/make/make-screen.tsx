@@ -22,6 +22,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
+import { withUsual } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { readTags } from "@/lib/shared/read-tags";
 import { AppForm } from "../app-form";
@@ -232,8 +233,10 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
 type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
 
 /** The form as it will be; what is tried in it is not kept. */
-function Preview({ app, definition: { title, text, inputs }, connection }: PreviewProps) {
+function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
+  const { title, text, graph } = definition;
+  const inputs = definition.inputs.map((input) => withUsual(input, graph));
   const [tried, setTried] = useState<Readonly<Record<string, unknown>>>({});
   const picture = usePictures(app, false, connection);
   return (
@@ -250,7 +253,7 @@ function Preview({ app, definition: { title, text, inputs }, connection }: Previ
           values={{ ...usualValues(inputs), ...tried }}
           problems={[]}
           picture={picture}
-          onChange={(name, value) => setTried((now) => ({ ...now, [name]: value }))}
+          onChange={(name, value) => setTried(({ [name]: _, ...others }) => (value === undefined ? others : { ...others, [name]: value }))}
           onRunning={() => undefined}
         />
       </div>

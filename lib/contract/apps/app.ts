@@ -5,13 +5,13 @@
 import { z } from "zod";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
-import { checkValue, problemSentence } from "./fill";
+import { checkValue, problemSentence, withUsual } from "./fill";
 import { isSecretName } from "../secrets/secret-names";
 import { appBounds, appValueSchema, type AppDefinition, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
 
 export { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
 
-export const appDefinitionSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
+const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
   const [names, places] = [new Set<string>(), new Set<string>()];
   inputs.forEach((input, index) => {
@@ -36,6 +36,11 @@ export const appDefinitionSchema = definitionShape.superRefine(({ inputs, output
     if (!Object.hasOwn(graph, node)) complain(["outputs", index, "node"], "is no node of the graph");
   });
 });
+
+export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest }) => ({
+  ...rest,
+  inputs: inputs.map((input) => withUsual(input, rest.graph)),
+}));
 
 /** Who sees and runs it, beside its maker. */
 export const appAccessSchema = z.discriminatedUnion("kind", [

@@ -3,6 +3,7 @@
 
 import { parseJson } from "../json/json";
 import { own } from "../json/own";
+import { isSecretName } from "../secrets/secret-names";
 import { type Graph } from "../schemas/graph";
 import { type AppControl, type AppInput, type AppValue, type AppValues } from "./shape";
 
@@ -44,8 +45,7 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
   const values: [string, AppValue][] = [];
   const filled = new Map(Object.entries(graph));
   for (const input of inputs) {
-    const value = own(given, input.name);
-    const checked = isEmpty(value, input) ? emptyValue(input, random) : checkValue(input, value, random);
+    const checked = valueFor(input, own(given, input.name), random);
     if (checked === undefined) continue;
     if (!checked.ok) {
       problems.push(checked.problem);
@@ -59,17 +59,26 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
   return { ok: true, graph: Object.fromEntries(filled), values: Object.fromEntries(values) };
 }
 
-/** A text that was emptied is meant so. */
-function isEmpty(value: unknown, { control, isRequired }: AppInput): boolean {
-  return value === undefined || value === null || (value === "" && (control.kind !== "text" || isRequired));
+/** A text that was emptied is meant so; what must be filled in and was emptied is missing, whatever its default. */
+function valueFor(input: AppInput, given: unknown, random: () => number): Checked | undefined {
+  const { control, isRequired, default: usual } = input;
+  const isEmptied = given === "" && (control.kind === "text" || isRequired);
+  const isGiven = given !== undefined && given !== null && given !== "";
+  const value = isGiven || isEmptied ? given : (usual ?? (control.kind === "seed" ? RANDOM : undefined));
+  if (value !== undefined && !(value === "" && isRequired)) return checkValue(input, value, random);
+  return isRequired ? { ok: false, problem: problemOf(input, "missing") } : undefined;
 }
 
-function emptyValue(input: AppInput, random: () => number): Checked | undefined {
-  const { control, isRequired } = input;
-  if (control.kind === "seed" && input.default === undefined) return checkValue(input, RANDOM, random);
-  if (input.default !== undefined && input.default !== "") return checkValue(input, input.default, random);
-  if (isRequired) return { ok: false, problem: problemOf(input, "missing") };
-  return control.kind === "text" && input.default === "" ? { ok: true, value: "" } : undefined;
+/** What the graph holds is sent where nothing is given: then it is the default, so that forms show it; where it does not fit, something must be given. */
+export function withUsual(input: AppInput, graph: Graph): AppInput {
+  const { default: usual, ...rest } = input;
+  if (input.isRequired || input.control.kind === "seed") return usual === "" && input.isRequired ? rest : input;
+  const held = own(own(graph, input.node)?.inputs, input.input);
+  // A key is given for each run.
+  if (isSecretName(input.input)) return input;
+  if (usual !== undefined || held === undefined || typeof held === "object") return input;
+  const checked = checkValue(input, held);
+  return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
 }
 
 export function checkValue(input: AppInput, value: unknown, random: () => number = Math.random): Checked {

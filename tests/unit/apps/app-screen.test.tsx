@@ -5,8 +5,12 @@ import { Suspense } from "react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AppScreen } from "@/components/apps/app-screen";
+import { MemberProvider } from "@/components/frame/member-context";
 import { curlLine } from "@/components/apps/app-operation";
 import { appDefinitionSchema, type AppInput, type AppRun, type AppView } from "@/lib/contract/apps/app";
+import { fillApp } from "@/lib/contract/apps/fill";
+import { objectOf } from "@/lib/contract/json/json";
+import { type Role } from "@/lib/contract/roles";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { renderInApp } from "../components/render";
 import { AtPage } from "@/tests/support/at-page";
@@ -61,11 +65,13 @@ const run = (id: string, given: AppRun["inputs"], change: Partial<AppRun> = {}):
 });
 
 type Sent = { method: string; path: string; key: string | null; body: unknown };
+let shown: AppView;
 let sent: Sent[];
 let runs: AppRun[];
 let answers: { status: number; body: unknown }[];
 
 beforeEach(() => {
+  shown = app();
   sent = [];
   runs = [];
   answers = [];
@@ -74,7 +80,7 @@ beforeEach(() => {
     const path = new URL(address, "http://localhost").pathname;
     const answer = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
     if (method === "GET") {
-      if (path === "/api/apps/app-1") return answer(200, { app: app() });
+      if (path === "/api/apps/app-1") return answer(200, { app: shown });
       if (path === "/api/apps/app-1/runs") return answer(200, { runs });
       return answer(200, { presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes" }, isTeam: false, canChange: true }] });
     }
@@ -91,13 +97,17 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function show() {
+type Who = { role: Role; isReadOnly?: boolean };
+
+async function show(who: Who = { role: "operator" }) {
   await act(async () => {
     renderInApp(
       <AtPage pathname="/apps/app-1">
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
-            <AppScreen id="app-1" />
+            <MemberProvider {...who}>
+              <AppScreen id="app-1" />
+            </MemberProvider>
           </Suspense>
         </SWRConfig>
       </AtPage>,
@@ -107,9 +117,9 @@ async function show() {
 }
 const pressRun = () => act(async () => void fireEvent.click(screen.getByRole("button", { name: "Run" })));
 const type = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
-const withPicture = async () => {
+const withPicture = async (who?: Who) => {
   runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
-  await show();
+  await show(who);
   await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Use these inputs" })));
 };
 
@@ -138,6 +148,56 @@ it("sends what the form shows, with one thing changed since an earlier run", asy
       body: { inputs: { prompt: "a red crow", photo: "aa.png", seed: 7, mode: 1, strength: 1 } },
     },
   ]);
+});
+
+it("shows what is sent of a field that was emptied, and asks again for what must be filled in", async () => {
+  await withPicture();
+  await type("Strength optional", "");
+  expect(screen.getByLabelText<HTMLInputElement>("Strength optional").placeholder).toBe("0.5");
+  await type("Prompt", "");
+  await pressRun();
+  expect(screen.getByText("Prompt: needs a text")).toBeDefined();
+  expect(sent).toEqual([]);
+  await type("Prompt", "an owl");
+  await pressRun();
+  const [{ body } = { body: undefined }] = sent;
+  const filled = fillApp({ inputs, graph: {} }, objectOf(objectOf(body)?.inputs) ?? {});
+  expect(filled).toMatchObject({ ok: true, values: { prompt: "an owl", strength: 0.5 } });
+});
+
+it("takes a picture out again where none is needed: back to the app's own", async () => {
+  const free = inputs.map((one) => (one.name === "photo" ? { ...one, isRequired: false } : one));
+  shown = app({ definition: { ...shown.definition, inputs: free } });
+  await withPicture();
+  const field = within(screen.getByRole("group", { name: "Picture optional" }));
+  expect(field.getByText("aa.png")).toBeDefined();
+  await act(async () => void fireEvent.click(field.getByRole("button", { name: "Remove" })));
+  expect(field.getByText("No picture chosen")).toBeDefined();
+  expect(field.queryByRole("button", { name: "Remove" })).toBeNull();
+  await pressRun();
+  expect(sent[0]?.body).not.toHaveProperty("inputs.photo");
+});
+
+it("keeps what was filled in over a reload of the page", async () => {
+  await show();
+  await type("Prompt", "an owl");
+  cleanup();
+  await show();
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("an owl");
+});
+
+it("says that the console is read-only where nobody can run anything", async () => {
+  shown = app({ canRun: false });
+  await show({ role: "operator", isReadOnly: true });
+  expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
+  expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
+});
+
+it.each(["runner", "viewer", "operator"] as const)("offers a mask to whoever can save one: %s", async (role) => {
+  const masked = inputs.map((one) => (one.name === "photo" ? { ...one, control: { kind: "picture" as const, hasMask: true } } : one));
+  shown = app({ definition: { ...shown.definition, inputs: masked } });
+  await withPicture({ role });
+  expect(screen.queryAllByRole("button", { name: "Draw a mask" })).toHaveLength(role === "operator" ? 1 : 0);
 });
 
 it("keeps the key of what was not answered, so that to try again starts nothing twice", async () => {

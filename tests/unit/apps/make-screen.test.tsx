@@ -78,6 +78,24 @@ it("makes an app of what is open and pinned in Run, as it was put in order and n
   expect(visited).toEqual(["/apps/app-1"]);
 });
 
+it("keeps a default over a change of looks, and shows the workflow's own value where there is none", async () => {
+  keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
+  tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
+  await show();
+  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: /^Steps/ })));
+  const fill = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
+  await fill("Default", "30");
+  await fill("Asked for as", "slider");
+  expect(screen.getByLabelText<HTMLInputElement>("Default").value).toBe("30");
+  await fill("Default", "");
+  expect(screen.getByLabelText<HTMLInputElement>("Default").placeholder).toBe("20");
+  const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
+  expect(preview.getByLabelText<HTMLInputElement>(/Steps/, { selector: "input:not([type])" }).value).toBe("20");
+  await press("Make the app");
+  const { definition } = appBodySchema.parse(kept[0]);
+  expect(definition.inputs.map((one) => one.default)).toEqual([20, "a fox"]);
+});
+
 it("says what to do where nothing is open in Run", async () => {
   await show();
   expect(await screen.findByText("Nothing is open in Run")).toBeDefined();
@@ -89,6 +107,8 @@ it("offers only controls that fit what the node takes, and keeps a range over a 
   const slider = withLook("slider", steps, steps);
   expect(slider).toEqual({ ...steps, isSlider: true });
   expect(lookOf(slider)).toBe("slider");
+  const unknown: AppControl = { kind: "number", isWhole: false, isSlider: false };
+  expect(withLook("slider", steps, unknown)).toMatchObject({ isWhole: true });
   expect(withLook("number", withLook("seed", slider, steps), steps)).toEqual(steps);
 });
 

@@ -4,6 +4,7 @@ export type ControlProps = {
   onChange: (value: unknown) => void;
   disabled?: boolean;
   className?: string;
+  placeholder?: string;
   "aria-describedby"?: string;
   "aria-invalid"?: true;
 };

@@ -75,6 +75,18 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
           {t(media)}
         </Button>
       ) : null}
+      {name === "" || !picture.canSend || !picture.onRemove ? null : (
+        <Button
+          size="small"
+          tone="quiet"
+          onClick={() => {
+            stop();
+            picture.onRemove?.();
+          }}
+        >
+          {words("remove")}
+        </Button>
+      )}
       <input
         ref={chooser}
         type="file"

@@ -22,6 +22,10 @@ export type PictureContext = {
   isPlain?: boolean;
   /** For whoever may give files and see no others: nothing is chosen among the assets. */
   isBlind?: boolean;
+  /** Whoever could not save a mask is not let to draw one. */
+  canMask?: boolean;
+  /** Back to none, or to what stands there by itself; absent where there is nothing to take out. */
+  onRemove?: () => void;
   /** Where a picture is shown from, if not from the service's own files. */
   sourceOf?: (value: string) => string;
 };

@@ -131,7 +131,7 @@ export function PictureControl(props: PictureControlProps) {
               onChange(chosen);
             }}
           />
-          {name === "" || !canSend || !hasMask || picture.isBlind ? null : (
+          {name === "" || !canSend || !hasMask || picture.canMask === false ? null : (
             <MaskButton
               file={toFileRef(name)}
               title={ownName ?? name}
@@ -143,6 +143,18 @@ export function PictureControl(props: PictureControlProps) {
                 onChange(sentAs);
               }}
             />
+          )}
+          {name === "" || !canSend || !picture.onRemove ? null : (
+            <Button
+              size="small"
+              tone="quiet"
+              onClick={() => {
+                stop();
+                picture.onRemove?.();
+              }}
+            >
+              {t("remove")}
+            </Button>
           )}
           {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
           <input ref={chooser} type="file" accept="image/*" hidden data-testid="picture-file" onChange={takeChosen} />

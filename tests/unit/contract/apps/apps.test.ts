@@ -57,6 +57,18 @@ describe("filling an app", () => {
     ]);
   });
 
+  it("takes an emptied field for what it shows: a text is empty, a number its default, and what must be filled in is missing", () => {
+    const prompt = input("cfg", "2", { kind: "text", isLong: false }, { default: "a fox" });
+    const sent = fillApp({ ...app, inputs: [prompt, steps] }, { cfg: "", steps: "" });
+    expect(sent).toMatchObject({ ok: true, values: { cfg: "", steps: 20 } });
+    const required = [prompt, steps].map((one) => ({ ...one, isRequired: true }));
+    expect(fillApp({ ...app, inputs: required }, { cfg: "", steps: "" })).toMatchObject({
+      ok: false,
+      problems: [{ code: "missing" }, { code: "missing" }],
+    });
+    expect(fillApp({ ...app, inputs: required }, {})).toMatchObject({ ok: true, values: { cfg: "a fox", steps: 20 } });
+  });
+
   it("takes nothing that an object inherits for a value or an input", () => {
     const filled = fillApp({ ...app, inputs: [{ ...steps, name: "constructor", default: undefined, isRequired: true }] }, {});
     expect(filled).toMatchObject({ ok: false, problems: [{ code: "missing" }] });
@@ -90,6 +102,23 @@ describe("an app's definition", () => {
       "outputs.0.node",
     ]);
   });
+});
+
+it("has the workflow's own values for defaults where nothing need be given, and needs a value where they do not fit", () => {
+  const key = input("api_key", "4", { kind: "text", isLong: false });
+  const keyed = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
+  expect(appDefinitionSchema.parse({ ...app, graph: keyed, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
+  const size = input("cfg", "2", { kind: "choice", choices: [{ value: "a" }] });
+  const free = { ...picture, isRequired: false };
+  const { inputs } = appDefinitionSchema.parse({ ...app, inputs: [free, { ...steps, default: undefined }, seed, size] });
+  expect(inputs.map((one) => [one.name, one.default, one.isRequired])).toEqual([
+    ["picture", "old.png", false],
+    ["steps", 20, false],
+    ["seed", undefined, false],
+    ["cfg", undefined, true],
+  ]);
+  const filled = fillApp({ inputs: inputs.slice(0, 3), graph }, {}, () => 0);
+  expect(filled).toMatchObject({ ok: true, values: { picture: "old.png", steps: 20 } });
 });
 
 describe("an app begun from a workflow", () => {
