@@ -10,7 +10,8 @@ export async function generateMetadata(): Promise<Metadata> {
 
 /** The end of a tab in which a member signed in again: the tab that waits for it goes on. */
 export default async function ConfirmedPage() {
-  await requireViewer();
+  // Whatever their role: whoever waits for it may run apps only.
+  await requireViewer({ isFrame: true });
   const t = await getTranslations("auth.confirmed");
   const frame = await getTranslations("frame");
   return (

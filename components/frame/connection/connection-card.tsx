@@ -11,6 +11,7 @@ import { type ConnectionView } from "@/lib/contract/console";
 import { useConnection } from "./connection-context";
 import { connectionTone } from "./connection-status";
 import { useConnectionStatus } from "../counts-context";
+import { useRunsAppsOnly } from "../member-context";
 import { useKeyNote } from "./use-key-note";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
@@ -24,11 +25,14 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const current = connections.find(({ id }) => id === currentId);
   const statusOf = useConnectionStatus();
   const keyNote = useKeyNote();
+  const runsAppsOnly = useRunsAppsOnly();
   const [isOpen, setOpen] = useState(false);
   if (!current) {
+    const name = <Name name={t("none")} note={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
+    if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{name}</p>;
     return (
       <Link href="/settings" className={cn(cardStyle, className)}>
-        <Name name={t("none")} note={t("noneHint")} dot="bg-off" />
+        {name}
       </Link>
     );
   }

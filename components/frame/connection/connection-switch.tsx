@@ -8,6 +8,7 @@ import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
 import { connectionTone } from "./connection-status";
 import { useConnectionStatus } from "../counts-context";
+import { useRunsAppsOnly } from "../member-context";
 import { useKeyNote } from "./use-key-note";
 import { FailureMessage } from "../failure/failure-message";
 import { useSwitchConnection } from "./use-switch-connection";
@@ -20,6 +21,7 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
   const switchTo = useSwitchConnection();
   const statusOf = useConnectionStatus();
   const keyNote = useKeyNote();
+  const runsAppsOnly = useRunsAppsOnly();
   const [refusal, setRefusal] = useState<Refusal>();
   const [busyId, setBusyId] = useState<string>();
 
@@ -37,9 +39,11 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
       onClose={onClose}
       title={t("title")}
       actions={
-        <Link href="/settings" onClick={onClose} className={buttonStyle()}>
-          {t("manage")}
-        </Link>
+        runsAppsOnly ? undefined : (
+          <Link href="/settings" onClick={onClose} className={buttonStyle()}>
+            {t("manage")}
+          </Link>
+        )
       }
     >
       <ul className="flex flex-col gap-1">

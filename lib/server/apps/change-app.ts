@@ -4,7 +4,6 @@
 import "server-only";
 import {
   type AppAccess,
-  type AppCard,
   type AppDefinition,
   type AppFile,
   APP_FILE_FORMAT,
@@ -25,7 +24,7 @@ import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection, openConnection } from "../connections/access";
 import { MOST_APPS, type StoredApp } from "../store/apps";
-import { askerOf, noApp, toCard } from "./open-app";
+import { askerOf, cardsFor, noApp } from "./open-app";
 import { type z } from "zod";
 
 const outdated = refusal("CONFLICT", "The app was changed by somebody else meanwhile. Reload it and try again.");
@@ -40,12 +39,12 @@ export async function listApps(
   const { apps } = composition().store;
   const asker = askerOf(viewer);
   const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
-  const [found, tags] = await Promise.all([
+  const [toCard, found, tags] = await Promise.all([
+    cardsFor(viewer),
     apps.list(asker, connection.value.id, { words, ...filter }),
     apps.tags(asker, connection.value.id),
   ]);
-  const cards: AppCard[] = found.apps.map((app) => toCard(viewer, app));
-  return ok({ apps: cards, tags, ...(found.next !== undefined && { next: found.next }) });
+  return ok({ apps: found.apps.map(toCard), tags, ...(found.next !== undefined && { next: found.next }) });
 }
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };

@@ -6,6 +6,7 @@ import { type AppCard, type AppView } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { readReadOnly } from "../auth/read-only";
 import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";
 import { idOf } from "../bff/console-route";
@@ -43,16 +44,20 @@ export function seesWorkflows({ role }: Viewer): boolean {
   return hasRole(role, "viewer");
 }
 
-export function toCard(viewer: Viewer, app: StoredCard): AppCard {
-  const { id, title, text, tags, cover, maker, access, version, updatedAt, isFavourite } = app;
-  const canEdit = mayEdit(viewer, app);
-  return { id, title, text, tags, hasCover: cover !== undefined, maker, access, version, updatedAt, isFavourite, canEdit, canRun: true };
+/** Of what apps may be shown to the member. */
+export async function cardsFor(viewer: Viewer): Promise<(app: StoredCard) => AppCard> {
+  const canRun = !(await readReadOnly());
+  return (app) => {
+    const { id, title, text, tags, cover, maker, access, version, updatedAt, isFavourite } = app;
+    const canEdit = mayEdit(viewer, app);
+    return { id, title, text, tags, hasCover: cover !== undefined, maker, access, version, updatedAt, isFavourite, canEdit, canRun };
+  };
 }
 
 export async function toView(viewer: Viewer, app: StoredApp): Promise<AppView> {
   const [last] = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: 1 });
   const { graph: _graph, editor: _editor, ...definition } = app.definition;
-  const card = toCard(viewer, app);
+  const card = (await cardsFor(viewer))(app);
   return {
     ...card,
     connectionId: app.connectionId,

@@ -9,7 +9,7 @@ import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
-import { inPlace, placeOf } from "@/lib/shared/place";
+import { placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
 import { readPlace } from "../embed/sessions";
 import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId } from "./embed-viewer";
@@ -89,7 +89,7 @@ export function signOutAt({ credential }: Viewer): string | null | undefined {
 }
 
 /** Of whoever runs apps only: every other page leads to the apps. */
-const runnerPages = /^\/(apps|settings\/(account|tokens))([/?]|$)/;
+const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 
 /** For pages and, with `isFrame`, for what is around them, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
 export async function requireViewer({ isFrame = false } = {}): Promise<PageViewer> {
@@ -99,20 +99,13 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
   const place = readPlace(sent);
   // The host page is asked for a ticket there, which leads back.
   if (place && !viewer) return redirect(`${place.path}/start?from=${encodeURIComponent(placeOf(page)?.rest ?? "")}`);
-  if (viewer?.credential.kind === "embed" && !isFrame && !mayShow(viewer.credential, page)) return notFound();
-  if (viewer && !isFrame && !hasRole(viewer.role, "viewer") && !isForRunners(placeOf(page)?.rest ?? page))
-    return viewer.credential.kind === "embed" ? notFound() : redirect("/apps");
   if (viewer && viewer.credential.kind !== "token") {
-    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(placeOf(page)?.rest ?? page)) return redirect(inPlace("/apps"));
+    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(placeOf(page)?.rest ?? page))
+      return redirect(`${place?.path ?? ""}/apps`);
+    if (!isFrame && viewer.credential.kind === "embed" && !mayShow(viewer.credential, page)) return notFound();
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };
   }
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
-}
-
-/** Whoever runs apps only has these pages, and finds nothing behind the others. */
-function isForRunners(page: string): boolean {
-  const path = page.split(/[?#]/)[0] ?? "";
-  return ["/apps", "/settings/account", "/settings/tokens"].some((one) => path === one || path.startsWith(`${one}/`));
 }

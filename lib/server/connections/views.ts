@@ -1,7 +1,8 @@
-// Connections as they may be shown: with a fingerprint, without a key.
+// Connections as they may be shown: with a fingerprint, without a key; to whoever runs apps only without address and fingerprint.
 
 import "server-only";
 import { type ConnectionView } from "@/lib/contract/console";
+import { hasRole } from "@/lib/contract/roles";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Connection } from "../store/connections";
@@ -16,7 +17,13 @@ export async function listConnectionViews(viewer: Viewer, meant?: string): Promi
     findVisible(viewer, undefined),
   ]);
   const current = chosen?.ok ? chosen.value.id : usual.ok ? usual.value.id : undefined;
-  return Promise.all(connections.map((connection) => toConnectionView(connection, connection.id === current)));
+  const views = await Promise.all(connections.map((connection) => toConnectionView(connection, connection.id === current)));
+  return hasRole(viewer.role, "viewer") ? views : views.map(withoutAddress);
+}
+
+/** For whoever runs apps only: by name, as no more than where they run. */
+function withoutAddress({ accountUrl: _account, fingerprint: _fingerprint, seenBy: _seenBy, ...view }: ConnectionView): ConnectionView {
+  return { ...view, baseUrl: "" };
 }
 
 export async function toConnectionView(connection: Connection, current: boolean): Promise<ConnectionView> {

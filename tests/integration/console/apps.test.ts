@@ -281,6 +281,19 @@ describe("an app's file", () => {
   });
 });
 
+test("while the console is read-only an app says that it cannot be run, alone and in the list", async () => {
+  const app = await world.make();
+  const { harness } = world;
+  const canRun = async () => [
+    (await world.ask(`/api/apps/${app.id}`, { as: "runner" })).body.app.canRun,
+    (await world.ask("/api/apps?connection=embedded", { as: "runner" })).body.apps[0].canRun,
+  ];
+  expect(await canRun()).toEqual([true, true]);
+  await harness.console.store.settings.add("readOnly", JSON.stringify({ since: harness.console.now(), by: "owner" }));
+  expect(await canRun()).toEqual([false, false]);
+  await harness.console.store.settings.remove("readOnly");
+});
+
 test("what was done with apps is in the audit log", async () => {
   const app = await world.make({ definition: { ...definition, title: "Told of" } });
   await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" });

@@ -123,5 +123,10 @@ test("a service that is down is a value that says so, and the frame stands all t
   const frame = await getFrame(viewer, down);
   expect([frame.connection?.id, frame.connections.length]).toEqual([down, 2]);
   expect((await getFrame(viewer, "unknown")).connection?.id).toBe("embedded");
+  // Whoever runs apps only is told where by name.
+  for (const view of (await getFrame(harness.viewerOf("runner"), down)).connections) {
+    expect(view).toMatchObject({ id: expect.any(String), name: expect.any(String), baseUrl: "" });
+    for (const field of ["fingerprint", "accountUrl", "seenBy"]) expect(view).not.toHaveProperty(field);
+  }
   expect(await listConnections(viewer)).toMatchObject({ ok: true, value: [{ id: "embedded", current: true, hasKey: true }, { id: down }] });
 });
