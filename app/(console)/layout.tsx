@@ -28,6 +28,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
         session={{ origin: viewer.credential.origin, leftMs: viewer.credential.leftMs }}
         connections={connections}
         currentId={connection?.id}
+        readOnly={viewer.readOnly}
       >
         {content}
         {beside}

@@ -3,8 +3,9 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { toCurrent } from "@/components/frame/connection/current-connection";
 import { CountsProvider } from "@/components/frame/counts-context";
 import { MemberProvider } from "@/components/frame/member-context";
+import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Toasts } from "@/components/ui/toasts";
-import { type ConnectionView } from "@/lib/contract/console";
+import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/roles";
 import { type EmbeddedSession, HostBridge } from "./host-bridge";
 
@@ -13,16 +14,18 @@ type EmbedShellProps = {
   session: EmbeddedSession;
   connections: readonly ConnectionView[];
   currentId?: string;
+  readOnly?: ReadOnlyView;
   children: ReactNode;
 };
 
-/** What every embedded page has instead of the frame: nothing to see, and the talk with the page around it. */
-export function EmbedShell({ role, session, connections, currentId, children }: EmbedShellProps) {
+/** What every embedded page has instead of the frame: nothing to see but why nothing can be changed, and the talk with the page around it. */
+export function EmbedShell({ role, session, connections, currentId, readOnly, children }: EmbedShellProps) {
   return (
-    <MemberProvider role={role}>
+    <MemberProvider role={role} isReadOnly={readOnly !== undefined}>
       <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
         <CountsProvider>
           <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
+            {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
             {children}
           </main>
         </CountsProvider>

@@ -44,7 +44,7 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
 
   if (isAlone) {
     const signIn = (
-      <a href={outsidePath(to)} className={buttonStyle()}>
+      <a href={outsidePath(isEmbedAddress(from) ? from : "/")} className={buttonStyle()}>
         {t("alone.signIn")}
       </a>
     );

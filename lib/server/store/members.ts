@@ -52,7 +52,10 @@ export function createMemberStore(database: Database) {
 
     create: (member: NewMember) => insertMember(database, member),
 
-    /** Whom a host page knows under `sub`, as it calls them now. Always of the same id: who comes again after they were removed is who they were. */
+    /**
+     * Whom a host page knows under `sub`, as it calls them now. Always of the same id: who comes again after they were removed is who they were,
+     * but for guests from before migration 0029, whose ids were made at random: they keep those until they are removed.
+     */
     async guest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
       // No address: none that somebody types is like it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;

@@ -1,0 +1,31 @@
+// What a person sees of embedded pages that is no page of its own.
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, expect, it } from "vitest";
+import { EmbedShell } from "@/components/embed/embed-shell";
+import { StartScreen } from "@/components/embed/start-screen";
+import { renderInApp } from "../components/render";
+
+afterEach(cleanup);
+
+const origin = "https://app.example.com";
+
+it.each([
+  ["/jobs?status=failed", "/jobs?status=failed"],
+  // The choosing of an asset is for host pages alone: the console has no such page.
+  ["/choose", "/"],
+  ["/nowhere", "/"],
+])("a tab of %s leads whoever is no part of a host page to %s of the console", (from, href) => {
+  renderInApp(<StartScreen origins={[origin]} from={from} ended={undefined} />);
+  expect(screen.getByRole("link", { name: "Sign in to Lightdesk" }).getAttribute("href")).toBe(href);
+});
+
+it("a page says that the console is read-only, who made it so and why", () => {
+  const readOnly = { since: Date.now(), by: "Ada", note: "The disk is being changed." };
+  renderInApp(
+    <EmbedShell role="operator" readOnly={readOnly} session={{ origin, leftMs: 600_000 }} connections={[]}>
+      <h1>Jobs</h1>
+    </EmbedShell>,
+  );
+  const said = screen.getAllByRole("status").map(({ textContent }) => textContent);
+  expect(said).toContainEqual(expect.stringMatching(/read-only.*Ada.*The disk is being changed\./));
+});
