@@ -20,7 +20,7 @@ import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
-import { addressOf, isProxy } from "@/lib/server/trusted-proxies";
+import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { buildFolder } from "./build-folder.mjs";
@@ -41,7 +41,8 @@ async function main(): Promise<void> {
   const isPage = (path: string) => !isApi(path);
   const places = createPlaces();
   const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
-  const sockets = createEventSockets((request) => admit(request, asked), { addressOf: (request) => addressOf(request, asked.proxies) });
+  const addressOf = addressReader(asked.proxies, () => runningComposition()?.log);
+  const sockets = createEventSockets((request) => admit(request, asked, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) =>
     places.answerAt(request, () => answerRequest(request, response)),
@@ -52,7 +53,7 @@ async function main(): Promise<void> {
     request.url = keepDots(request.url ?? "/");
     // Below a path the host is others' too: what they speak is not for the console to say.
     if (isSecure(asked.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
-    request.headers[ADDRESS_HEADER] = addressOf(request, asked.proxies);
+    request.headers[ADDRESS_HEADER] = addressOf(request);
     handle(request, response).catch((error: unknown) => {
       process.stderr.write(`a request broke: ${explain(error)}\n`);
       response.destroy();
@@ -97,10 +98,10 @@ async function main(): Promise<void> {
 }
 
 /** The composition may be there before it can be asked. */
-async function admit(request: IncomingMessage, env: Env): Promise<FeedAdmission> {
+async function admit(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
   const refused = takeVouched(request, env.proxySignIn);
   if (refused) return { ok: false, refused };
-  request.headers[ADDRESS_HEADER] = addressOf(request, env.proxies);
+  request.headers[ADDRESS_HEADER] = address;
   const admitListener = keptAdmission();
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
 }

@@ -67,8 +67,12 @@ export function readSignInSettings(
   return { oidc, passwordSignIn };
 }
 
+export function oidcSetting(id: string, key: string): string {
+  return `LIGHTDESK_OIDC_${id.toUpperCase().replaceAll("-", "_")}_${key}`;
+}
+
 function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
-  const nameOf = (key: string) => `LIGHTDESK_OIDC_${id.toUpperCase().replaceAll("-", "_")}_${key}`;
+  const nameOf = (key: string) => oidcSetting(id, key);
   const of = <T>(key: string, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
   const needed = <T>(key: string, value: T | undefined): T =>
     value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);

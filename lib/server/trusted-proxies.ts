@@ -7,6 +7,7 @@ import { type IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { z } from "zod";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
+import { type Log } from "./log";
 
 /** `most`: how many there are in a row; only the nearest has to be of `from` where it is a number that was given. */
 export type Proxies = { from: ReturnType<typeof networks>; most: number | undefined };
@@ -19,7 +20,17 @@ export const networkList = z
   .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
 
 /** A number trusts this machine and its networks: whoever comes from the internet is no proxy then. */
-const near = networks("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128", "fc00::/7", "fe80::/10");
+const near = networks(
+  "127.0.0.0/8",
+  "10.0.0.0/8",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "100.64.0.0/10",
+  "169.254.0.0/16",
+  "::1/128",
+  "fc00::/7",
+  "fe80::/10",
+);
 
 export const proxiesSchema = z.union([
   z.literal("0").transform(() => undefined),
@@ -38,7 +49,26 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
   return proxies !== undefined && isInNetworks(address, proxies.from);
 }
 
-export function addressOf({ headers, socket }: Asking, proxies: Proxies | undefined): string {
+/** Of whom a request is. The log says once that a proxy seems to stand where none is trusted: all who come through it count as one. */
+export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: Asking) => string {
+  let isSaid = false;
+  return (asking) => {
+    const { headers, socket } = asking;
+    const from = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
+    if (!isSaid && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(from, proxies)) {
+      const here = log();
+      isSaid = here !== undefined;
+      here?.warn({ address: from }, untrusted(from));
+    }
+    return addressOf(asking, proxies);
+  };
+}
+
+function untrusted(from: string): string {
+  return `X-Forwarded-For is not read: it came from ${from}, which LIGHTDESK_TRUST_PROXY does not trust. If that is your reverse proxy, set LIGHTDESK_TRUST_PROXY=${from}, with your other proxies behind commas.`;
+}
+
+function addressOf({ headers, socket }: Asking, proxies: Proxies | undefined): string {
   let address = socket.remoteAddress ?? "unknown";
   const written = String(headers["x-forwarded-for"] ?? "").split(",");
   for (let passed = 0; written.length > 0 && passed < (proxies?.most ?? Infinity); passed += 1) {

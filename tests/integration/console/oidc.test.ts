@@ -226,6 +226,7 @@ test("a member without a password keeps the last way in, and an old sign-in of t
   const url = new URL(await ida.begin("acme", { purpose: "confirm" }));
   expect(JSON.parse(url.searchParams.get("claims") ?? "{}")).toEqual({ id_token: { auth_time: { essential: true } } });
   expect(await ida.finish("acme", acme.visit(url.href))).toBe("undated");
+  expect(harness.log()).toContain("LIGHTDESK_OIDC_ACME_UNDATED=1");
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
   acme.bend({ claims: { sub: "ida", email: "ida@example.com", auth_time: Math.floor(now / 1000) } });
   expect(await ida.signIn("acme", acme, { purpose: "confirm" })).toBe("/jobs");

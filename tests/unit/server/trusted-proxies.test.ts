@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { readEnv } from "@/lib/server/env";
-import { addressOf } from "@/lib/server/trusted-proxies";
+import { addressReader } from "@/lib/server/trusted-proxies";
 
-const of = (setting: string | undefined, from: string, forwarded?: string) => {
+const readerOf = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
   const { proxies } = readEnv(setting === undefined ? {} : { LIGHTDESK_TRUST_PROXY: setting }, "/root");
-  return addressOf({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } }, proxies);
+  const addressOf = addressReader(proxies, () => ({ warn }));
+  return (from: string, forwarded?: string) => addressOf({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
 };
+const of = (setting: string | undefined, from: string, forwarded?: string) => readerOf(setting)(from, forwarded);
 const client = "203.0.113.7";
 
 test.each<[string | undefined, string, string | undefined, string]>([
@@ -16,6 +18,7 @@ test.each<[string | undefined, string, string | undefined, string]>([
   ["1", "127.0.0.1", client, client],
   ["1", "::ffff:10.0.0.5", `198.51.100.1, ${client}`, client],
   ["1", "fd00::5", "2001:db8::7", "2001:db8::7"],
+  ["1", "100.64.0.9", client, client],
   ["1", "127.0.0.1", undefined, "127.0.0.1"],
   // Whoever reaches the port past it, from the internet.
   ["1", "198.51.100.99", client, "198.51.100.99"],
@@ -40,4 +43,21 @@ test.each<[string | undefined, string, string | undefined, string]>([
 
 test.each(["proxy.local", "10.0.0.0/33", "10", "-1", "10.0.0.1,"])("LIGHTDESK_TRUST_PROXY=%s stops a start", (setting) => {
   expect(() => of(setting, "10.0.0.5")).toThrow(/^LIGHTDESK_TRUST_PROXY must be/);
+});
+
+test.each<[string, string]>([
+  ["1", "198.51.100.99"],
+  ["10.0.0.5", "10.0.0.6"],
+])("with LIGHTDESK_TRUST_PROXY=%s what %s forwards is not believed, which the log says once, and what to write", (setting, from) => {
+  const said: string[] = [];
+  const addressOf = readerOf(setting, (_fields, message) => void said.push(message));
+  expect([addressOf(from), addressOf("10.0.0.5", client), said]).toEqual([from, client, []]);
+  expect([addressOf(from, client), addressOf(from, client)]).toEqual([from, from]);
+  expect(said).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
+});
+
+test("where no proxy is said to be, nothing is said of what is forwarded", () => {
+  const said: string[] = [];
+  readerOf("0", (_fields, message) => void said.push(message))("198.51.100.99", client);
+  expect(said).toEqual([]);
 });

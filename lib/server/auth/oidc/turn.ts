@@ -5,7 +5,7 @@ import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/oidc";
 import { composition } from "@/lib/server/composition";
-import { type OidcProvider } from "@/lib/server/oidc-settings";
+import { type OidcProvider, oidcSetting } from "@/lib/server/oidc-settings";
 import { type Admitted, admit, type Refused } from "./admit";
 import { type Asked, type Purpose } from "./asked";
 import { type Claims, readPerson } from "./claims";
@@ -42,7 +42,11 @@ export function createTurn(provider: OidcProvider, found: Discovered, asked: Ask
       const { purpose, at } = asked;
       // Asked with max_age, a provider has to say when they signed in (OpenID Connect Core, 3.1.2.1).
       if (purpose.kind === "confirm" && person.signedInAt === undefined && !provider.isUndated) {
-        refused = { shown: "undated", cause: "the provider does not say when they signed in (auth_time)" };
+        const setting = `${oidcSetting(provider.id, "UNDATED")}=1`;
+        refused = {
+          shown: "undated",
+          cause: `the provider does not say when they signed in (auth_time); where it cannot, ${setting} takes it at its word`,
+        };
         return false;
       }
       if (purpose.kind === "confirm" && person.signedInAt !== undefined && person.signedInAt < at - SLACK_MS) {
