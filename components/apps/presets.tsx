@@ -11,7 +11,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { usePoll } from "@/lib/browser/use-poll";
 import { type AppInput, type AppPreset } from "@/lib/contract/apps/app";
-import { type FieldValues, toSend, usualValues, valuesFrom } from "./app-values";
+import { type FieldValues, toSend, valuesFrom } from "./app-values";
 import { appApi } from "./apps-address";
 
 type PresetsAnswer = { presets: AppPreset[] };
@@ -36,7 +36,7 @@ export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
   const presets = poll.value ?? [];
   if (inputs.length === 0) return null;
   function choose(chosen: string) {
-    if (chosen === USUAL) return onFill(usualValues(inputs));
+    if (chosen === USUAL) return onFill({});
     if (chosen === LAST) return last && onFill(last);
     const preset = presets.find(({ id }) => id === chosen);
     if (preset) onFill(valuesFrom(inputs, preset.inputs));
