@@ -3,6 +3,8 @@
 // Source: the editor's own reading, as interface notes on its format describe it (docs/decisions/0045-files-of-the-editor.md).
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
+import { own } from "../json/own";
+import { type ObjectInfo } from "../schemas/object-info";
 
 /** `widget`: the name of the widget that it belongs to, where the file names one. */
 export type Slot = { name: string; widget?: string; type: string; link?: string; hasWidget: boolean };
@@ -15,9 +17,10 @@ export type EditorNode = {
   outputs: readonly { name: string; type: string }[];
   values: readonly unknown[] | JsonObject;
   properties: JsonObject;
-  /** The very object in the file that holds its values, and from which of them on. */
+  /** The object in the file that holds its values. */
   raw: JsonObject;
-  firstValue?: number;
+  /** Of a group node the outside holds those that have a place here. */
+  outside?: { raw: JsonObject; places: ReadonlyMap<number, number> };
 };
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
 /** `raw`: the object in the file, for what only a drawing needs. */
@@ -34,10 +37,11 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
   return isObject(value) && Array.isArray(value.nodes);
 }
 
-export function readEditorFile(file: JsonObject & { nodes: unknown[] }): EditorFile {
+/** `info`: without it old names of classes are taken for the new ones. */
+export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: ObjectInfo = {}): EditorFile {
   const extra = objectOf(file.extra);
-  const net = readNet(file);
-  const read = definitionsIn(file).map((one) => ({ id: idText(one.id) ?? "", ...readNet(one), ...readPorts(one) }));
+  const net = readNet(file, info);
+  const read = definitionsIn(file).map((one) => ({ id: idText(one.id) ?? "", ...readNet(one, info), ...readPorts(one) }));
   return {
     ...net,
     definitions: new Map(uniqueIds(file, net, read).map(({ id, ...definition }) => [id, definition])),
@@ -46,14 +50,23 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }): EditorF
   };
 }
 
-export function readNode(value: unknown): EditorNode[] {
+/** Classes that the editor calls by another name on opening. */
+const newNames = new Map([
+  ["T2IAdapterLoader", "ControlNetLoader"],
+  ["ConditioningAverage ", "ConditioningAverage"],
+  ["SDV_img2vid_Conditioning", "SVD_img2vid_Conditioning"],
+  ["Load3DAnimation", "Load3D"],
+  ["Preview3DAnimation", "Preview3D"],
+]);
+
+export function readNode(value: unknown, info: ObjectInfo): EditorNode[] {
   const node = objectOf(value);
   const id = idText(node?.id);
   if (!node || id === undefined || typeof node.type !== "string") return [];
   return [
     {
       id,
-      type: node.type,
+      type: own(info, node.type) ? node.type : (newNames.get(node.type) ?? node.type),
       mode: numberOf(node.mode) ?? 0,
       ...(typeof node.title === "string" && node.title !== "" && { title: node.title }),
       inputs: listOf(node.inputs).flatMap(readSlot),
@@ -65,8 +78,12 @@ export function readNode(value: unknown): EditorNode[] {
   ];
 }
 
-function readNet(net: JsonObject): Net {
-  return { nodes: listOf(net.nodes).flatMap((node) => readNode(node)), links: new Map(listOf(net.links).flatMap(readLink)), raw: net };
+function readNet(net: JsonObject, info: ObjectInfo): Net {
+  return {
+    nodes: listOf(net.nodes).flatMap((node) => readNode(node, info)),
+    links: new Map(listOf(net.links).flatMap(readLink)),
+    raw: net,
+  };
 }
 
 function readSlot(value: unknown): Slot[] {
@@ -74,16 +91,24 @@ function readSlot(value: unknown): Slot[] {
   if (!slot) return [];
   const widget = objectOf(slot.widget);
   const link = idText(slot.link);
-  const own = textIn(slot, "name");
+  const ownName = textIn(slot, "name");
   const ofWidget = textIn(widget, "name");
-  const names = { name: own === "" ? ofWidget : own, ...(ofWidget !== "" && { widget: ofWidget }) };
+  const names = { name: ownName === "" ? ofWidget : ownName, ...(ofWidget !== "" && { widget: ofWidget }) };
   return [{ ...names, type: typeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
 }
 
 /** By its own name, else by that of its widget: the first may be a label. Of several the one at the same place among them. */
-export function slotNamed(slots: readonly Slot[], name: string, at = 0): Slot | undefined {
-  const named = slots.filter((slot) => slot.name === name);
-  return named[at] ?? named[0] ?? slots.find(({ widget }) => widget === name);
+export function slotFinder(slots: readonly Slot[]): (name: string, at?: number) => Slot | undefined {
+  const named = new Map<string, Slot[]>();
+  const ofWidgets = new Map<string, Slot>();
+  for (const slot of slots) {
+    const { name, widget } = slot;
+    const others = named.get(name);
+    if (others) others.push(slot);
+    else named.set(name, [slot]);
+    if (widget !== undefined && !ofWidgets.has(widget)) ofWidgets.set(widget, slot);
+  }
+  return (name, at = 0) => named.get(name)?.[at] ?? named.get(name)?.[0] ?? ofWidgets.get(name);
 }
 
 function readLink(value: unknown): [string, EditorLink][] {
@@ -108,8 +133,8 @@ function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" |
 
 /** Definitions inside definitions stand beside the others. */
 function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
-  const own = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
-  return depth > 5 ? own : own.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
+  const listed = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
+  return depth > 5 ? listed : listed.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
 }
 
 /** The editor's own bound: numbers beyond it are no ids to count on from. */

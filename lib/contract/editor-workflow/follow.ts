@@ -2,12 +2,12 @@
 // Guarantees: never throws, ends on loops; a node that is not sent is never an answer.
 // Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
 
-import { type ObjectInfo } from "../schemas/object-info";
-import { isObject } from "../json/json";
+import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { isObject, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf, typeOf } from "../nodes/input-spec";
-import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot, slotNamed } from "./file";
-import { type Home, homeOf, socketsOf, widgetsOf } from "./values";
+import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot, slotFinder } from "./file";
+import { type Home, homeOf, socketsOf, type Widget, widgetsOf } from "./values";
 
 export const MUTED = 2;
 export const BYPASSED = 4;
@@ -15,6 +15,8 @@ const REROUTE = "Reroute";
 const PRIMITIVE = "PrimitiveNode";
 const notes = new Set(["Note", "MarkdownNote"]);
 const DEEPEST = 200;
+/** Places of a bypassed node that are compared by lists of types. */
+const MOST_TRIED = 1_000;
 
 /** A net as one use of it has it; `use` is the node outside that stands for it. */
 export type Scope = { path: string; net: Net; byId: ReadonlyMap<string, EditorNode>; use?: Use };
@@ -32,6 +34,7 @@ export type Following = {
   /** What was found before, by the node's id in the graph: a file may lead to one node by very many ways. */
   places: Map<string, readonly Slot[]>;
   promoted: Map<string, Source>;
+  widgets: Map<EditorNode, readonly Widget[]>;
   /** What is written over the widgets that a PrimitiveNode leads to. */
   primitiveValue: (node: EditorNode) => unknown;
 };
@@ -66,21 +69,23 @@ export function placesOf(place: Place, following: Following): readonly Slot[] {
   return made;
 }
 
-function makePlaces(place: Place, { info, inside }: Following): readonly Slot[] {
+function makePlaces(place: Place, following: Following): readonly Slot[] {
   const { node } = place;
+  const { info, inside } = following;
   const within = inside(place);
   if (within) {
+    const inFile = slotFinder(within.use.inputs);
     const seen = new Map<string, number>();
     return within.definition.inputs.map(({ name, type }) => {
       const at = seen.get(name) ?? 0;
       seen.set(name, at + 1);
-      return { name, type, hasWidget: false, ...linkOf(slotNamed(within.use.inputs, name, at)) };
+      return { name, type, hasWidget: false, ...linkOf(inFile(name, at)) };
     });
   }
-  const inFile = (name: string) => slotNamed(node.inputs, name);
+  const inFile = slotFinder(node.inputs);
   const known = own(info, node.type);
   if (!known) return node.inputs;
-  const widgets = widgetsOf(node, known);
+  const widgets = widgetsIn(node, known, following);
   const sockets = socketsOf(known, widgets).flatMap(({ name, raw }): Slot[] => {
     if (typeOf(raw) === "COMFY_AUTOGROW_V3") return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
     const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (inFile(name)?.type ?? "*") : typeOf(raw);
@@ -92,6 +97,47 @@ function makePlaces(place: Place, { info, inside }: Following): readonly Slot[] 
   const listed = [...sockets, ...ofWidgets];
   const names = new Set(listed.map(({ name }) => name));
   return [...listed, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
+}
+
+function widgetsIn(node: EditorNode, info: NodeInfo, { widgets }: Following): readonly Widget[] {
+  const made = widgets.get(node) ?? widgetsOf(node, info);
+  widgets.set(node, made);
+  return made;
+}
+
+/** What is asked of one thing again and again, made once. */
+function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
+  const known = new WeakMap<Of, { made: Made }>();
+  return (of) => {
+    const entry = known.get(of) ?? { made: make(of) };
+    known.set(of, entry);
+    return entry.made;
+  };
+}
+
+/** Links inside by the outer input they begin at, the nodes they lead to, and the links that end at each outer output. */
+const edgesOf = once(({ links, nodes, outputs }: Definition) => {
+  const begun = new Map<number, string[]>();
+  const ends = new Map<number, string>();
+  for (const [id, { origin, originSlot, target, targetSlot }] of links) {
+    if (origin === INSIDE_START) begun.set(originSlot, begun.get(originSlot) ?? []);
+    if (origin === INSIDE_START) begun.get(originSlot)?.push(id);
+    if (target === INSIDE_END && !ends.has(targetSlot)) ends.set(targetSlot, id);
+  }
+  outputs.forEach((port, slot) => {
+    const named = port.links.find((id) => links.has(id));
+    if (named !== undefined) ends.set(slot, named);
+  });
+  const targets = new Map<string, EditorNode>();
+  for (const node of nodes) for (const { link } of node.inputs) if (link !== undefined && !targets.has(link)) targets.set(link, node);
+  return { begun, ends, targets };
+});
+
+const placeByLink = once((places: readonly Slot[]) => firstPlaces(places, ({ link }) => link));
+const placeByType = once((places: readonly Slot[]) => firstPlaces(places, ({ type }) => type));
+
+function firstPlaces(places: readonly Slot[], keyOf: (place: Slot) => string | undefined): ReadonlyMap<string | undefined, number> {
+  return new Map(places.map((place, at) => [keyOf(place), at] as const).reverse());
 }
 
 function linkOf(slot: Slot | undefined): { link?: string } {
@@ -133,17 +179,11 @@ function output(place: Place, slot: number, way: Way, following: Following): Sou
   if (node.type === REROUTE) return input(place, node.inputs[0] ?? noSlot, onward, following);
   const within = following.inside(place);
   if (!within) return { kind: "output", id: idIn(scope, node), slot };
-  const port = within.definition.outputs[slot];
-  const end = port?.links.find((id) => within.definition.links.has(id)) ?? endOf(within.definition, slot);
+  const end = edgesOf(within.definition).ends.get(slot);
   return end === undefined ? nothing : input(within, { ...noSlot, link: end }, onward, following);
 }
 
 const noSlot: Slot = { name: "", type: "*", hasWidget: false };
-
-function endOf({ links }: Definition, slot: number): string | undefined {
-  for (const [id, { target, targetSlot }] of links) if (target === INSIDE_END && targetSlot === slot) return id;
-  return undefined;
-}
 
 function bypassed(place: Place, slot: number, way: Way, following: Following): Source {
   const places = placesOf(place, following);
@@ -158,8 +198,7 @@ function bypassSlot(places: readonly Slot[], slot: number, type: string, outType
   const fitsBoth = (place: Slot) => fits(place.type, outType) && fits(place.type, type);
   const same = places[slot];
   if (same && fitsBoth(same)) return slot;
-  const exact = places.findIndex((place) => place.type === type);
-  return exact >= 0 ? exact : places.findIndex(fitsBoth);
+  return placeByType(places).get(type) ?? places.slice(0, MOST_TRIED).findIndex(fitsBoth);
 }
 
 function outputType(place: Place, slot: number, { info, inside }: Following): string {
@@ -197,21 +236,22 @@ function promoted(use: Use, inner: Scope, slot: number, following: Following): S
 function findPromoted(use: Use, inner: Scope, slot: number, following: Following): Source {
   const port = use.definition.inputs[slot];
   const held = valueOfUse(use.node, port?.name ?? "");
-  const begun = [...use.definition.links].flatMap(([id, link]) => (link.origin === INSIDE_START && link.originSlot === slot ? [id] : []));
+  const { begun, targets } = edgesOf(use.definition);
+  const ids = new Set(begun.get(slot));
   // In the order that the input itself names.
-  for (const id of new Set([...(port?.links ?? []).filter((link) => begun.includes(link)), ...begun])) {
-    const node = inner.net.nodes.find(({ inputs }) => inputs.some(({ link }) => link === id));
+  for (const id of new Set([...(port?.links ?? []).filter((link) => ids.has(link)), ...ids])) {
+    const node = targets.get(id);
     if (!node) continue;
     const place = { scope: inner, node };
     const within = following.inside(place);
     const places = placesOf(place, following);
-    const at = places.findIndex(({ link }) => link === id);
+    const at = placeByLink(places).get(id) ?? -1;
     if (within && at >= 0) {
       const found = promoted({ ...place, definition: within.definition }, within.scope, at, following);
       if (found.kind === "value") return held ?? found;
     }
     const known = own(following.info, node.type);
-    const widget = known && widgetsOf(node, known).find(({ name }) => name === places[at]?.name);
+    const widget = known && widgetsIn(node, known, following).find(({ name }) => name === places[at]?.name);
     if (widget) {
       const value = widget.value ?? settingsOf(widget.raw).default;
       return held ?? { kind: "value", value, home: homeOf(node, widget), isRaw: true };
@@ -220,10 +260,15 @@ function findPromoted(use: Use, inner: Scope, slot: number, following: Following
   return nothing;
 }
 
+/** Inputs that a use shows as widgets, by their place among its values. */
+const shownInputs = once(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<unknown, number> => {
+  const listed = listOf(typeof proxyWidgets === "string" ? parseJson(proxyWidgets) : proxyWidgets).map(listOf);
+  return new Map(listed.flatMap(([id, name], at) => (id === "-1" ? [[name, at] as const] : [])).reverse());
+});
+
 function valueOfUse(use: EditorNode, name: string): Source | undefined {
-  const { values, properties } = use;
-  const at = listOf(properties.proxyWidgets).findIndex((entry) => listOf(entry)[0] === "-1" && listOf(entry)[1] === name);
-  const value = at < 0 ? undefined : listOf(values)[at];
+  const at = shownInputs(use).get(name) ?? -1;
+  const value = listOf(use.values)[at];
   return value === undefined || value === null
     ? undefined
     : { kind: "value", value, home: homeOf(use, { key: at }), isRaw: true, isOfUse: true };

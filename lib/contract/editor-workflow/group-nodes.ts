@@ -17,7 +17,8 @@ import {
   readNode,
   type Slot,
 } from "./file";
-import { socketsOf, widgetsOf } from "./values";
+import { isNote } from "./follow";
+import { listed, socketsOf, widgetsOf } from "./values";
 
 const BEGINS = /^workflow[>/]/;
 
@@ -33,7 +34,7 @@ export function expandGroupNode(
 ): { use: EditorNode; definition: Definition } | undefined {
   const group = objectOf(own(groupNodes, use.type.replace(BEGINS, "")));
   if (!group) return undefined;
-  const bare = listOf(group.nodes).flatMap((node, at) => readNode({ ...objectOf(node), id: numberOf(objectOf(node)?.index) ?? at }));
+  const bare = listOf(group.nodes).flatMap((node, at) => readNode({ ...objectOf(node), id: numberOf(objectOf(node)?.index) ?? at }, info));
   const byId = new Map(bare.map((node) => [node.id, node]));
   const links = new Map<string, EditorLink>();
   const fed = new Map<string, string>();
@@ -46,23 +47,40 @@ export function expandGroupNode(
     links.set(String(at), { origin: from, originSlot: numberOf(originSlot) ?? 0, target: to, targetSlot: slot });
     fed.set(`${to} ${name ?? slot}`, String(at));
   }
+  const isFed = (node: EditorNode, name: string) => fed.has(`${node.id} ${name}`);
+  const made = new Set(bare.flatMap(({ id, inputs }) => inputs.flatMap(({ name, widget }) => (widget === name ? `${id} ${name}` : []))));
+  const isMadeInput = (node: EditorNode, name: string) => made.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
+  const begun = new Map<string, string>();
   const outerName = outerNames();
   const linkedOutside = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
-  const nodes = withOwnValues(bare, use, info).map((node) => {
-    const slots = placesOf(node, info).flatMap((slot): Slot[] => {
-      const link = fed.get(`${node.id} ${slot.name}`);
-      if (link !== undefined) return [{ ...slot, link }];
-      const name = outerName(node, slot.name);
-      // A widget is an input only where a person made it one outside.
-      if (slot.hasWidget && !linkedOutside.has(name)) return [];
-      const id = `in ${inputs.length}`;
-      links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
-      inputs.push({ name, type: slot.type, links: [id] });
-      return [{ ...slot, link: id }];
-    });
-    return { ...node, inputs: slots };
-  });
+  const places = bare.map((node) => ({ node, slots: placesOf(node, info) }));
+  // Widgets that were made inputs inside come behind all others.
+  for (const isLast of [false, true]) {
+    for (const { node, slots } of places) {
+      for (const { name, type, hasWidget } of slots) {
+        if (isFed(node, name) || (hasWidget && isMadeInput(node, name)) !== isLast) continue;
+        const outer = outerName(node, name);
+        // A widget is an input only where a person made it one outside.
+        if (hasWidget && !linkedOutside.has(outer)) continue;
+        const id = `in ${inputs.length}`;
+        links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
+        inputs.push({ name: outer, type, links: [id] });
+        begun.set(`${node.id} ${name}`, id);
+      }
+    }
+  }
+  const valued = withValuesOf(use, bare, info, (node, name) =>
+    isMadeInput(node, name) ? (isFed(node, name) ? "inside" : "last") : "first",
+  );
+  const nodes = valued.map((node, at) => ({
+    ...node,
+    inputs: (places[at]?.slots ?? []).flatMap((slot): Slot[] => {
+      const key = `${node.id} ${slot.name}`;
+      const link = fed.get(key) ?? begun.get(key);
+      return link === undefined ? [] : [{ ...slot, link }];
+    }),
+  }));
   const outputs = outputsOf(nodes, info, group, links);
   return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs, raw: group } };
 }
@@ -89,18 +107,51 @@ function outerNames(): (node: EditorNode, name: string) => string {
   };
 }
 
-/** The use holds the values of all inner nodes in their order. */
-function withOwnValues(nodes: readonly EditorNode[], use: EditorNode, info: ObjectInfo): EditorNode[] {
-  const values = listOf(use.values);
-  let at = 0;
-  return nodes.map((node) => {
-    const known = own(info, node.type);
-    const count = known ? listOf(node.values).length || widgetsOf(node, known).length : listOf(node.values).length;
-    const firstValue = at;
-    const given = values.slice(at, at + count);
-    at += count;
-    return given.length === count && count > 0 ? { ...node, values: given, raw: use.raw, firstValue } : node;
+type Order = "first" | "last" | "inside";
+
+/**
+ * The use holds the values of all inner nodes in their order, those of widgets that were made inputs behind all others. What a link inside
+ * feeds has no value outside, nor has a note: these keep their own.
+ */
+function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order) {
+  const given = listOf(use.values);
+  const all = nodes.map((node) => {
+    const values = [...listOf(node.values)];
+    return { node, values, places: new Map<number, number>(), orders: ordersOf({ ...node, values }, info, orderOf) };
   });
+  let next = 0;
+  for (const order of ["first", "last"]) {
+    for (const { values, places, orders } of all) {
+      for (const [at, one] of orders.entries()) {
+        if (one !== order) continue;
+        if (next < given.length) {
+          values[at] = given[next];
+          places.set(at, next);
+        }
+        next += 1;
+      }
+    }
+  }
+  return all.map(({ node, values, places }): EditorNode =>
+    places.size === 0 ? node : { ...node, values, outside: { raw: use.raw, places } },
+  );
+}
+
+/** Of each value of a node, with those that belong to no input behind the one they belong to. */
+function ordersOf(node: EditorNode, info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order): Order[] {
+  const values = listOf(node.values);
+  const known = own(info, node.type);
+  if (!known) return values.map(() => (isNote(node) ? "inside" : "first"));
+  const widgets = widgetsOf(node, known);
+  const last = widgets.at(-1);
+  const count = values.length || (last ? Number(last.key) + listed(last).length : 0);
+  const orders = Array.from({ length: count }, (): Order => "first");
+  for (const [at, widget] of widgets.entries()) {
+    const from = Number(widget.key);
+    const to = Math.min(from + listed(widget).length, Number(widgets[at + 1]?.key ?? count));
+    orders.fill(orderOf(node, widget.name), from, to);
+  }
+  return orders;
 }
 
 function outputsOf(nodes: readonly EditorNode[], info: ObjectInfo, group: JsonObject, links: Map<string, EditorLink>): Port[] {

@@ -2,7 +2,7 @@
 // Guarantees: pure; never throws, whatever the file holds; bounded in nodes; whole numbers keep every digit.
 // Must never: invent a link or a class; what cannot be known is a problem, and the rest is there.
 
-import { type JsonObject, objectOf, parseJson } from "../json/json";
+import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
 import { workflowLimits } from "../read-workflow";
@@ -10,11 +10,11 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
-import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, type Net, readEditorFile } from "./file";
+import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, type Following, idIn, isNeverSent, isRunning, type Place, placesOf, type Scope } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { type EditorProblem } from "./problems";
-import { findWidget, problemOf, sentValue } from "./sent-values";
+import { problemOf, sentValue, widgetFinder } from "./sent-values";
 import { isSameJson, keptInputs } from "./kept-inputs";
 import { type Home, homeOf, widgetsOf } from "./values";
 
@@ -29,7 +29,7 @@ type Options = { fill?: Filling | false };
 
 const DEEPEST = 50;
 /** Definitions use one another: what a short file stands for may have no end. */
-const MOST_EXPANDED = 100_000;
+const MOST_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `editorJson`: the file, parsed or as text (then whole numbers beyond 2^53 keep their digits). */
@@ -37,7 +37,7 @@ export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, optio
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
   if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] };
   const { fill = { at: new Date(), draw: 0 } } = options;
-  const { graph, problems, rawTexts } = convert(readEditorFile(parsed), objectInfo, fill);
+  const { graph, problems, rawTexts } = convert(readEditorFile(parsed, objectInfo), objectInfo, fill);
   return { graph, problems, rawTexts };
 }
 
@@ -47,8 +47,8 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
-  const following: Following = { info, inside, primitiveValue, places: new Map(), promoted: new Map() };
-  /** Nodes and links of all uses that were looked into. */
+  const following: Following = { info, inside, primitiveValue, places: new Map(), promoted: new Map(), widgets: new Map() };
+  /** Parts of all uses that were looked into. */
   let expanded = 0;
   let visited = 0;
 
@@ -59,11 +59,12 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   }
 
   function opened({ scope, node }: Place): ReturnType<Following["inside"]> {
+    if (expanded > MOST_EXPANDED) return undefined;
     const path = `${idIn(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
     if (!definition || path.split(":").length > DEEPEST) return undefined;
-    expanded += definition.nodes.length + definition.links.size;
+    expanded += sizeOf(definition);
     if (expanded > MOST_EXPANDED) return undefined;
     const use = group?.use ?? node;
     return { definition, use, scope: { path, net: definition, byId: byId(definition.nodes), use: { scope, node: use, definition } } };
@@ -75,8 +76,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     return isReplaced && fill ? withReplacements(value, fill.at, widgetOf) : value;
   }
 
-  const nets: readonly Net[] = [file, ...file.definitions.values()];
-  const widgetOf = (name: string, widget: string) => findWidget(nets, info, name, widget);
+  const widgetOf = widgetFinder(file, info);
 
   function send(scope: Scope): void {
     for (const node of scope.net.nodes) {
@@ -92,7 +92,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     const { node, scope } = place;
     const nodeId = idIn(scope, node);
     const known = own(info, node.type);
-    const inputs: JsonObject = known ? widgetInputs(node, nodeId, known) : { ...objectOf(node.values) };
+    const inputs = known ? widgetInputs(node, nodeId, known) : asSent(objectOf(node.values) ?? {});
     if (!known) problems.push(missing(node, nodeId));
     for (const slot of placesOf(place, following)) {
       if (slot.link === undefined) continue;
@@ -139,8 +139,21 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   return { graph: Object.fromEntries(nodes), problems, rawTexts, homes };
 }
 
+/** Nodes, links, places and values. */
+function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
+  const each = nodes.map(
+    (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
+  );
+  return each.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
+}
+
 function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {
   return new Map(nodes.map((node) => [node.id, node]));
+}
+
+/** Values by name of a class that is not there, none of them as a link. */
+function asSent(values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, sentValue(value, undefined, name) ?? value]));
 }
 
 /** SetNode and GetNode of one name belong together. */

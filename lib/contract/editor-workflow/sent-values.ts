@@ -8,7 +8,7 @@ import { isFileName } from "../nodes/fill-texts";
 import { readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { nearestOf } from "../nodes/nearest";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
-import { type EditorNode, listOf, type Net, slotNamed } from "./file";
+import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
 import { type EditorProblem } from "./problems";
 import { type Widget, widgetsOf } from "./values";
 
@@ -34,19 +34,57 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 
-/** What the first node of this name holds: by the name for texts, which a class other than a writer of files has by itself, else by title. */
-export function findWidget(nets: readonly Net[], info: ObjectInfo, name: string, widget: string): unknown {
-  const all = nets.flatMap((net) => net.nodes.map((node) => ({ net, node })));
-  const found = all.find(({ node }) => nameForTexts(node) === name) ?? all.find(({ node }) => titleOf(node, info) === name);
-  if (!found) return undefined;
-  const { net, node } = found;
+/** `primitives`: those beside it, by their ids. */
+type Found = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
+const DEEPEST = 50;
+
+/**
+ * What the first node of a name holds: by the name for texts, which a class other than a writer of files has by itself, else by title. Of a
+ * subgraph the nodes inside come before its use, and a definition without a use counts for nothing.
+ */
+export function widgetFinder(file: EditorFile, info: ObjectInfo): (name: string, widget: string) => unknown {
+  let index: { byName: Map<unknown, Found>; byTitle: Map<unknown, Found> } | undefined;
+
+  function indexed() {
+    const byName = new Map<unknown, Found>();
+    const byTitle = new Map<unknown, Found>();
+    const seen = new Set<Net>();
+    function add(net: Net, depth: number): void {
+      if (seen.has(net) || depth > DEEPEST) return;
+      seen.add(net);
+      const primitives = new Map(net.nodes.flatMap((node) => (node.type === "PrimitiveNode" ? [[node.id, node] as const] : [])));
+      for (const node of net.nodes) {
+        const definition = file.definitions.get(node.type);
+        if (definition) add(definition, depth + 1);
+        const found = { net, primitives, node };
+        const [name, title] = [nameForTexts(node), titleOf(node, info)];
+        if (!byName.has(name)) byName.set(name, found);
+        if (!byTitle.has(title)) byTitle.set(title, found);
+      }
+    }
+    add(file, 0);
+    return { byName, byTitle };
+  }
+
+  return (name, widget) => {
+    index ??= indexed();
+    const found = index.byName.get(name) ?? index.byTitle.get(name);
+    if (found) found.values ??= shownValues(found, info);
+    return found?.values?.get(widget);
+  };
+}
+
+/** A primitive writes its value over that of the widget before anything is sent. */
+function shownValues({ node, net, primitives }: Found, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const known = own(info, node.type);
-  if (!known) return widget === "value" ? firstValue(node) : undefined;
-  const held = widgetsOf(node, known).find((one) => one.name === widget);
-  const link = net.links.get(slotNamed(node.inputs, widget)?.link ?? "");
-  // A primitive writes its value over that of the widget before anything is sent.
-  const primitive = link && net.nodes.find(({ id, type }) => id === link.origin && type === "PrimitiveNode");
-  return held && ((primitive && firstValue(primitive)) ?? held.value ?? defaultOf(held.raw));
+  if (!known) return new Map([["value", firstValue(node)]]);
+  const slotOf = slotFinder(node.inputs);
+  return new Map(
+    widgetsOf(node, known).map(({ name, value, raw }) => {
+      const primitive = primitives.get(net.links.get(slotOf(name)?.link ?? "")?.origin ?? "");
+      return [name, (primitive && firstValue(primitive)) ?? value ?? defaultOf(raw)];
+    }),
+  );
 }
 
 function firstValue({ values }: EditorNode): unknown {

@@ -38,7 +38,7 @@ function hasWidget(raw: unknown): boolean {
 export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
   const inputs = orderedInputs(info);
   const { values } = node;
-  if (isObject(values)) return byName(inputs, values, 0);
+  if (isObject(values)) return byName(inputs, values, 0).map((widget) => corrected(node, widget));
   const places = placesOfValues(inputs, values);
   const [filtered, bare] = [true, false].map((hasFilters) => {
     let at = 0;
@@ -68,8 +68,9 @@ export function listedAtEnd(info: NodeInfo): unknown[] {
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
-export function homeOf({ raw, firstValue = 0 }: EditorNode, { key }: Pick<Widget, "key">): Home {
-  return { node: raw, key: typeof key === "number" ? key + firstValue : key };
+export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): Home {
+  const place = typeof key === "number" ? outside?.places.get(key) : undefined;
+  return outside && place !== undefined ? { node: outside.raw, key: place } : { node: raw, key };
 }
 
 /** The sockets that are declared, in order: those that a choice brings along behind it. A list that grows is named without its places. */

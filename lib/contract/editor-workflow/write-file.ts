@@ -43,7 +43,10 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       const linkId = links.length + 1;
       links.push([linkId, idOf(origin), slot, idOf(target), 0, type]);
       const slots = outputs.get(origin) ?? new Map<number, number[]>();
-      outputs.set(origin, slots.set(slot, [...(slots.get(slot) ?? []), linkId]));
+      outputs.set(origin, slots);
+      const others = slots.get(slot);
+      if (others) others.push(linkId);
+      else slots.set(slot, [linkId]);
       return linkId;
     }
     inputs.forEach(({ link }, slot) => {
@@ -97,7 +100,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
 
 /** What reading the file back says otherwise is kept beside its node. */
 function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonObject })[] }, graph: Graph, info: ObjectInfo): NewFile {
-  const { graph: read } = convert(readEditorFile(file), info, false);
+  const { graph: read } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
     const [given, said] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
@@ -106,7 +109,7 @@ function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonOb
     );
     return kept.length === 0 ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(kept)) } };
   });
-  return { file: { ...file, nodes }, lost: ids.filter((id) => !Object.hasOwn(read, id)) };
+  return { file: { ...file, nodes }, lost: ids.filter((id) => own(read, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
 /** A wrapped list is the list, unless that would be a link. */

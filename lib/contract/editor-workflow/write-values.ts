@@ -28,7 +28,7 @@ type EditorJson = JsonObject & { nodes: unknown[] };
 export function writable(file: JsonObject, info: ObjectInfo): Writable {
   if (!isEditorFile(file)) return { problems: () => [], withValues: () => ({ file, unplaced: () => [] }) };
   let read: ReturnType<typeof convert> | undefined;
-  const before = () => (read ??= convert(readEditorFile(file), info, false));
+  const before = () => (read ??= convert(readEditorFile(file, info), info, false));
   return {
     problems: () => before().problems,
     withValues(graph) {
@@ -44,7 +44,7 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
       const written = changes.size === 0 ? file : withNodes(file, changes);
       return {
         file: written,
-        unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written), info, false).graph),
+        unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written, info), info, false).graph),
       };
     },
   };
@@ -89,7 +89,7 @@ export function listOfValues(
   inputs: Readonly<JsonObject>,
   held?: { node: JsonObject; values: readonly unknown[] },
 ): unknown[] {
-  const [node] = held ? readNode({ id: 0, ...held.node, widgets_values: held.values }) : [];
+  const [node] = held ? readNode({ id: 0, ...held.node, widgets_values: held.values }, {}) : [];
   const read = node ? widgetsOf(node, info) : [];
   const before = new Map(read.map((widget) => [widget.name, widget]));
   const stoodBehind = (widget: Widget) => {

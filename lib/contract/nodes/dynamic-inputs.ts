@@ -35,10 +35,12 @@ export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   return [...first, ...inOrder(optional, info?.input_order?.optional, false).filter(({ name }) => !seen.has(name))];
 }
 
-/** What a choice among inputs brings along when `key` is chosen. */
+/** What a choice among inputs brings along when `key` is chosen; null is the first choice, and nothing the usual one. */
 export function broughtBy(input: ClassInput, key: unknown): ClassInput[] {
   const options = optionsOf(input.raw);
-  const chosen = options.find((option) => option.key === (key ?? settingsOf(input.raw).default ?? options[0]?.key));
+  const usual = key === undefined ? settingsOf(input.raw).default : undefined;
+  const wanted = key ?? usual ?? options[0]?.key;
+  const chosen = options.find((option) => option.key === wanted);
   return chosen?.inputs ? named(chosen.inputs, `${input.name}.`) : [];
 }
 

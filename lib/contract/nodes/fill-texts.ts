@@ -23,11 +23,12 @@ export function isFileName({ class_type }: GraphNode, name: string): boolean {
 
 /** Only the texts that become others. */
 export function filledTexts(graph: Graph, catalogue: ObjectInfo | undefined, { at, draw }: Filling): FilledText[] {
+  const widgetOf = widgetFinder(graph);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
       const text = isFileName(node, name)
-        ? withReplacements(value, at, (named, widget) => widgetIn(graph, named, widget))
+        ? withReplacements(value, at, widgetOf)
         : isDynamicPrompt(node, name, catalogue)
           ? withChoices(value, `${draw} ${nodeId} ${name}`)
           : value;
@@ -57,10 +58,23 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
   return settingsOf(raw).dynamicPrompts ?? false;
 }
 
-function widgetIn(graph: Graph, named: string, widget: string): unknown {
-  const nodes = Object.values(graph);
-  const node = nodes.find((one) => one.class_type === named) ?? nodes.find((one) => one._meta?.title === named);
-  return node && own(node.inputs, widget);
+/** What the first node of a name holds: by its class, else by its title. */
+function widgetFinder(graph: Graph): (node: string, widget: string) => unknown {
+  let named: ReadonlyMap<string | undefined, GraphNode> | undefined;
+  return (name, widget) => {
+    named ??= byNames(graph);
+    const node = named.get(name);
+    return node && own(node.inputs, widget);
+  };
+}
+
+function byNames(graph: Graph): ReadonlyMap<string | undefined, GraphNode> {
+  const nodes = Object.values(graph).reverse();
+  const [titles, classes] = [
+    nodes.map((node) => [node._meta?.title, node] as const),
+    nodes.map((node) => [node.class_type, node] as const),
+  ];
+  return new Map([...titles, ...classes]);
 }
 
 /** `widgetOf`: what a node of this name holds; undefined and objects leave the text as it is. */
@@ -91,24 +105,35 @@ function dateText(format: string, at: Date): string {
 /** Comments go, of words in braces `seed` takes one, and a sign after a backslash is the sign itself. */
 export function withChoices(text: string, seed: string): string {
   const random = randomOf(seed);
-  const bare = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
-  let at = 0;
-  function run(isInside: boolean): string {
-    const options = [""];
-    const add = (more: string) => void (options[options.length - 1] += more);
-    for (; at < bare.length; at++) {
-      const sign = bare.charAt(at);
-      if (sign === "\\" && /[{}|\\]/.test(bare.charAt(at + 1))) add(bare.charAt(++at));
-      else if (sign === "{") {
-        at += 1;
-        add(run(true));
-      } else if (isInside && sign === "|") options.push("");
-      else if (isInside && sign === "}") break;
-      else add(sign);
-    }
-    return options[Math.floor(random() * options.length)] ?? "";
+  const bare = withoutComments(text);
+  /** What was begun, from the outside in: of each brace its options so far. */
+  const begun: string[][] = [];
+  let options = [""];
+  const add = (more: string) => void (options[options.length - 1] += more);
+  const end = () => {
+    const chosen = options[Math.floor(random() * options.length)] ?? "";
+    options = begun.pop() ?? [""];
+    add(chosen);
+  };
+  for (let at = 0; at < bare.length; at++) {
+    const sign = bare.charAt(at);
+    if (sign === "\\" && /[{}|\\]/.test(bare.charAt(at + 1))) add(bare.charAt(++at));
+    else if (sign === "{") {
+      begun.push(options);
+      options = [""];
+    } else if (begun.length > 0 && sign === "|") options.push("");
+    else if (begun.length > 0 && sign === "}") end();
+    else add(sign);
   }
-  return run(false);
+  while (begun.length > 0) end();
+  return options.join("");
+}
+
+/** A comment without an end is text, but for the rests of lines in it. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/.*/g, (comment) =>
+    comment.startsWith("//") || (comment.length > 3 && comment.endsWith("*/")) ? "" : comment.replace(/\/\/.*/g, ""),
+  );
 }
 
 /** Numbers from 0 to 1, of 53 bits, that a text decides (FNV-1a, then xorshift). */

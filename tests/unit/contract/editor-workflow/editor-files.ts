@@ -39,6 +39,24 @@ export const info = objectInfoSchema.parse({
   Prompt: { input: { required: { text: ["STRING", { dynamicPrompts: true }], plain: ["STRING", {}] } }, output: ["STRING"] },
   SaveImage: { input: { required: { images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] } }, output: [] },
   KSampler: { input: { required: { sampler_name: [["euler"], {}] } }, output: [] },
+  Branching: {
+    input: {
+      required: {
+        mode: [
+          "COMFY_DYNAMICCOMBO_V3",
+          {
+            default: "b",
+            options: [
+              { key: "a", inputs: { required: { x: ["INT", { default: 1 }] } } },
+              { key: "b", inputs: { required: { y: ["INT", { default: 2 }] } } },
+            ],
+          },
+        ],
+        last: ["INT", {}],
+      },
+    },
+    output: [],
+  },
   Chooser: {
     input: {
       required: {

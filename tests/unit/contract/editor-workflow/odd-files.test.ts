@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -16,7 +17,7 @@ const info = objectInfoSchema.parse(JSON.parse(text("object-info.json")));
 const files = readdirSync(folder).filter((name) => name.endsWith(".editor.json"));
 const codes = Object.keys(messages.editorNote);
 /** Told at the field, or before anything opens. */
-const elsewhere = ["value_not_listed", "not_an_editor_file", "too_many_nodes"];
+const elsewhere = ["value_not_listed", "missing_class", "not_an_editor_file", "too_many_nodes"];
 
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
@@ -81,4 +82,38 @@ test("very long and very deep files end", () => {
   expect(toApiWorkflow({ nodes: [wide], links: [] }, info).graph["1"]).toBeDefined();
   const deep = `{"nodes":[{"id":1,"type":"KSampler","widgets_values":${"[".repeat(5_000)}${"]".repeat(5_000)}}]}`;
   expect(() => toApiWorkflow(parseJson(deep), info)).not.toThrow();
+});
+
+const many = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
+
+test("a subgraph with very many inputs, each linked inside, is read in the time of its size", () => {
+  const most = 30_000;
+  const id = "11111111-1111-1111-1111-111111111111";
+  const inner = { id: 5, type: "Unheard", inputs: many(most, (at) => ({ name: `i${at}`, link: at })) };
+  const definition = {
+    id,
+    nodes: [inner],
+    inputs: many(most, (at) => ({ name: `p${at}`, type: "*", linkIds: [at] })),
+    links: many(most, (at) => ({ id: at, origin_id: -10, origin_slot: at, target_id: 5, target_slot: at })),
+  };
+  const use = {
+    id: 2,
+    type: id,
+    inputs: many(most, (at) => ({ name: `p${at}` })),
+    properties: { proxyWidgets: many(most, (at) => ["-1", `p${at}`]) },
+  };
+  const { graph } = toApiWorkflow({ nodes: [use], links: [], definitions: { subgraphs: [definition] } }, info);
+  expect(graph["2:5"]).toBeDefined();
+});
+
+test("a name for a file that names the same widget again and again is filled in at once", () => {
+  const count = 100_000;
+  const nodes = many(1_000, (id) => ({ id, type: "KSampler", title: "Named", widgets_values: many(100, () => 1) }));
+  const prefix = "%Named.seed%".repeat(count);
+  const writer = { id: 2_000, type: "SaveImage", properties: {}, widgets_values: [prefix] };
+  const { graph } = toApiWorkflow({ nodes: [...nodes, writer], links: [] }, info);
+  expect(graph["2000"]?.inputs.filename_prefix === "1".repeat(count)).toBe(true);
+  expect(
+    filledTexts({ ...graph, "2000": { class_type: "SaveImage", inputs: { filename_prefix: prefix } } }, info, { at: new Date(), draw: 0 }),
+  ).toHaveLength(1);
 });

@@ -120,6 +120,57 @@ test("a group node's inside is sent under its id, with the values that it holds"
   expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
 });
 
+const grouped = (outer: Partial<Given>, nodes: object[], links: unknown[]) => ({
+  ...net([
+    { id: 1, type: "Source" },
+    { id: 8, type: "workflow/both", ...outer },
+  ]),
+  extra: { groupNodes: { both: { nodes, links, external: [] } } },
+});
+
+test("a group node's use has no value of what a link inside feeds, nor of its control", () => {
+  const widget = (name: string) => ({ name, type: "INT", widget: { name } });
+  const nodes = [
+    { index: 0, type: "Source" },
+    { index: 1, type: "Seeded", inputs: [widget("seed")], widgets_values: [1, "fixed", 2] },
+    { index: 2, type: "Note", widgets_values: ["read me"] },
+    { index: 3, type: "Blur", widgets_values: [3] },
+  ];
+  const { graph } = convert(grouped({ values: [22, 33] }, nodes, [[0, 2, 1, 0, 1, "INT"]]));
+  expect(graph["8:1"]?.inputs).toEqual({ seed: ["8:0", 2], steps: 22 });
+  expect(graph["8:3"]?.inputs).toEqual({ radius: 33 });
+});
+
+test("what was made an input inside a group node comes behind all others, with its value and its name", () => {
+  const nodes = [
+    { index: 0, type: "Blur", inputs: [{ name: "radius", type: "INT", widget: { name: "radius" } }], widgets_values: [1] },
+    { index: 1, type: "Blur", title: "Second", widgets_values: [2] },
+  ];
+  expect(convert(grouped({ values: [22, 11] }, nodes, [])).graph).toMatchObject({
+    "8:0": { inputs: { radius: 11 } },
+    "8:1": { inputs: { radius: 22 } },
+  });
+  const linked = grouped({ values: [22, 11], in: { "Blur radius": [1, 2, "INT", true] } }, nodes, []);
+  expect(convert(linked).graph["8:0"]?.inputs).toEqual({ radius: ["1", 2] });
+});
+
+test("what a use shows may be named in a text", () => {
+  const { graph } = convert(using({ values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }));
+  expect(graph["2:5"]?.inputs.radius).toBe(31);
+});
+
+test("a file's name takes no value from a definition that nothing uses, and what is inside comes before its use", () => {
+  const named = (id: string, steps: number) => definition(id, [{ id: 5, type: "Seeded", title: "Named", values: [1, "fixed", steps] }]);
+  const writer = { id: 9, type: "SaveImage", values: ["%Named.steps%"], properties: {} };
+  const file = { ...net([writer]), definitions: { subgraphs: [named(INNER, 7)] } };
+  expect(convert(file).graph["9"]?.inputs.filename_prefix).toBe("%Named.steps%");
+  const used = {
+    ...net([writer, { id: 2, type: INNER, mode: 2, title: "Named" }]),
+    definitions: { subgraphs: [named(OUTER, 8), named(INNER, 7)] },
+  };
+  expect(convert(used).graph["9"]?.inputs.filename_prefix).toBe("7");
+});
+
 test("definitions that use one another without end, and ids beyond all counting, are bounded", () => {
   const ids = Array.from({ length: 24 }, (_, at) => `33333333-3333-4333-8333-${String(at).padStart(12, "0")}`);
   const nested = ids.map((id, at) => {

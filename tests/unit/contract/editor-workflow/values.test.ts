@@ -118,3 +118,51 @@ test("a file's name takes the value that a primitive writes over a widget", () =
   ];
   expect(inputsOf(net(nodes), "4")?.filename_prefix).toBe("640");
 });
+
+test("of values by name of a class that is not there none reads as a link", () => {
+  const { graph } = convert(
+    net([
+      { id: 1, type: "Unheard", values: { crop: ["2", 0], size: 3, none: null } },
+      { id: 2, type: "Source" },
+    ]),
+  );
+  expect(graph["1"]?.inputs).toEqual({ crop: { __value__: ["2", 0] }, size: 3, none: null });
+});
+
+test("null is the first of the choices that bring inputs, whatever the usual one is", () => {
+  expect(inputsOf(net([{ id: 1, type: "Branching", values: [null, 9, 8] }]), "1")).toEqual({ mode: "a", "mode.x": 9, last: 8 });
+  expect(inputsOf(net([{ id: 1, type: "Branching", values: [] }]), "1")).toEqual({ mode: "b", "mode.y": 2, last: 0 });
+});
+
+test("values by name lose an old beginning and a list that had not come, as those by place", () => {
+  expect(inputsOf(net([{ id: 1, type: "KSampler", values: { sampler_name: "sample_euler" } }]), "1")).toEqual({ sampler_name: "euler" });
+  expect(inputsOf(net([{ id: 1, type: "Listed", values: { from: "Loading...", kind: "two", size: 4 } }]), "1")).toEqual({
+    kind: "two",
+    size: 4,
+  });
+});
+
+test("a class by an old name is the one that the editor takes it for, unless the service has the old one", () => {
+  const old = net([{ id: 1, type: "T2IAdapterLoader", values: ["x"] }]);
+  const named = { input: { required: { control_net_name: ["STRING", {}] } }, output: [] };
+  expect(toApiWorkflow(old, { ControlNetLoader: named }).graph["1"]).toMatchObject({
+    class_type: "ControlNetLoader",
+    inputs: { control_net_name: "x" },
+  });
+  expect(toApiWorkflow(old, { ControlNetLoader: named, T2IAdapterLoader: named }).graph["1"]?.class_type).toBe("T2IAdapterLoader");
+  const others = ["ConditioningAverage ", "SDV_img2vid_Conditioning", "Load3DAnimation", "Preview3DAnimation"];
+  const { graph } = convert(net(others.map((type, at) => ({ id: at, type }))));
+  expect(Object.values(graph).map(({ class_type: type }) => type)).toEqual([
+    "ConditioningAverage",
+    "SVD_img2vid_Conditioning",
+    "Load3D",
+    "Preview3D",
+  ]);
+});
+
+test("a text with choices is filled in however deep its braces are", () => {
+  const values = ["{".repeat(20_000) + "a" + "}".repeat(20_000), "/* ".repeat(300_000)];
+  expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")?.text).toBe("a");
+  expect(inputsOf(net([{ id: 1, type: "Prompt", values: [values[1], ""] }]), "1")?.text === values[1]).toBe(true);
+  expect(inputsOf(net([{ id: 1, type: "Prompt", values: ["/* a // b", ""] }]), "1")?.text).toBe("/* a ");
+});
