@@ -13,6 +13,9 @@ const COLLAPSED = 160;
 const smallest = { width: 60, height: 10 };
 const largest = { width: 3_000, height: 6_000 };
 const FARTHEST = 200_000;
+const MOST_GROUPS = 1_000;
+/** Subgraphs in subgraphs, as the reading of the file has it. */
+const DEEPEST = 50;
 
 /** `at`: ids of the uses that lead there, from the outside in. */
 export type Inside = readonly string[];
@@ -20,7 +23,7 @@ export type Inside = readonly string[];
 /** Where a node of the graph is drawn: in which subgraph, and by which of its boxes. */
 export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: string } | undefined {
   if (file.nodes.some(({ id }) => id === nodeId)) return { inside: [], id: nodeId };
-  const parts = nodeId.split(":");
+  const parts = nodeId.split(":", DEEPEST);
   for (let at = parts.length - 1; at >= 0; at--) {
     const inside = parts.slice(0, at);
     if (netAt(file, inside)?.nodes.some(({ id }) => id === parts[at])) return { inside, id: parts.slice(0, at + 1).join(":") };
@@ -50,9 +53,9 @@ export function layoutEditorFile(file: EditorFile, inside: Inside): GraphLayout 
   const net = netAt(file, inside) ?? file;
   const prefix = inside.map((id) => `${id}:`).join("");
   const all = net.nodes.map((node) => placed(file, node, prefix));
-  const groups = listOf(net.raw.groups).flatMap(groupOf);
+  const groups = listOf(net.raw.groups).slice(0, MOST_GROUPS).flatMap(groupOf);
   const boxes = [...all, ...groups];
-  const [left, top] = [Math.min(...boxes.map(({ x }) => x), Infinity), Math.min(...boxes.map(({ y }) => y), Infinity)];
+  const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
   const moved = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });
   const nodes = new Map(all.map((node) => [node.id, moved(node)]));
   return {

@@ -63,3 +63,11 @@ test("whatever stands for a place or a size, everything has a finite one", () =>
     }),
   );
 });
+
+test("very many groups, and an id of very many parts, are drawn up to a bound", () => {
+  const groups = Array.from({ length: 300_000 }, (_, at) => ({ bounding: [at, 5, 10, 10] }));
+  const drawn = one({ pos: [100, 200] }, { groups });
+  expect(drawn.groups).toHaveLength(1_000);
+  expect(drawn.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
+  expect(boxOf(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
+});
