@@ -14,7 +14,7 @@ const edgeOfTone = {
   run: "border-run",
   wait: "border-l-wait",
   bad: "border-bad",
-  off: "border-dashed",
+  off: "",
   unknown: "",
 } as const;
 const inkOfTone = { ok: "text-ok", run: "text-run", wait: "text-wait", bad: "text-bad", off: "text-off", unknown: "text-ink-2" } as const;
@@ -37,6 +37,8 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
   const { look } = place;
   const title = node ? nodeName(node) : (look?.title ?? "");
   const tone = mark && toneOfState[mark.state];
+  const isLoud = tone === "bad" || tone === "run";
+  const isSubgraph = look?.kind === "subgraph";
   const rows =
     node && place.height > nodeSize.height + ROW ? literalsOf(node).slice(0, Math.floor((place.height - nodeSize.height) / ROW)) : [];
   const gist = node && rows.length === 0 && place.height >= nodeSize.height ? gistOf(node) : undefined;
@@ -53,10 +55,10 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
       className={cn(
         "absolute flex flex-col overflow-hidden rounded-md px-2.5 text-left",
         look && place.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
-        look?.kind === "note" ? "bg-wait-soft" : look?.mode ? "border-dashed bg-sunken" : "bg-surface hover:bg-sunken",
-        look?.kind === "subgraph" && "border-double border-[3px]",
-        tone === "bad" || tone === "run" ? "border-2" : "border border-line-strong",
-        (tone === "ok" || tone === "wait") && "border-l-[3px]",
+        look?.kind === "note" ? "bg-wait-soft" : look?.mode ? "bg-sunken" : "bg-surface hover:bg-sunken",
+        isSubgraph ? "border-[3px]" : isLoud ? "border-2" : tone === "ok" || tone === "wait" ? "border border-l-[3px]" : "border",
+        isSubgraph ? "border-double" : (look?.mode || tone === "off") && "border-dashed",
+        !isLoud && "border-line-strong",
         tone && edgeOfTone[tone],
         isSelected
           ? "outline-2 outline-offset-2 outline-solid outline-accent"
