@@ -69,10 +69,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     { scope: "worker" },
   ],
-  desk: async ({ sharedDesk: { desk, owner } }, provide) => {
+  desk: async ({ sharedDesk: { desk, owner, session } }, provide) => {
     await provide(desk);
+    await session();
     const { connections }: { connections: ConnectionView[] } = await (await owner.get(`${desk.url}/api/console/connections`)).json();
-    await stopJobs(owner, desk.url, { params: { connection: connections.find(({ embedded }) => embedded)?.id ?? "" } });
+    const embedded = connections.find((one) => one.embedded);
+    if (!embedded) throw new Error("The embedded connection is gone.");
+    await stopJobs(owner, desk.url, { params: { connection: embedded.id } });
+    // A new session begins at the connection that the member used last.
+    if (!embedded.current) expect((await owner.post(`${desk.url}/api/console/connections/${embedded.id}/use`)).ok()).toBe(true);
   },
   service: async ({ sharedService, request }, provide) => {
     await provide(sharedService);
