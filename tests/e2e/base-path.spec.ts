@@ -6,6 +6,7 @@ import { freePort } from "@/tests/support/free-port";
 import { startProxy } from "@/tests/support/proxy";
 import { type Desk, owner, startDesk } from "./support/desk";
 import { embedded, heard, startHostPage } from "./support/host-page";
+import { oidcSettings, signInThere, startOidcServer } from "./support/oidc-server";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 import { add, fresh, picked, tray } from "./support/ways-in";
@@ -24,12 +25,16 @@ test.beforeAll(async ({}, testInfo) => {
 /** `own`: past the proxy. `others`: what was asked outside the path. */
 type Below = { desk: Desk; origin: string; own: string; others: string[] };
 
-async function startBelow(isTakenOff: boolean, visit: (below: Below) => Promise<void>): Promise<void> {
+async function startBelow(
+  isTakenOff: boolean,
+  visit: (below: Below) => Promise<void>,
+  settings: Record<string, string> = {},
+): Promise<void> {
   const port = await freePort();
   const own = `http://127.0.0.1:${port}`;
   const proxy = await startProxy(() => own, { path: { name: PATH, isTakenOff } });
   const origin = `http://${proxy.host}`;
-  const desk = await startDesk({ PORT: String(port), LIGHTDESK_BASE_PATH: PATH, LIGHTDESK_PUBLIC_URL: origin });
+  const desk = await startDesk({ PORT: String(port), LIGHTDESK_BASE_PATH: PATH, LIGHTDESK_PUBLIC_URL: origin, ...settings });
   try {
     await visit({ desk, origin, own, others: proxy.others });
   } finally {
@@ -134,6 +139,29 @@ for (const isTakenOff of [false, true])
       expect(others).toEqual([]);
       expect(faults).toEqual([]);
     }));
+
+test("below a path a person signs in at a provider, and signing out ends it there too", async ({ page }) => {
+  const acme = await startOidcServer("acme", { ada: { email: "ada.lovelace@example.com", name: "Ada Lovelace" } });
+  await startBelow(
+    true,
+    async ({ desk, others }) => {
+      await setUpByLink(page, desk);
+      await page.context().clearCookies();
+      await page.goto(`${desk.url}/jobs?status=completed`);
+      await page.getByRole("button", { name: "Continue with Acme" }).click();
+      await signInThere(page, acme, "ada");
+      await expect(page).toHaveURL(`${desk.url}/jobs?status=completed`);
+      await expect(page.getByRole("link", { name: "Ada Lovelace, viewer" }).first()).toBeVisible();
+      await page.getByRole("button", { name: "Sign out" }).first().click();
+      await expect(page).toHaveURL(new RegExp(`^${acme.url}/session/end\\?`));
+      await page.getByRole("button", { name: "Yes, sign me out" }).click();
+      await expect(page).toHaveURL(new RegExp(`^${desk.url}/sign-in`));
+      expect(others).toEqual([]);
+    },
+    { LIGHTDESK_OIDC: "acme", ...oidcSettings("acme", acme, { DOMAINS: "example.com", SIGN_UP: "viewer" }) },
+  );
+  await acme.stop();
+});
 
 async function expectDrawn(page: Page): Promise<void> {
   const picture = page.getByRole("main").locator("img").first();
