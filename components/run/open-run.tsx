@@ -81,7 +81,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   }
   const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
 
-  const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts: opened.rawTexts });
+  const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts: opened.rawTexts, inFile });
 
   const refusedBy = !canRun || faults ? whyNot : undefined;
   /** True where nothing forbids a run; what forbids it is shown. */

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type FilledText, filledTexts, tellsTime } from "@/lib/contract/nodes/fill-texts";
+import { type FilledText, filledTexts, type Filling, tellsTime } from "@/lib/contract/nodes/fill-texts";
 import { type FormNode, withInputs } from "../form/form-model";
 import { newSeeds } from "../form/seeds";
+import { type InEditorFile } from "../workflow/use-editor-file";
 
 const TICK_MS = 1_000;
 
@@ -16,6 +17,8 @@ type Form = {
   info: ObjectInfo | undefined;
   isRandomised: (nodeId: string, name: string) => boolean;
   rawTexts?: readonly string[];
+  /** Its names are those that texts go by. */
+  inFile: InEditorFile | undefined;
 };
 
 const none: readonly string[] = [];
@@ -25,15 +28,19 @@ function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
 }
 
 /** What the next run sends otherwise than it is in the form: chosen before Run is pressed, so that what is shown is what is sent. */
-export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none }: Form) {
+export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none, inFile }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());
   // Of several copies each draws for itself.
   const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
-  const fill = useCallback(
-    (now: Graph, copy = 0) => withoutRaw(filledTexts(now, info, { at, draw: draw + copy }), rawTexts),
-    [info, at, draw, rawTexts],
+  const filledAt = useCallback(
+    (now: Graph, filling: Filling) => {
+      const widgetsOf = inFile && ((written: Graph) => inFile(written).widgetOf);
+      return withoutRaw(filledTexts(now, info, filling, widgetsOf), rawTexts);
+    },
+    [info, rawTexts, inFile],
   );
+  const fill = useCallback((now: Graph, copy = 0) => filledAt(now, { at, draw: draw + copy }), [filledAt, at, draw]);
   const seeds = useMemo(() => seedsOf(), [seedsOf]);
   const seeded = useMemo(() => withInputs(graph, seeds), [graph, seeds]);
   const filled = useMemo(() => fill(seeded), [fill, seeded]);
@@ -44,7 +51,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   const isTimed = tellsTime(graph);
   const tick = useEffectEvent(() => {
     const now = new Date();
-    const next = withoutRaw(filledTexts(seeded, info, { at: now, draw }), rawTexts);
+    const next = filledAt(seeded, { at: now, draw });
     if (next.some(({ text }, place) => text !== filled[place]?.text)) setAt(now);
   });
   useEffect(() => {

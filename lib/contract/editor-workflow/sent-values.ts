@@ -4,7 +4,7 @@
 import { own } from "../json/own";
 import { objectOf } from "../json/json";
 import { fallbackOf, orderedInputs } from "../nodes/dynamic-inputs";
-import { isFileName } from "../nodes/fill-texts";
+import { isFileName, type WidgetOf } from "../nodes/fill-texts";
 import { readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { nearestOf } from "../nodes/nearest";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
@@ -42,7 +42,7 @@ const DEEPEST = 50;
  * What the first node of a name holds: by the name for texts, which a class other than a writer of files has by itself, else by title. Of a
  * subgraph the nodes inside come before its use, and a definition without a use counts for nothing.
  */
-export function widgetFinder(file: EditorFile, info: ObjectInfo): (name: string, widget: string) => unknown {
+export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   let index: { byName: Map<unknown, Found>; byTitle: Map<unknown, Found> } | undefined;
 
   function indexed() {

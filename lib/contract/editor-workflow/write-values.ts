@@ -6,19 +6,20 @@ import { isLink } from "../graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
+import { type WidgetOf } from "../nodes/fill-texts";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { isSameJson } from "./kept-inputs";
 import { type EditorProblem } from "./problems";
-import { defaultOf } from "./sent-values";
+import { defaultOf, widgetFinder } from "./sent-values";
 import { type Home, listed, listedAtEnd, namedWidgets, type Widget, widgetsOf } from "./values";
 
 /** `input`: left out where one side has the whole node, or another class there. */
 type Unplaced = { nodeId: string; input?: string };
-/** `unplaced`: what the new file does not say as the graph does; found out when asked for. */
-export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[] };
+/** `unplaced`: what the new file does not say as the graph does; found out when asked for. `widgetOf`: of its nodes, by the editor's names. */
+export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
 /** `problems`: what the file says that cannot be run as it stands. */
 export type Writable = { problems: () => EditorProblem[]; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
@@ -26,7 +27,7 @@ type EditorJson = JsonObject & { nodes: unknown[] };
 
 /** Read once, however many graphs are written into it. */
 export function writable(file: JsonObject, info: ObjectInfo): Writable {
-  if (!isEditorFile(file)) return { problems: () => [], withValues: () => ({ file, unplaced: () => [] }) };
+  if (!isEditorFile(file)) return { problems: () => [], withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
   let read: ReturnType<typeof convert> | undefined;
   const before = () => (read ??= convert(readEditorFile(file, info), info, false));
   return {
@@ -42,9 +43,11 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
         }
       }
       const written = changes.size === 0 ? file : withNodes(file, changes);
+      let found: WidgetOf | undefined;
       return {
         file: written,
         unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written, info), info, false).graph),
+        widgetOf: (name, widget) => (found ??= widgetFinder(readEditorFile(written, info), info))(name, widget),
       };
     },
   };

@@ -9,6 +9,8 @@ import { own } from "../json/own";
 
 /** `draw`: another one chooses anew among the words in braces. */
 export type Filling = { at: Date; draw: number };
+/** What the node of a name holds. */
+export type WidgetOf = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
 
 export const FILE_NAME = "filename_prefix";
@@ -21,9 +23,15 @@ export function isFileName({ class_type }: GraphNode, name: string): boolean {
   return name === FILE_NAME && writers.has(class_type);
 }
 
-/** Only the texts that become others. */
-export function filledTexts(graph: Graph, catalogue: ObjectInfo | undefined, { at, draw }: Filling): FilledText[] {
-  const widgetOf = widgetFinder(graph);
+/** Only the texts that become others. `widgetsOf`: of the editor's file, which has names that a graph lacks; asked where a text names a node. */
+export function filledTexts(
+  graph: Graph,
+  catalogue: ObjectInfo | undefined,
+  { at, draw }: Filling,
+  widgetsOf: (graph: Graph) => WidgetOf = widgetsIn,
+): FilledText[] {
+  let found: WidgetOf | undefined;
+  const widgetOf: WidgetOf = (name, widget) => (found ??= widgetsOf(graph))(name, widget);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
@@ -59,26 +67,18 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
 }
 
 /** What the first node of a name holds: by its class, else by its title. */
-function widgetFinder(graph: Graph): (node: string, widget: string) => unknown {
-  let named: ReadonlyMap<string | undefined, GraphNode> | undefined;
-  return (name, widget) => {
-    named ??= byNames(graph);
-    const node = named.get(name);
-    return node && own(node.inputs, widget);
-  };
-}
-
-function byNames(graph: Graph): ReadonlyMap<string | undefined, GraphNode> {
+function widgetsIn(graph: Graph): WidgetOf {
   const nodes = Object.values(graph).reverse();
   const [titles, classes] = [
     nodes.map((node) => [node._meta?.title, node] as const),
     nodes.map((node) => [node.class_type, node] as const),
   ];
-  return new Map([...titles, ...classes]);
+  const named = new Map<string | undefined, GraphNode>([...titles, ...classes]);
+  return (name, widget) => own(named.get(name)?.inputs, widget);
 }
 
 /** `widgetOf`: what a node of this name holds; undefined and objects leave the text as it is. */
-export function withReplacements(value: string, at: Date, widgetOf: (node: string, widget: string) => unknown): string {
+export function withReplacements(value: string, at: Date, widgetOf: WidgetOf): string {
   return value.replace(/%([^%]+)%/g, (whole, text: string) => {
     const [first = "", second, ...more] = text.split(".");
     if (second === undefined || more.length > 0) return first.startsWith("date:") ? dateText(first.slice("date:".length), at) : whole;

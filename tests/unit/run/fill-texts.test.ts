@@ -1,5 +1,7 @@
 // Texts that are filled in on sending, as the family's editor does it.
 import { expect, test } from "vitest";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -36,4 +38,32 @@ test("what is sent is the graph with these texts and nothing else", () => {
   const texts = filledTexts(graph, catalogue, { at, draw: 1 });
   expect(withTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
   expect(withTexts(graph, [])).toBe(graph);
+});
+
+test("where there is a file of the editor its names count, and what is in the form", () => {
+  const info = objectInfoSchema.parse({
+    Sampler: { input: { required: { steps: ["INT", { default: 1 }] } }, output: [] },
+    SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } }, output: [] },
+  });
+  const sampler = (id: number, name: string, steps: number) => ({
+    id,
+    type: "Sampler",
+    properties: { "Node name for S&R": name },
+    widgets_values: [steps],
+  });
+  const text = "%Fine.steps%";
+  const file = {
+    nodes: [sampler(1, "Sampler", 5), sampler(2, "Fine", 6), { id: 3, type: "SaveImage", widgets_values: [text] }],
+    links: [],
+  };
+  const graph = {
+    "1": { class_type: "Sampler", inputs: { steps: 5 } },
+    "2": { class_type: "Sampler", inputs: { steps: 7 } },
+    "3": { class_type: "SaveImage", inputs: { filename_prefix: text } },
+  };
+  const { withValues } = writable(file, info);
+  expect(filledTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
+    { nodeId: "3", name: "filename_prefix", text: "7" },
+  ]);
+  expect(filledTexts(graph, info, { at, draw: 1 })).toEqual([]);
 });
