@@ -52,6 +52,8 @@ export type Composition = {
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
+  /** Where forms with files lie until they are sent on; emptied at each start. */
+  formsFolder: string;
   ready: Promise<void>;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };

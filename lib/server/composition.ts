@@ -5,6 +5,7 @@
 
 import "server-only";
 import { chmodSync, mkdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type DestinationStream } from "pino";
@@ -69,6 +70,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const silences = createSilences();
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
   const largeAnswers = createLargeAnswers(join(env.root, "dist", "answer-thread.mjs"), log);
+  const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now, largeAnswers);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
@@ -99,6 +101,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   });
 
   async function start(): Promise<void> {
+    await rm(formsFolder, { recursive: true, force: true });
     await store.migrate();
     await maskStoredNames(store, ring, log);
     ledger.sweep();
@@ -151,6 +154,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     ticketLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
+    formsFolder,
     ready,
     serviceKeys: () => running().keys,
     upstreamOptionsFor,

@@ -1,12 +1,11 @@
 // Files that are given to an app: taken in, measured against its limits, sent to its service by the upload that all others take, looked at again.
-// Guarantees: nothing is held whole in memory beyond a picture that is measured; whoever runs apps only names files that they, the app
+// Guarantees: no file is held whole in memory; a form that stops coming is not waited for; whoever runs apps only names files that they, the app
 // or the team's presets brought; what was taken in is gone from this machine when it was sent.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream, openAsBlob } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -29,15 +28,13 @@ import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { type StoredApp } from "../store/apps";
 import { pictureSize } from "../thumbnails/resize";
-import { readBytes } from "../upstream/streams";
 import { seesWorkflows } from "./open-app";
 
 /** Of a whole form: it lies on this machine's disk for a moment. */
 const MOST_BYTES = 512 * 1024 ** 2;
-const MOST_MEASURED = 256 * 1024 ** 2;
 const LONGEST_FIELD = 512 * 1024;
 
-export type TakenFile = { part: string; fileName: string; path: string; hash: string; bytes: number };
+export type TakenFile = { part: string; fileName: string; path: string; hash: string; bytes: number; pixels: number | undefined };
 export type TakenForm = { fields: ReadonlyMap<string, string>; files: readonly TakenFile[]; dispose(): Promise<void> };
 
 export function isForm(request: Request): boolean {
@@ -46,8 +43,7 @@ export function isForm(request: Request): boolean {
 
 /** The parts of a form, files on this machine's disk. Whoever gets it disposes of it. */
 export async function takeForm(request: Request): Promise<Result<TakenForm, Failure>> {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-app-"));
-  const dispose = () => rm(folder, { recursive: true, force: true });
+  const { folder, dispose } = await makeFolder();
   try {
     const taken = await readForm(request, folder);
     if (taken.ok) return ok({ ...taken.value, dispose });
@@ -57,12 +53,22 @@ export async function takeForm(request: Request): Promise<Result<TakenForm, Fail
     await dispose();
     // Which the one catch of all routes says.
     if (isFullDisk(error)) throw error;
+    if (error instanceof TooLate)
+      return failed(refusal("REQUEST_TIMEOUT", `Nothing came of the form for ${composition().env.service.requestTimeoutMs / 1000} s.`));
     if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MOST_BYTES} bytes.`));
     return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
 }
 
 class TooLarge extends Error {}
+class TooLate extends Error {}
+
+async function makeFolder(): Promise<{ folder: string; dispose(): Promise<void> }> {
+  const { formsFolder } = composition();
+  await mkdir(formsFolder, { recursive: true });
+  const folder = await mkdtemp(join(formsFolder, "form-"));
+  return { folder, dispose: () => rm(folder, { recursive: true, force: true }) };
+}
 
 async function readForm(request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
   const parser = openParser(request);
@@ -82,7 +88,10 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
       bytes += chunk.byteLength;
       hash.update(chunk);
     });
-    const written = pipeline(stream, createWriteStream(path)).then(() => ({ part, fileName, path, hash: hash.digest("hex"), bytes }));
+    const written = pipeline(stream, createWriteStream(path)).then(async () => {
+      const pixels = await pixelsOf(path);
+      return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
+    });
     // Its end is awaited below; without this an early one would end the process.
     written.catch(() => undefined);
     files.push(written);
@@ -96,13 +105,29 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
 }
 
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { requestTimeoutMs } = composition().env.service;
   const reader = body.getReader();
   let bytes = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    bytes += next.value.byteLength;
-    if (bytes > MOST_BYTES) throw new TooLarge();
-    yield next.value;
+  try {
+    for (;;) {
+      const next = await inTime(reader.read(), requestTimeoutMs);
+      if (next.done) return;
+      bytes += next.value.byteLength;
+      if (bytes > MOST_BYTES) throw new TooLarge();
+      yield next.value;
+    }
+  } finally {
+    reader.releaseLock();
   }
+}
+
+/** As for an upload: one that is slow and moves is never cut. */
+function inTime<T>(step: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate()), ms);
+  });
+  return Promise.race([step, late]).finally(() => clearTimeout(timer));
 }
 
 function openParser(request: Request) {
@@ -122,27 +147,21 @@ function openParser(request: Request) {
 }
 
 /** What the app's limits say of a file that was taken in. */
-export async function problemOfFile(app: StoredApp, input: AppInput, file: TakenFile): Promise<AppProblem | undefined> {
-  if (input.control.kind !== "picture") return undefined;
-  const { pictureBytes, picturePixels } = app.limits;
-  if (pictureBytes !== undefined && file.bytes > pictureBytes) return problemOf(input, "file_too_large", pictureBytes);
-  return picturePixels === undefined ? undefined : problemOfSize(app, input, await measured(file));
-}
-
-function problemOfSize(
+export function problemOfFile(
   { limits: { pictureBytes, picturePixels } }: StoredApp,
   input: AppInput,
-  { bytes, pixels }: { bytes: number; pixels: number | undefined },
+  { bytes, pixels }: Pick<TakenFile, "bytes" | "pixels">,
 ): AppProblem | undefined {
+  if (input.control.kind !== "picture") return undefined;
   if (pictureBytes !== undefined && bytes > pictureBytes) return problemOf(input, "file_too_large", pictureBytes);
   if (picturePixels === undefined) return undefined;
   if (pixels === undefined) return problemOf(input, "unreadable_file");
   return pixels > picturePixels ? problemOf(input, "too_many_pixels", picturePixels) : undefined;
 }
 
-async function measured({ path, bytes }: TakenFile): Promise<{ bytes: number; pixels: number | undefined }> {
-  const size = bytes <= MOST_MEASURED ? await pictureSize(await readFile(path)) : undefined;
-  return { bytes, pixels: size && size.width * size.height };
+async function pixelsOf(path: string): Promise<number | undefined> {
+  const size = await pictureSize(path);
+  return size && size.width * size.height;
 }
 
 /** Named pictures that are beyond the app's limits; one that was not given here before is looked at where it lies. */
@@ -154,7 +173,7 @@ export async function problemsOfNamed(access: Access, viewer: Viewer, app: Store
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
     const size = (await appKeeps.file(app.id, viewer.memberId, name)) ?? (await sizeThere(access, name));
-    const problem = size ? problemOfSize(app, input, size) : problemOf(input, "unreadable_file");
+    const problem = size ? problemOfFile(app, input, size) : problemOf(input, "unreadable_file");
     if (problem) problems.push(problem);
   }
   return problems;
@@ -163,10 +182,19 @@ export async function problemsOfNamed(access: Access, viewer: Viewer, app: Store
 async function sizeThere(access: Access, name: string): Promise<{ bytes: number; pixels: number | undefined } | undefined> {
   const opened = await access.upstream.forward(operations.view, { query: toFileRef(name) });
   if (!opened.ok || !opened.value.ok) return undefined;
-  const bytes = await readBytes(opened.value.body, MOST_MEASURED).catch(() => undefined);
-  if (!bytes) return undefined;
-  const size = await pictureSize(bytes);
-  return { bytes: bytes.byteLength, pixels: size && size.width * size.height };
+  const { body } = opened.value;
+  const { folder, dispose } = await makeFolder();
+  const path = join(folder, "picture");
+  try {
+    await pipeline(Readable.from(body ? chunksOf(body) : []), createWriteStream(path));
+    return { bytes: (await stat(path)).size, pixels: await pixelsOf(path) };
+  } catch (error) {
+    await body?.cancel().catch(() => undefined);
+    if (isFullDisk(error)) throw error;
+    return undefined;
+  } finally {
+    await dispose();
+  }
 }
 
 /** Whoever sees nothing but apps names no file by guessing. */
@@ -207,8 +235,8 @@ export async function sendFile(asked: Asked, app: StoredApp, file: TakenFile): P
   const read = imageUploadAnswerSchema.safeParse(await answer.value.json());
   if (!read.success) return failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read."));
   const name = toImageValue(read.data);
-  const { pixels } = await measured(file);
-  await composition().store.appKeeps.addFile(app.id, asked.viewer.memberId, { name, bytes: file.bytes, pixels });
+  const { bytes, pixels } = file;
+  await composition().store.appKeeps.addFile(app.id, asked.viewer.memberId, { name, bytes, pixels });
   return ok(name);
 }
 
@@ -224,7 +252,7 @@ export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<
     const wanted = fields.get("input");
     const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (wanted ?? name) === name);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
-    const problem = await problemOfFile(app, input, file);
+    const problem = problemOfFile(app, input, file);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
     return await sendFile(asked, app, file);
   } finally {

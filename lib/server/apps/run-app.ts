@@ -144,7 +144,7 @@ async function check({ viewer }: Asked, access: Access, app: StoredApp, { values
   for (const file of files) {
     const input = inputs.find(({ name, control }) => name === file.part && isFileKind(control.kind));
     const problem = input
-      ? await problemOfFile(app, input, file)
+      ? problemOfFile(app, input, file)
       : { input: file.part, label: inputs.find(({ name }) => name === file.part)?.label ?? file.part, code: "wrong_type" as const };
     if (problem) problems.push(problem);
   }

@@ -4,6 +4,7 @@
 // memory one is decoded at a time; what comes out does not move, says nothing of where it was taken and is small.
 
 import "server-only";
+import { open } from "node:fs/promises";
 import { fileTypeFromBuffer } from "file-type";
 import sharp, { type Metadata } from "sharp";
 import { createTurns } from "@/lib/shared/turns";
@@ -46,18 +47,28 @@ type Made = {
 /** `signal`: it is not waited for any more, and what is not begun is not drawn. */
 type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
-/** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not drawn, as of too many pixels. */
-/** Of a picture, in pixels; undefined for what is none. Nothing is decoded but its header. */
-export async function pictureSize(bytes: Uint8Array): Promise<{ width: number; height: number } | undefined> {
-  if (!(await isPicture(bytes.subarray(0, HEAD_BYTES)))) return undefined;
+/** Of a picture in a file, in pixels; undefined for what is none. Nothing is read but its header, and of others a few bytes. */
+export async function pictureSize(path: string): Promise<{ width: number; height: number } | undefined> {
+  if (!(await isPicture(await headOf(path)))) return undefined;
   try {
-    const { format, width, height } = await sharp(bytes, { limitInputPixels: false, pages: 1 }).metadata();
+    const { format, width, height } = await sharp(path, { limitInputPixels: false, pages: 1 }).metadata();
     return formats.has(format) ? { width, height } : undefined;
   } catch {
     return undefined;
   }
 }
 
+async function headOf(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(HEAD_BYTES) });
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not drawn, as of too many pixels. */
 export async function toThumbnail(bytes: Uint8Array, { edge, fit = "whole", signal }: Wanted): Promise<Made | "unreadable" | undefined> {
   try {
     // Asking the decoder what it is would have a drawing drawn up already.
