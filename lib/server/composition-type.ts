@@ -2,6 +2,7 @@
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/console";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./limits/attempt-limit";
@@ -52,6 +53,8 @@ export type Composition = {
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
+  /** Of services, as apps are run there; by connection and address, the oldest first. */
+  catalogues: Map<string, { info: ObjectInfo; atMs: number }>;
   /** Where forms with files lie until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;

@@ -154,6 +154,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     ticketLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
+    catalogues: new Map(),
     formsFolder,
     ready,
     serviceKeys: () => running().keys,

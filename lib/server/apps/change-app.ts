@@ -78,9 +78,17 @@ export async function updateApp(
     const kept = withoutKeys(definition, opened.value.apiKey);
     if (!kept.ok) return kept;
   }
+  if (changes.length === 0 && !changesAccess(app, access) && (!limits || writeExactJson(limits) === writeExactJson(app.limits)))
+    return ok(app);
   const change = { fromVersion: version, by: viewer.name, now: composition().now(), access, limits };
   const number = await composition().store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
   return number === undefined ? failed(outdated) : again(viewer, app.id);
+}
+
+function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
+  if (!access) return false;
+  const members = access.kind === "members" ? access.members : [];
+  return access.kind !== app.access || [...members].sort().join("\n") !== [...app.members].sort().join("\n");
 }
 
 /** A new version, equal to the old one. */

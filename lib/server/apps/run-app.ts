@@ -15,6 +15,7 @@ import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -29,6 +30,10 @@ import { filesNotTheirs, isForm, problemOfFile, problemsOfNamed, sendFile, type 
 import { refreshRun, submissionKey } from "./run-state";
 
 const DAY_MS = 24 * 60 * 60_000;
+const CATALOGUE_KEPT_MS = 60_000;
+const MOST_CATALOGUES = 3;
+/** So many runs are asked for at a time. */
+const SETTLED_AT_ONCE = 8;
 
 type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
 
@@ -201,8 +206,22 @@ const unreadable = "The service's answer names no job.";
 
 /** The editor's file with this run's values, as the editor sends it. Without the catalogue it would tell of others: then none goes along. */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
-  const info = await access.upstream.call(operations.getObjectInfo);
-  return info.ok ? writable(editor, info.value).withValues(graph).file : undefined;
+  const info = await catalogueOf(access);
+  return info && writable(editor, info).withValues(graph).file;
+}
+
+/** Megabytes, of which an app's runs need the same each time. */
+async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo | undefined> {
+  const { catalogues, now } = composition();
+  const key = `${connection.id} ${connection.baseUrl}`;
+  const kept = catalogues.get(key);
+  if (kept && now() - kept.atMs < CATALOGUE_KEPT_MS) return kept.info;
+  catalogues.delete(key);
+  const read = await upstream.call(operations.getObjectInfo);
+  if (!read.ok) return undefined;
+  catalogues.set(key, { info: read.value, atMs: now() });
+  for (const oldest of [...catalogues.keys()].slice(0, -MOST_CATALOGUES)) catalogues.delete(oldest);
+  return read.value;
 }
 
 /** The one way of the console: held secrets, the ledger, who ran it, and once for a key. */
@@ -227,7 +246,9 @@ async function submit(
 }
 
 async function settleMoving(access: Access, app: StoredApp): Promise<void> {
-  for (const run of await composition().store.appRuns.moving(app.id, access.viewer.memberId)) await refreshRun(access, app, run);
+  const moving = await composition().store.appRuns.moving(app.id, access.viewer.memberId);
+  for (let at = 0; at < moving.length; at += SETTLED_AT_ONCE)
+    await Promise.all(moving.slice(at, at + SETTLED_AT_ONCE).map((run) => refreshRun(access, app, run)));
 }
 
 async function limitReached(app: StoredApp, memberId: string, at: number): Promise<Failure> {

@@ -264,7 +264,12 @@ test("an app of an editor's file sends the file along with this run's values in 
   expect((await run(app, "as it is now")).status).toBe(202);
   const workflowOf = (at: number) => JSON.parse(sent()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
   expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
+  expect((await run(app, "soon after")).status).toBe(202);
+  expect(workflowOf(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
+  // The catalogue is megabytes, and is asked for once in a while.
+  expect(service.seen.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
+  now += 60_000;
   answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : usual(request, response));
   expect((await run(app, "another")).status).toBe(202);
-  expect(workflowOf(1)).toBeUndefined();
+  expect(workflowOf(2)).toBeUndefined();
 });

@@ -221,6 +221,10 @@ describe("versions", () => {
       version: 2,
       title: "Other",
     });
+    // What is the same again is no change, and not the newest either.
+    const { updatedAt } = (await world.ask(`/api/apps/${app.id}`, { as: "admin" })).body.app;
+    const same = { definition: { ...definition, title: "Other" }, access: { kind: "team" }, limits: {} };
+    expect((await change(2, same)).body.app).toMatchObject({ version: 2, updatedAt });
     // Who looked at the first one is told, and changes nothing.
     expect((await change(1, { definition })).status).toBe(409);
     const restored = await world.ask(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
