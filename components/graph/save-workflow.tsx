@@ -29,8 +29,8 @@ type SaveWorkflowProps = {
   size?: ButtonProps["size"];
 };
 
-/** `isUsual`: it came in this format. `unplaced`: what that has no place for, as a person knows it. */
-export type EditorFormat = { isUsual: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
+/** `isUsual`: it came in this format. `isAsItWas`: it goes into the file that it has. `unplaced`: what that has no place for, as a person knows it. */
+export type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Into the folder workflows of the user data on the service; a file that is there already is replaced only after a second press. */
 export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
@@ -147,7 +147,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
               <span>
                 {t(`format.${format}`)}
                 <span id={`${id}-${format}`} className="block text-sm text-ink-2">
-                  {t(format === "editor" ? (editor.isUsual ? "format.asItWas" : "format.laidOut") : "format.graphNote")}
+                  {t(format === "editor" ? (editor.isAsItWas ? "format.asItWas" : "format.laidOut") : "format.graphNote")}
                 </span>
               </span>
             </label>

@@ -41,7 +41,8 @@ export function RunHeader(props: RunHeaderProps) {
     props;
   const t = useTranslations("run");
   const { inFile, info } = props;
-  const editor = info && { isUsual: opened.rawTexts !== undefined, write: () => editorText(opened, info, inFile) };
+  const isUsual = opened.rawTexts !== undefined;
+  const editor = info && { isUsual, isAsItWas: inFile !== undefined, write: () => editorText(opened, info, inFile) };
   const graphText = () => storedText(opened.graph, withEditorFile(opened.extraData, opened.graph, inFile));
   async function download() {
     const text = editor?.isUsual ? (await editor.write()).text : graphText();

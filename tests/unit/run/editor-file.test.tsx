@@ -119,3 +119,20 @@ test("a graph of the API format is saved as one, or as a file that the editor op
   const { graph } = toApiWorkflow(saved[0]?.text, info);
   expect(comparable(graph, info)).toEqual(comparable(JSON.parse(pair("01-basic-image.api.json")), info));
 });
+
+test("what was run is saved into the drawing that it has, and where the two differ is told before", async () => {
+  savedFiles();
+  show(portsTo(undefined, { readCatalogue }));
+  const prompt = { ...JSON.parse(pair("01-basic-image.api.json")), "99": { class_type: "EmptyImage", inputs: {} } };
+  await drop(
+    "two.json",
+    JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: JSON.parse(pair("01-basic-image.editor.json")) } } }),
+  );
+  fireEvent.click(await screen.findByRole("button", { name: /^What was run/ }));
+  await screen.findAllByRole("button", { name: "Run" });
+  await screen.findByText(/Opened as it was run/);
+  press("Save");
+  expect(await screen.findByText(/as it was but for the values you changed/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("radio", { name: /^Editor file/ }));
+  expect(await screen.findByText("The editor file will not be the same as what is open here. It differs at #99.")).toBeTruthy();
+});
