@@ -143,12 +143,20 @@ function ProblemText({ problem }: { problem: FieldProblem }) {
 type OwnControl = Omit<ControlProps, "disabled" | "className">;
 
 /** A number that gives the same result again, or a new one with every run. */
-function Seed({ value, onChange, ...rest }: OwnControl) {
+function Seed({ value, placeholder, onChange, ...rest }: OwnControl) {
   const t = useTranslations("apps.form");
   const isRandom = value === RANDOM || value === undefined;
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-      <NumberControl {...rest} value={isRandom ? "" : value} integer disabled={isRandom} onChange={onChange} className="w-44" />
+      <NumberControl
+        {...rest}
+        placeholder={isRandom ? undefined : placeholder}
+        value={isRandom ? "" : value}
+        integer
+        disabled={isRandom}
+        onChange={onChange}
+        className="w-44"
+      />
       <label className="flex items-center gap-1.5 text-ink-2">
         <Checkbox checked={isRandom} onChange={({ target }) => onChange(target.checked ? RANDOM : 0)} />
         {t("everyRun")}
