@@ -115,12 +115,14 @@ async function show(who: Who = { role: "operator" }) {
   });
   await screen.findByRole("form", { name: "Inputs" });
 }
-const pressRun = () => act(async () => void fireEvent.click(screen.getByRole("button", { name: "Run" })));
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+const pressRun = () => press("Run");
 const type = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
 const withPicture = async (who?: Who) => {
   runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
   await show(who);
-  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Use these inputs" })));
+  await screen.findByRole("button", { name: "Use these inputs" });
+  await press("Use these inputs");
 };
 
 it("says beside the field what an app still needs, in the app's words, and sends nothing", async () => {
@@ -204,7 +206,8 @@ it("keeps the key of what was not answered, so that to try again starts nothing 
   await withPicture();
   answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
   await pressRun();
-  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Try again" })));
+  await screen.findByRole("button", { name: "Try again" });
+  await press("Try again");
   const [first, second] = sent;
   expect(sent).toHaveLength(2);
   expect(first?.key).toMatch(/^[0-9a-f]{32}$/);
@@ -216,7 +219,8 @@ it("sends what the form shows by now when it is tried again, as another run", as
   answers = [{ status: 503, body: { error: { code: "UPSTREAM_UNREACHABLE", message: "away" } } }];
   await pressRun();
   await type("Prompt", "an owl");
-  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: "Try again" })));
+  await screen.findByRole("button", { name: "Try again" });
+  await press("Try again");
   const [first, second] = sent;
   expect(second?.body).toMatchObject({ inputs: { prompt: "an owl" } });
   expect(second?.key).not.toBe(first?.key);

@@ -82,7 +82,8 @@ it("keeps a default over a change of looks, and shows the workflow's own value w
   keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
   tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
   await show();
-  await act(async () => void fireEvent.click(await screen.findByRole("button", { name: /^Steps/ })));
+  const steps = await screen.findByRole("button", { name: /^Steps/ });
+  await act(async () => void fireEvent.click(steps));
   const fill = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
   await fill("Default", "30");
   await fill("Asked for as", "slider");
