@@ -3,22 +3,22 @@ import { defineConfig } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "./bin/browser.mjs";
 import type { TargetOptions } from "./tests/e2e/support/test";
 
-// A worker brings its own console, service and browser. It waits for more than half of its time (a job, a moment to undo, a time limit): two
-// more than there are cores. No retries: a test that needs one is wrong.
+// A worker brings its own console, service and browser. It waits for a third of its time (a job, a moment to undo, a time limit): one more
+// than there are cores. No retries: a test that needs one is wrong. The time limits end what hangs; no test is about them.
 export default defineConfig<TargetOptions>({
   testDir: "tests/e2e",
   outputDir: "test-results/browser",
-  workers: availableParallelism() + 2,
+  workers: availableParallelism() + 1,
   retries: 0,
   forbidOnly: true,
-  timeout: 90_000,
-  expect: { timeout: 20_000 },
+  timeout: 150_000,
+  expect: { timeout: 40_000 },
   reporter: [["list"], ["json", { outputFile: "test-results/playwright.json" }]],
   use: {
     browserName: "chromium",
     launchOptions: { executablePath: findTestBrowser(), args: browserFlags },
     viewport: { width: 1440, height: 900 },
-    actionTimeout: 20_000,
+    actionTimeout: 40_000,
     // What a failed test saw last is kept as a picture and as text. A trace costs a tenth of the processor time: `--trace on` makes one.
     screenshot: "only-on-failure",
     locale: "en-GB",

@@ -34,7 +34,7 @@ test("a failed job shows its node in the graph, its inputs, the graph as list an
   // By keys alone: the list, and the drawing's own keys.
   await page.getByRole("button", { name: "List", exact: true }).click();
   const rows = page.getByRole("list", { name: "Nodes of the workflow" });
-  await rows.getByRole("button", { name: /PreviewImage/ }).press("Enter");
+  await rows.getByRole("button", { name: /Preview ?Image/ }).press("Enter");
   await expect(page.getByRole("region", { name: /^Node 2: Preview ?Image$/ })).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "JSON", exact: true }).click();

@@ -41,7 +41,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   sharedDesk: [
     async ({ playwright }, provide) => {
       const desk = await startDesk();
-      const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url } });
+      // A line for each request: one that is kept may be closed in the moment in which it is used again.
+      const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url, connection: "close" } });
       await desk.setUp(owner);
       let signedInAt = -Infinity;
       const session = async () => {
@@ -81,7 +82,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
   service: async ({ sharedService, request }, provide) => {
     await provide(sharedService);
-    await stopJobs(request, sharedService.url, { headers: { "X-API-Key": sharedService.key } });
+    await stopJobs(request, sharedService.url, { headers: { "X-API-Key": sharedService.key, connection: "close" } });
   },
   freshDesk: async ({}, provide) => {
     const desk = await startDesk();
