@@ -1,6 +1,9 @@
 // A host page from its first line: set up in Settings, and told what is missing where it does not work.
+import { randomUUID } from "node:crypto";
+import { SignJWT } from "jose";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
-import { embedded, heard, startHostPage } from "./support/host-page";
+import { type Desk, owner } from "./support/desk";
+import { embedded, heard, type HostPage, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
 
 test("a host page that is not set up rightly reads what to change, in its place and on the page that checks it", async ({
@@ -45,6 +48,29 @@ test("a host page that is not set up rightly reads what to change, in its place 
     await expect(heard(visitor)).toContainText('error {"reason":"ticket"}');
   });
 
+  await test.step("with a ticket that was used already, or is too old", async () => {
+    const used = await (await visitor.request.post(`${host.url}/ticket`)).text();
+    const asking = async (ticket: string) => {
+      await visitor.goto(host.url);
+      await expect(heard(visitor)).toContainText("ready");
+      await visitor.evaluate((given) => {
+        const element = document.querySelector("lightdesk-embed");
+        if (!element) return;
+        document.querySelector("#heard")?.replaceChildren();
+        element.getTicket = async () => given;
+        element.replaceWith(element);
+      }, ticket);
+    };
+    await asking(used);
+    await expect(heard(visitor)).toContainText("ready");
+    for (const wrong of [used, await expiredTicket(desk, host)]) {
+      await asking(wrong);
+      await expect(heard(visitor)).toContainText('error {"reason":"ticket"}');
+      await expect(visitor.locator("lightdesk-embed section")).toContainText("did not accept the ticket");
+      await expect(heard(visitor)).not.toContainText("ready");
+    }
+  });
+
   await test.step("with a console whose disk is full", async () => {
     await context.route("**/api/embed/tickets", (route) =>
       route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "" } }),
@@ -82,6 +108,20 @@ test("a host page that is not set up rightly reads what to change, in its place 
   await context.close();
   await host.stop();
 });
+
+/** Right but for its age: that of a host which answered two minutes too late. */
+function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
+  const begun = Math.floor(Date.now() / 1000) - 180;
+  return new SignJWT({ role: "operator" })
+    .setProtectedHeader({ alg: "HS256" })
+    .setIssuer(url)
+    .setAudience(`${desk.url}/embed/${id}`)
+    .setSubject(owner.email)
+    .setJti(randomUUID())
+    .setIssuedAt(begun)
+    .setExpirationTime(begun + 60)
+    .sign(new TextEncoder().encode(secret));
+}
 
 test("an admin sets a host page up, copies its code, and reads why its last ticket was refused", async ({ ownDesk: desk, page }) => {
   await page.goto(`${desk.url}/settings/embedding`);
