@@ -22,6 +22,8 @@ test("whoever sends a key with a job is told where it stands, and runs it again 
   await expectAccessible(page);
 
   await started.getByRole("link", { name: /^Open/ }).click();
+  // Run says the same until the job's page is there.
+  await expect(started).toBeHidden();
   const told = page.getByRole("region", { name: /key or token was sent|Keys or tokens were sent/ });
   await expect(told.getByText("#1, input string_a")).toBeVisible();
   await expect(page.locator("body")).not.toContainText(key);

@@ -1,6 +1,7 @@
 // What a person does in more than one of the tests, in their words.
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type Desk, owner } from "./desk";
+import { isReady } from "./test";
 
 export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.goto(desk.setUpUrl);
@@ -10,8 +11,8 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByRole("button", { name: "Create owner account" }).click();
   // While a page streams in, its content is in the document twice for a moment: once still hidden.
   await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
-  // A press on what React has not taken over yet is lost; the page was loaded anew.
-  await page.waitForFunction(() => Object.keys(document.querySelector("main button") ?? {}).some((key) => key.startsWith("__react")));
+  // The page was loaded anew.
+  await page.waitForFunction(isReady);
 }
 
 /** Through the sidebar; its links carry counts after their names. */

@@ -119,21 +119,22 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
 }
 
 /**
- * A part that was streamed in stands in the document twice until the browser has moved it: no test looks before, and where a press opened
- * the page, no test takes for seen what still waits in its hidden place.
+ * A part that was streamed in stands in the document twice until the browser has moved it, and takes no press until React has taken it over:
+ * no test looks before, and where a press opened the page, no test takes for seen what still waits in its hidden place.
  */
 function lookAsAPersonDoes(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
-  const streamed = async <T>(answer: Promise<T>): Promise<T> => {
+  const ready = async <T>(answer: Promise<T>): Promise<T> => {
     const given = await answer;
-    await page.waitForFunction(() => document.querySelector('div[hidden][id^="S:"]') === null);
+    await page.waitForFunction(isReady);
     return given;
   };
-  page.goto = (...given) => streamed(goto(...given));
-  page.reload = (...given) => streamed(reload(...given));
-  page.goBack = (...given) => streamed(goBack(...given));
-  page.goForward = (...given) => streamed(goForward(...given));
+  // Whoever looks at the first bytes does not wait for the last.
+  page.goto = (url, options) => (options?.waitUntil === "commit" ? goto(url, options) : ready(goto(url, options)));
+  page.reload = (...given) => ready(reload(...given));
+  page.goBack = (...given) => ready(goBack(...given));
+  page.goForward = (...given) => ready(goForward(...given));
 
   // What is found by its role is never hidden.
   const moved = page.locator('css=:not(div[hidden][id^="S:"] *)');
@@ -144,6 +145,14 @@ function lookAsAPersonDoes(page: Page): void {
   page.getByLabel = (...given) => byLabel(...given).and(moved);
   page.getByTitle = (...given) => byTitle(...given).and(moved);
   page.getByTestId = (...given) => byTestId(...given).and(moved);
+}
+
+/** Runs in the page. One without the console's scripts is ready as it is. */
+export function isReady(): boolean {
+  if (document.querySelector('div[hidden][id^="S:"]')) return false;
+  if (!document.querySelector('script[src*="/_next/"]')) return true;
+  const isTaken = (element: Element) => Object.keys(element).some((key) => key.startsWith("__react"));
+  return [...document.querySelectorAll("main :is(a, button, input, select, textarea)")].every(isTaken);
 }
 
 export { expect };
