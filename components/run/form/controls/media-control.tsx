@@ -38,6 +38,26 @@ export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   );
 }
 
+type RemoveButtonProps = { picture: PictureContext; stop: () => void };
+
+/** Takes out what was given, where that may be taken out. */
+export function RemoveButton({ picture: { canSend, onRemove }, stop }: RemoveButtonProps) {
+  const t = useTranslations("run.picture");
+  if (!canSend || !onRemove) return null;
+  return (
+    <Button
+      size="small"
+      tone="quiet"
+      onClick={() => {
+        stop();
+        onRemove();
+      }}
+    >
+      {t("remove")}
+    </Button>
+  );
+}
+
 type MediaControlProps = ControlProps & {
   media: Media;
   options: readonly ChoiceValue[];
@@ -75,18 +95,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
           {t(media)}
         </Button>
       ) : null}
-      {name === "" || !picture.canSend || !picture.onRemove ? null : (
-        <Button
-          size="small"
-          tone="quiet"
-          onClick={() => {
-            stop();
-            picture.onRemove?.();
-          }}
-        >
-          {words("remove")}
-        </Button>
-      )}
+      {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
       <input
         ref={chooser}
         type="file"

@@ -13,7 +13,7 @@ import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { AssetPicker } from "./asset-picker";
 import { contentOf } from "./asset-value";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
-import { ServerFiles } from "./media-control";
+import { RemoveButton, ServerFiles } from "./media-control";
 import { own } from "@/lib/contract/json/own";
 import { type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
@@ -144,18 +144,7 @@ export function PictureControl(props: PictureControlProps) {
               }}
             />
           )}
-          {name === "" || !canSend || !picture.onRemove ? null : (
-            <Button
-              size="small"
-              tone="quiet"
-              onClick={() => {
-                stop();
-                picture.onRemove?.();
-              }}
-            >
-              {t("remove")}
-            </Button>
-          )}
+          {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
           {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
           <input ref={chooser} type="file" accept="image/*" hidden data-testid="picture-file" onChange={takeChosen} />
           <input ref={camera} type="file" accept="image/*" capture="environment" hidden onChange={takeChosen} />
