@@ -14,6 +14,7 @@ import { type Database } from "./database";
 import { firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-rows";
 import { noteUsage } from "./job-usage";
 import { type Tables } from "./tables";
+import { createWrittenNotes } from "./written-notes";
 
 /** What an answer told of a job. What is absent stays as it is known. */
 export type LedgerNote = {
@@ -42,6 +43,7 @@ const FORGOTTEN_AT_ONCE = 500;
 
 export function createJobLedgerStore(database: Database) {
   const counts = new Map<number, number>();
+  const written = createWrittenNotes();
 
   async function numberOf(connectionId: string): Promise<number | undefined> {
     const found = database.selectFrom("ledger_connections").select("number").where("connection_id", "=", connectionId);
@@ -63,14 +65,17 @@ export function createJobLedgerStore(database: Database) {
     counts.set(number, rows[0]?.n ?? 0);
     return rows[0]?.n ?? 0;
   }
-  const removed = async (number: number, rows: bigint | undefined) =>
-    void counts.set(number, Math.max(0, (await countOf(number)) - Number(rows ?? 0n)));
+  async function removed(number: number, rows: bigint | undefined): Promise<void> {
+    counts.set(number, Math.max(0, (await countOf(number)) - Number(rows ?? 0n)));
+    if (rows !== undefined && rows > 0n) written.forget();
+  }
 
   return {
     /** True where the inputs of one of them are not known. */
-    async note(connectionId: string, notes: readonly LedgerNote[], most: number): Promise<boolean> {
+    async note(connectionId: string, told: readonly LedgerNote[], most: number): Promise<boolean> {
       const number = await numbered(connectionId);
-      if (number === undefined) return false;
+      const notes = number === undefined ? [] : written.news(number, told);
+      if (number === undefined || notes.length === 0) return false;
       const count = await countOf(number);
       const oldest = count >= most ? await oldestOf(database, number) : undefined;
       const done = await database.transaction().execute(async (trx) => {
@@ -81,7 +86,7 @@ export function createJobLedgerStore(database: Database) {
           connectionId,
           ids.filter((id) => !known.has(id)),
         );
-        const seen = { added: 0, left: 0, unread: 0 };
+        const seen = { added: 0, left: 0, unread: 0, whole: new Array<LedgerNote>() };
         for (const note of notes) {
           const before = known.get(note.jobId);
           if (!before && (note.isAside || !note.item)) continue;
@@ -95,6 +100,7 @@ export function createJobLedgerStore(database: Database) {
           if (isNews) await noteUsage(trx, connectionId, after);
           if (!before) seen.added += 1;
           if (after.inputs === undefined) seen.unread += 1;
+          else seen.whole.push(note);
           known.set(note.jobId, { ...after, key });
         }
         const over = Math.min(FORGOTTEN_AT_ONCE, count + seen.added - most);
@@ -105,6 +111,8 @@ export function createJobLedgerStore(database: Database) {
         return { ...seen, over: Math.max(0, over) };
       });
       counts.set(number, count + done.added - done.over);
+      if (done.over > 0) written.forget();
+      for (const note of done.whole) written.keep(number, note);
       return done.unread > 0;
     },
 
@@ -209,6 +217,7 @@ export function createJobLedgerStore(database: Database) {
     /** Everything of a connection: what the service has is read anew. Its rows belong to no connection from now on, and are swept. */
     async restart(connectionId: string): Promise<void> {
       await database.deleteFrom("ledger_connections").where("connection_id", "=", connectionId).execute();
+      written.forget();
     },
 
     /** Rows of connections that were removed. Returns whether there may be more. */

@@ -1,0 +1,67 @@
+// An answer that is read again and again is written into the ledger once, and again as soon as that may be wanted.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { openStore } from "@/lib/server/store/store";
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const job = (status: string) => ({ jobId: "job-1", item: { status }, createdMs: 1_700_000_000_000, isExact: true });
+
+async function world() {
+  const folder = mkdtempSync(join(tmpdir(), "lightdesk-notes-"));
+  const store = openStore(folder);
+  await store.migrate();
+  const { id } = await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 });
+  const other = openStore(folder);
+  ends.push(
+    () => rmSync(folder, { recursive: true, force: true }),
+    () => store.close(),
+    () => other.close(),
+  );
+  const note = (status: string) => store.jobLedger.note(id, [job(status)], 100);
+  const isKnown = async () => (await store.jobLedger.holdersOf("job-1", [id])).length === 1;
+  await note("completed");
+  // What a job was given is known: nothing is read of it any more.
+  await store.jobLedger.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
+  await note("completed");
+  return { id, store, other, note, isKnown };
+}
+
+test("what was written a moment ago is not looked up again, even where another process took it away", async () => {
+  const { id, other, note, isKnown } = await world();
+  await other.jobLedger.forget(id, ["job-1"]);
+  await note("completed");
+  expect(await isKnown()).toBe(false);
+});
+
+test("a job that is told of differently is written again", async () => {
+  const { id, other, note, isKnown } = await world();
+  await other.jobLedger.forget(id, ["job-1"]);
+  await note("failed");
+  expect(await isKnown()).toBe(true);
+});
+
+test("what was written is believed for minutes, not for ever", async () => {
+  vi.useFakeTimers({ now: Date.now(), toFake: ["Date"] });
+  const { id, other, note, isKnown } = await world();
+  await other.jobLedger.forget(id, ["job-1"]);
+  vi.setSystemTime(Date.now() + 6 * 60_000);
+  await note("completed");
+  expect(await isKnown()).toBe(true);
+});
+
+test("a job that was removed, or whose connection began anew, is written when it is told of again", async () => {
+  const { id, store, note, isKnown } = await world();
+  await store.jobLedger.forget(id, ["job-1"]);
+  await note("completed");
+  expect(await isKnown()).toBe(true);
+  await store.jobLedger.restart(id);
+  await note("completed");
+  expect(await isKnown()).toBe(true);
+});
