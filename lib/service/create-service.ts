@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { createDiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createAccessTimes } from "./assets/access-times";
-import { createBlobStore } from "./assets/blob-store";
-import { collectBlob } from "./assets/change-asset";
+import { createBlobStore, createOwnHolds } from "./assets/blob-store";
+import { createFolderPlace } from "./assets/blobs/folder-place";
+import { collectBlob, hasBlobRow } from "./assets/change-asset";
 import { makeFolders, type Folders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
 import { keepSearchIndex } from "./assets/search/full-text";
@@ -67,7 +68,10 @@ export async function startService(options: ServiceOptions) {
     requireDatabase(folders);
     const database = openDatabase(folders.database, now, settings, reserve);
     keepSearchIndex(database);
-    const blobs = createBlobStore(folders.blobs);
+    const blobs = createBlobStore(
+      createFolderPlace(folders.blobs),
+      createOwnHolds((hash) => hasBlobRow(database, hash)),
+    );
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const assetMemory = createAssetMemory(database, log);

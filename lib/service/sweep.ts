@@ -23,8 +23,7 @@ export async function sweepBlobs({ database, blobs, thumbnails }: Parts, goOn: (
     return after !== undefined;
   });
   if (!goOn()) return 0;
-  const isNamed = (hash: string) => hasBlobRow(database, hash);
-  return (await blobs.sweep(isNamed)) + (await thumbnails.sweep(isNamed));
+  return (await blobs.sweep()) + (await thumbnails.sweep((hash) => hasBlobRow(database, hash)));
 }
 
 /** Less than a millisecond of a commit. */

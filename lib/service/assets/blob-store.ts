@@ -1,27 +1,68 @@
-// Bytes, once per content: blobs/blake3-v1/<aa>/<rest of the hash>.
-// Guarantees: a file gets its name only after it was hashed, measured and synced; a name is synced into its folder, and a new folder into
-// the one above, before anybody is told, whoever gave it the name; the same content again changes nothing on disk;
-// bytes that the disk has changed are replaced by the next upload of them;
-// a blob that is about to be named (`hold`) is not swept or dropped in between.
-// Must never rename over a blob or hold one in memory.
+// Bytes, once per content, by their hash: the one door to where they lie (docs/decisions/0056). Whoever asks does not know which place
+// is used.
+// Guarantees: a blob that is about to be named (`hold`) is not swept or dropped in between.
+// Must never hold a blob in memory.
 
-import { rmSync } from "node:fs";
-import { link, mkdir, readdir, stat, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { syncFolder } from "../store/sync-folder";
-import { blobPath } from "./blob-path";
-import { stageFile, type StagedFile } from "./staged-file";
+import { type StagedFile } from "./staged-file";
+import { type StoredBytes } from "./blobs/stored-bytes";
 
-type Content = Pick<StagedFile, "path" | "hash" | "size">;
+export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 
-const HASH_LENGTH = 64;
-const MOST_SEEN = 100_000;
+/** Where bytes lie. It knows nothing of rows. */
+export type BlobPlace = {
+  /** Files by their hash in the layout of blob-path.ts, as far as this machine has them: for workers. What is not there is not asked for. */
+  folder: string;
+  /** Gives a staged file its place; the caller holds the hash and has had the bytes synced. The staged file itself stays the caller's to remove. */
+  adopt(staged: Content): Promise<void>;
+  has(hash: string): Promise<boolean>;
+  /** `size`: what it was stored with. */
+  open(hash: string, size: number): Promise<StoredBytes>;
+  /** For what reads files: each lies at its path until `use` has ended. Nothing lies at the path of one whose bytes are missing. */
+  withFiles<T>(hashes: readonly string[], use: (pathOf: (hash: string) => string) => Promise<T>): Promise<T>;
+  remove(hash: string): Promise<void>;
+  /** Every hash that it has. */
+  list(): AsyncIterable<string>;
+};
 
-export type BlobStore = ReturnType<typeof createBlobStore>;
+/** What is being named at this moment, so that nobody removes it. */
+export type Holds = {
+  /** Keeps `hashes` until `work` (which commits the rows that name them) has ended. */
+  hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** Whether `remove` has run: not where the hash is held, or a row names it. */
+  unlessHeld(hash: string, remove: () => Promise<void>): Promise<boolean>;
+};
 
-export function createBlobStore(folder: string) {
+export type BlobStore = Omit<BlobPlace, "remove" | "list"> &
+  Pick<Holds, "hold"> & {
+    /** Removes a blob that no row names any more. */
+    drop(hash: string): Promise<void>;
+    /** Mark and sweep after a crash: everything that no row names goes. Returns how many went. */
+    sweep(): Promise<number>;
+  };
+
+export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): BlobStore {
+  const { folder, adopt, has, open, withFiles } = place;
+  const remove = (hash: string) => unlessHeld(hash, () => place.remove(hash));
+  return {
+    folder,
+    adopt,
+    has,
+    open,
+    withFiles,
+    hold,
+    drop: async (hash) => void (await remove(hash)),
+
+    async sweep() {
+      let removed = 0;
+      for await (const hash of place.list()) if (await remove(hash)) removed += 1;
+      return removed;
+    },
+  };
+}
+
+/** For a place that one process has to itself. */
+export function createOwnHolds(isNamed: (hash: string) => boolean): Holds {
   const held = new Map<string, number>();
-  const pathOf = (hash: string) => blobPath(folder, hash);
 
   function release(hash: string): void {
     const left = (held.get(hash) ?? 1) - 1;
@@ -29,56 +70,8 @@ export function createBlobStore(folder: string) {
     else held.delete(hash);
   }
 
-  /**
-   * Files that were seen to hold what their name says, and whose name was synced, by the time of their last change: each is read once, not
-   * with every upload.
-   */
-  const seen = new Map<string, number>();
-  const shards = new Map<string, Promise<void>>();
-  const underWay = new Map<string, Promise<void>>();
-
-  /** Into the one above, once in a process: whoever comes second waits for whoever made it. */
-  function syncShard(shard: string): Promise<void> {
-    const synced = shards.get(shard) ?? syncFolder(folder);
-    shards.set(shard, synced);
-    synced.catch(() => shards.delete(shard));
-    return synced;
-  }
-
-  async function place(staged: Content): Promise<void> {
-    const target = pathOf(staged.hash);
-    const shard = dirname(target);
-    await mkdir(shard, { recursive: true, mode: 0o700 });
-    // The disk writes both folders in one go.
-    const shardSynced = syncShard(shard);
-    if (await giveName(staged, target)) return shardSynced;
-    const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
-    if (seen.size >= MOST_SEEN) seen.clear();
-    seen.set(staged.hash, mtimeMs);
-  }
-
-  /** Whether the name was known to be there, synced and of these bytes. */
-  async function giveName(staged: Content, target: string): Promise<boolean> {
-    try {
-      await link(staged.path, target);
-    } catch (error) {
-      // The same bytes were stored before: the wanted outcome, unless the disk has not kept them. Then these take their place.
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-      const { size, mtimeMs } = await stat(target);
-      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
-      if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
-        await unlink(target);
-        await link(staged.path, target);
-      }
-    }
-    return false;
-  }
-
   return {
-    pathOf,
-
-    /** Keeps `hashes` on disk until `work` (which commits the rows that name them) has ended. */
-    async hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T> {
+    async hold(hashes, work) {
       for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
       try {
         return await work();
@@ -87,38 +80,11 @@ export function createBlobStore(folder: string) {
       }
     },
 
-    /** Gives a staged file its place; the caller holds the hash and has had the bytes synced. The staged file itself stays the caller's to remove. */
-    async adopt(staged: Content): Promise<void> {
-      // One after the other where the content is the same: the later one finds what the earlier one made durable.
-      for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
-      const work = place(staged).finally(() => underWay.delete(staged.hash));
-      underWay.set(staged.hash, work);
-      await work;
-    },
-
-    has: async (hash: string) =>
-      stat(pathOf(hash)).then(
-        () => true,
-        () => false,
-      ),
-
-    /** Removes a blob that no row names any more. Synchronous, so that nothing can take hold of it between the question and the removal. */
-    drop(hash: string, isNamed: (hash: string) => boolean): void {
-      if (!held.has(hash) && !isNamed(hash)) rmSync(pathOf(hash), { force: true });
-    },
-
-    /** Mark and sweep after a crash: every file of the layout that no row names goes. Returns how many went. */
-    async sweep(isNamed: (hash: string) => boolean): Promise<number> {
-      let removed = 0;
-      for (const shard of await readdir(folder)) {
-        for (const rest of await readdir(join(folder, shard))) {
-          const hash = shard + rest;
-          if (hash.length !== HASH_LENGTH || held.has(hash) || isNamed(hash)) continue;
-          rmSync(join(folder, shard, rest), { force: true });
-          removed += 1;
-        }
-      }
-      return removed;
+    // `remove` is called at once, so that nothing can take hold of it between the question and the removal.
+    async unlessHeld(hash, remove) {
+      if (held.has(hash) || isNamed(hash)) return false;
+      await remove();
+      return true;
     },
   };
 }

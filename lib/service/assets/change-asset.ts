@@ -84,7 +84,7 @@ export async function collectBlob(stores: { database: Database; blobs: BlobStore
     return named === undefined && database.run(query.deleteFrom("blobs").where("hash", "=", hash)) === 1;
   });
   if (!unnamed) return;
-  blobs.drop(hash, (one) => hasBlobRow(database, one));
+  await blobs.drop(hash);
   await thumbnails.forget(hash);
 }
 

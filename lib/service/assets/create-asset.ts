@@ -8,7 +8,6 @@ import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, readAssets, type StoredAsset } from "./asset-row";
 import { type BlobStore } from "./blob-store";
-import { hasBlobRow } from "./change-asset";
 import { byHash } from "./file-names";
 import { insertAsset } from "./insert-asset";
 import { type StagedFile } from "./staged-file";
@@ -55,7 +54,7 @@ export async function createTogether(
     });
   } finally {
     // What was refused, or turned out not to be needed, must not stay on the disk without a name.
-    for (const hash of hashes) stores.blobs.drop(hash, (one) => hasBlobRow(stores.database, one));
+    for (const hash of hashes) await stores.blobs.drop(hash);
   }
 }
 

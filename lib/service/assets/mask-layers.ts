@@ -30,11 +30,11 @@ const layers = ["result", "mask", "paint", "painted"] as const;
 const inTurn = createTurns(2);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
-  return inTurn(() => makeLayers(stores, userId, upload, original));
+  const { hash } = original;
+  return inTurn(() => stores.blobs.withFiles([hash], (pathOf) => makeLayers(stores, userId, upload, original, pathOf(hash))));
 }
 
-async function makeLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
-  const source = stores.blobs.pathOf(original.hash);
+async function makeLayers(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset, source: string): Promise<StoredMask> {
   await requireSameSize(upload, { path: source, mediaType: original.media_type, size: original.size });
   const base = join(stores.folders.temp, randomUUID());
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };

@@ -106,7 +106,7 @@ export function assetRoutes(parts: Parts): Route[] {
       if (call.request.method === "GET") parts.accessTimes.touch(asset);
       const { hash, media_type: mediaType, name, created_at: modifiedMs } = asset;
       return sendBytes(call.request, {
-        path: parts.blobs.pathOf(hash),
+        open: () => parts.blobs.open(hash, asset.size),
         storedSize: asset.size,
         mediaType,
         etag: hash,

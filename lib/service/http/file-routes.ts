@@ -8,6 +8,7 @@ import { findByName } from "../assets/file-names";
 import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
 import { findMaskLayers, storeMask } from "../assets/mask-layers";
 import { isImage } from "../assets/media-type";
+import { type InFile } from "../assets/thumbnails/thumbnails";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
@@ -66,22 +67,22 @@ export function fileRoutes(parts: Parts): Route[] {
       const asset = findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
       if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file.");
       const { hash, media_type: mediaType, created_at: modifiedMs } = asset;
-      const path = blobs.pathOf(hash);
+      const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
       const caching = { modifiedMs, immutable: filename.includes(hash) };
       if (channel) {
         if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
         const kind = channel === "rgb" ? "rgb" : "alpha";
         const named = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
-        return sendMade(request, await parts.thumbnails.channel(path, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
+        return sendMade(request, await parts.thumbnails.channel(inFile, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
       }
       if (res) {
-        const { webp, isOwn } = await parts.thumbnails.get(asset, path, res);
+        const { webp, isOwn } = await parts.thumbnails.get(asset, inFile, res);
         const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
         return sendMade(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
       }
       if (request.method === "GET") parts.accessTimes.touch(asset);
       return sendBytes(request, {
-        path,
+        open: () => blobs.open(hash, asset.size),
         storedSize: asset.size,
         mediaType,
         etag: hash,

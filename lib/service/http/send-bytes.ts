@@ -1,12 +1,10 @@
 // Stored bytes as an answer: streamed, in ranges, with the hash as ETag. Content-addressed bytes never change.
-// Guarantees: the file is opened once, so that what is deleted or replaced meanwhile is still sent whole.
+// Guarantees: what is deleted or replaced while it is sent is still sent whole.
 // Must never let markup or script open in a page: it goes out as an attachment, sandboxed, and never sniffed.
 
-import { open } from "node:fs/promises";
-import { constants } from "node:fs";
 import { toWebStream } from "@/lib/shared/web-stream";
+import { damagedBytes, type StoredBytes } from "../assets/blobs/stored-bytes";
 import { isServedInline } from "../assets/media-type";
-import { ServiceError } from "../service-error";
 import { toRefusal } from "./error-answer";
 import { readWanted } from "./byte-range";
 
@@ -17,29 +15,29 @@ export type Caching = {
   immutable: boolean;
 };
 /** `storedSize`: how long the file was when it was stored; another length now is damage, and none of it is sent. */
-export type BytesToSend = Named & Omit<Caching, "etag" | "modifiedMs"> & { path: string; storedSize?: number } & Partial<Caching>;
-
-const READ_AT_ONCE = 256 * 1024;
-const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
+export type BytesToSend = Named &
+  Omit<Caching, "etag" | "modifiedMs"> & { open: () => Promise<StoredBytes>; storedSize?: number } & Partial<Caching>;
 
 /** Without an ETag or a time of its own, the file's size and time tell its version. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
-  const handle = await openStored(file.path);
+  const bytes = await file.open();
   let isHandedOver = false;
   try {
-    const { size, mtimeMs } = await handle.stat();
-    if (file.storedSize !== undefined && file.storedSize !== size)
-      throw new ServiceError("INTERNAL", `The bytes of this file are damaged. ${REMEDY}`);
-    const { etag = `${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}`, modifiedMs = mtimeMs } = file;
+    const { size } = bytes;
+    if (file.storedSize !== undefined && file.storedSize !== size) throw damagedBytes();
+    const { etag = `${size.toString(36)}-${Math.floor(bytes.modifiedMs).toString(36)}`, modifiedMs = bytes.modifiedMs } = file;
     const prepared = prepare(request, { ...file, etag, modifiedMs }, size);
     if (prepared instanceof Response) return prepared;
     const { headers, status, start, end } = prepared;
-    if (request.method === "HEAD" || end < start) return new Response(null, { status, headers });
-    const stream = handle.createReadStream({ start, end, highWaterMark: READ_AT_ONCE });
+    if (request.method === "HEAD" || end < start) {
+      await bytes.check?.();
+      return new Response(null, { status, headers });
+    }
+    const stream = await bytes.read(start, end);
     isHandedOver = true;
     return new Response(toWebStream(stream), { status, headers });
   } finally {
-    if (!isHandedOver) await handle.close();
+    if (!isHandedOver) await bytes.close();
   }
 }
 
@@ -88,17 +86,6 @@ function refuse(request: Request, code: "PRECONDITION_FAILED" | "RANGE_NOT_SATIS
     if (value !== null) answer.headers.set(name, value);
   }
   return answer;
-}
-
-/** No link is followed; what is missing is said to be missing. */
-async function openStored(path: string) {
-  try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
-    throw new ServiceError("NOT_FOUND", `The bytes of this file are missing from the store. ${REMEDY}`);
-  }
 }
 
 function contentType(mediaType: string): string {

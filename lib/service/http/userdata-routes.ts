@@ -1,6 +1,7 @@
 // User data files. The path is read raw from the URL, once: route parameters would lose the difference between / and %2F.
 
 import { operations } from "@/lib/contract/operations";
+import { openFile } from "../assets/blobs/stored-bytes";
 import { quotaExceeded } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
@@ -64,7 +65,7 @@ export function userdataRoutes(parts: Parts): Route[] {
       const segments = parseFilePath(rawPath(request));
       const path = await files.locate(user.id, segments);
       const fileName = segments.at(-1) ?? "";
-      return sendBytes(request, { path, fileName, mediaType: "application/octet-stream", immutable: false });
+      return sendBytes(request, { open: () => openFile(path), fileName, mediaType: "application/octet-stream", immutable: false });
     }),
 
     route(operations.deleteUserdata, async ({ request, user }) => {

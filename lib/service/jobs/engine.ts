@@ -3,6 +3,7 @@
 // Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
 // whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
 
+import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query } from "../store/database";
 import { type Claimed, type Running } from "./claim";
@@ -200,7 +201,7 @@ function imageOfNext({ database, blobs, concurrency, log }: EngineParts, queue: 
   if (seq === undefined) return undefined;
   try {
     const image = database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
-    return image && blobs.pathOf(image.hash);
+    return image && blobPath(blobs.folder, image.hash);
   } catch (error) {
     log.warn({ err: error, seq }, "the images of a job that waits could not be read");
     return undefined;

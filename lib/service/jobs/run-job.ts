@@ -1,7 +1,6 @@
 // One job from its claim to its end: the request to the runner, the events that come back, the commit that closes it.
 
 import { join } from "node:path";
-import { hasBlobRow } from "../assets/change-asset";
 import { type RunOutcome } from "../nodes/run";
 import { query } from "../store/database";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
@@ -24,31 +23,31 @@ export async function executeJob(
   const { record, teller } = running;
   teller.begun(record.startMs);
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
-  const nodes = parts.runner.run(
-    {
-      jobId: job.id,
-      graph: job.graph,
-      outputs: job.outputs,
-      images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: parts.blobs.pathOf(hash), hash }])),
-      nextImage,
-      outputDir,
-      maxPixels: parts.maxJobPixels,
-      cacheDir,
-      blobsDir: parts.folders.blobs,
-      pngText: pngTextOf(job),
-    },
-    (event) => {
-      record.note(event);
-      teller.note(event);
-    },
-  );
-  running.handOver(nodes.cancel);
-
-  let outcome: RunOutcome;
-  try {
-    outcome = await nodes.done;
-  } catch (error) {
-    parts.log.warn({ err: error, job: job.id }, "the worker of a job was lost");
+  const hashes = job.images.map(({ hash }) => hash);
+  const outcome = await parts.blobs.withFiles(hashes, (pathOf) => {
+    const nodes = parts.runner.run(
+      {
+        jobId: job.id,
+        graph: job.graph,
+        outputs: job.outputs,
+        images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: pathOf(hash), hash }])),
+        nextImage,
+        outputDir,
+        maxPixels: parts.maxJobPixels,
+        cacheDir,
+        blobsDir: parts.blobs.folder,
+        pngText: pngTextOf(job),
+      },
+      (event) => {
+        record.note(event);
+        teller.note(event);
+      },
+    );
+    running.handOver(nodes.cancel);
+    return nodes.done.catch((error: unknown) => ({ kind: "lost" as const, error }));
+  });
+  if (outcome.kind === "lost") {
+    parts.log.warn({ err: outcome.error, job: job.id }, "the worker of a job was lost");
     const isLost = await parts.database.commitFreeing(() => giveBackOrFail(parts.database, job, parts.now()));
     return { waits: !isLost, isClean: false };
   }
@@ -81,7 +80,7 @@ async function close(parts: EngineParts, job: Claimed, record: RunRecord, outcom
       await next.keepIf(ending);
     });
   } finally {
-    for (const hash of hashes) blobs.drop(hash, (one) => hasBlobRow(database, one));
+    for (const hash of hashes) await blobs.drop(hash);
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { createBlobStore } from "@/lib/service/assets/blob-store";
+import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { stageFile } from "@/lib/service/assets/staged-file";
 import { type Bench, goldenDir, openBench, type Ran, runGraph } from "./support";
 
@@ -27,7 +27,7 @@ const runFor = async (user: string, what: Graph, imagesDir = goldenDir) => {
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
   const ran = await runGraph(bench, what, { cacheDir, blobsDir, imagesDir });
   // As the service does when a job has ended: what was put out becomes blobs.
-  for (const file of ran.files) await createBlobStore(blobsDir).adopt(await stageFile(file.path));
+  for (const file of ran.files) await createFolderPlace(blobsDir).adopt(await stageFile(file.path));
   return { ...ran, blobsDir };
 };
 
@@ -76,7 +76,7 @@ describe("the cache", () => {
     for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
     const run = (sigma: number) => runGraph(bench, twice(sigma), { cacheDir, blobsDir, pngText });
     const first = await run(2);
-    for (const file of first.files) await createBlobStore(blobsDir).adopt(await stageFile(file.path));
+    for (const file of first.files) await createFolderPlace(blobsDir).adopt(await stageFile(file.path));
     const second = await run(3);
     expect(cachedNodes(second)).toEqual(["b", "i", "l", "o"]);
     expect(second.files.map((file) => file.displayName)).toEqual(["x_00001_.png", "x_00002_.png"]);

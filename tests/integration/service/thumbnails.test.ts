@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createThumbnails } from "@/lib/service/assets/thumbnails/thumbnails";
+import { createThumbnails, type InFile } from "@/lib/service/assets/thumbnails/thumbnails";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { type Json, png, record, string } from "./support";
@@ -111,9 +111,10 @@ describe("thumbnails of pictures", () => {
           .toBuffer(),
       );
       const content = (at: number) => ({ hash: String(at).padStart(64, "0"), media_type: "image/png", name: "s.png" });
-      const size = (await createThumbnails(folders).get(content(0), source, 256)).webp.length;
+      const inFile: InFile = (use) => use(source);
+      const size = (await createThumbnails(folders).get(content(0), inFile, 256)).webp.length;
       const thumbnails = createThumbnails(folders, { mostBytes: size * 3.5 });
-      for (let at = 1; at < 8; at += 1) await thumbnails.get(content(at), source, 256);
+      for (let at = 1; at < 8; at += 1) await thumbnails.get(content(at), inFile, 256);
       const kept = (await readdir(folders.thumbnails, { recursive: true })).filter((name) => name.endsWith(".webp"));
       expect(kept.length).toBeLessThanOrEqual(3);
       expect(kept.some((name) => name.includes("7/256.webp"))).toBe(true);

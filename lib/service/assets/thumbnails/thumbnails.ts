@@ -41,6 +41,8 @@ const MOST_REMEMBERED = 10_000;
 type Content = { hash: string; media_type: string; name: string };
 /** `isOwn`: made of the content, so it stays true; a sign may give way to a frame one day. */
 export type Thumbnail = { webp: Buffer; isOwn: boolean };
+/** The content as a file, for as long as `use` takes. */
+export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 export function createThumbnails(
@@ -53,13 +55,15 @@ export function createThumbnails(
   const making = new Map<string, Promise<Thumbnail>>();
   const failedAt = new Map<string, number>();
 
-  async function make(content: Content, source: string, edge: number): Promise<Thumbnail> {
+  async function make(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
     const kept = await cache.read(hash, String(edge));
     if (kept) return { webp: kept, isOwn: true };
-    await requireBytes(source);
     const kind = previewKindOf(content.media_type, fileNameOf(content));
-    const webp = await (kind === "image" ? inTurn(() => shrink(source, edge)) : makeMoving(content, kind, source, edge));
+    const webp = await inFile(async (source) => {
+      await requireBytes(source);
+      return kind === "image" ? inTurn(() => shrink(source, edge)) : makeMoving(content, kind, source, edge);
+    });
     if (!webp) return { webp: await drawPlaceholder(kind, edge), isOwn: false };
     await cache.keep(hash, String(edge), webp);
     return { webp, isOwn: true };
@@ -68,7 +72,7 @@ export function createThumbnails(
   async function makeMoving(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
     if (kind !== "video" && kind !== "audio") return undefined;
     if (edge < LARGEST) {
-      const large = await once(content, source, LARGEST);
+      const large = await once(content, (use) => use(source), LARGEST);
       return large.isOwn ? inTurn(() => shrink(large.webp, edge)) : undefined;
     }
     if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
@@ -79,9 +83,9 @@ export function createThumbnails(
     return undefined;
   }
 
-  function once(content: Content, source: string, edge: number): Promise<Thumbnail> {
+  function once(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
     const key = `${content.hash}-${edge}`;
-    const work = making.get(key) ?? make(content, source, edge).finally(() => making.delete(key));
+    const work = making.get(key) ?? make(content, inFile, edge).finally(() => making.delete(key));
     making.set(key, work);
     return work;
   }
@@ -91,10 +95,11 @@ export function createThumbnails(
     get: once,
 
     /** PNG; as heavy as a thumbnail, and asked for too seldom to be kept. */
-    async channel(source: string, channel: "rgb" | "alpha"): Promise<Buffer> {
-      await requireBytes(source);
-      return inTurn(() => extractChannel(source, channel));
-    },
+    channel: (inFile: InFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
+      inFile(async (source) => {
+        await requireBytes(source);
+        return inTurn(() => extractChannel(source, channel));
+      }),
 
     /** Also those that are being made at this moment. */
     async forget(hash: string): Promise<void> {
