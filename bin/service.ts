@@ -2,6 +2,7 @@
 //   (nothing)                          serves the interface and prints `Service: URL` when it is ready
 //   keys create --user NAME            prints the new key alone on its last line
 //   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
+//   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER    likewise
 import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -13,7 +14,7 @@ import { keepDots } from "@/lib/http/keep-dots";
 import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
-import { createService, openServiceKeys, type Service, type ServiceKeys } from "@/lib/service/index";
+import { createService, openServiceStore, type Service, type ServiceKeys, type ServiceRunners } from "@/lib/service/index";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
 const GRACE_MS = 10_000;
@@ -21,7 +22,8 @@ const STOP_MS = 50_000;
 
 const LONGEST_CLIENT_ID = 200;
 
-const usage = "Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted";
+const usage = `Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
+  runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER (its label, address or id)`;
 
 async function main(): Promise<void> {
   const reading = readServiceEnv();
@@ -29,17 +31,21 @@ async function main(): Promise<void> {
   const dataDir = join(reading.env.dataDir, "service");
   const words = process.argv.slice(2);
   if (words.length === 0) return serve(reading.env, dataDir);
-  const keys = openServiceKeys(dataDir);
+  const store = openServiceStore(dataDir, reading.env.settings.concurrency);
   try {
-    runCommand(keys, words);
+    if (words[0] === "runners") await runRunnersCommand(store.runners, words.slice(1));
+    else runCommand(store.keys, words);
   } finally {
-    keys.close();
+    store.close();
   }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function runCommand(keys: ServiceKeys, words: string[]): void {
   const [room, verb, first, second] = words;
-  const print = (line: string) => process.stdout.write(`${line}\n`);
   if (room === "keys" && verb === "create" && first === "--user" && second) {
     const { key, prefix } = keys.createKey(second);
     print(`A new key for ${second}, listed as ${prefix}. It is shown this once:`);
@@ -58,6 +64,38 @@ function runCommand(keys: ServiceKeys, words: string[]): void {
     if (!keys.setUserStatus(first, second)) return fail(`There is no user ${first}.`);
     print(`${first} is ${second}.`);
   } else fail(usage);
+}
+
+async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...options]: string[]): Promise<void> {
+  if (verb === "list" && name === undefined) {
+    for (const { id, label, address, state, reason, slots, running, done, failed } of runners.list())
+      print(
+        `${id}  ${label}  ${address ?? "in this service"}  ${state}${reason ? ` (${reason.message})` : ""}  runs ${running} of ${slots}  done ${done}  failed ${failed}`,
+      );
+    return;
+  }
+  if (verb === "add" && name !== undefined) {
+    const { label, slots } = readOptions(options);
+    const added = await runners.add({
+      address: name,
+      ...(label !== undefined && { label }),
+      ...(slots !== undefined && { slots: Number(slots) }),
+    });
+    if (!added.ok) return fail(added.failure.message);
+    return print(`Added ${added.value.label} with ${added.value.classes} node classes. A running service uses it at once.`);
+  }
+  const state = verb === "pause" ? "paused" : verb === "drain" ? "draining" : verb === "resume" ? "ready" : undefined;
+  if ((state === undefined && verb !== "remove") || name === undefined) return fail(usage);
+  const runner = runners.list().find(({ id, label, address }) => [id, label, address].includes(name));
+  if (!runner) return fail(`There is no runner ${name}. See: runners list`);
+  const outcome = state === undefined ? await runners.remove(runner.id) : await runners.change(runner.id, { state });
+  if (!outcome.ok) return fail(outcome.failure.message);
+  print(outcome.value === undefined ? `Removed ${runner.label}.` : `${outcome.value.label} is ${outcome.value.state.replace("_", " ")}.`);
+}
+
+function readOptions(words: readonly string[]): { label?: string | undefined; slots?: string | undefined } {
+  const valueOf = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
+  return { label: valueOf("--label"), slots: valueOf("--slots") };
 }
 
 async function serve(env: ServiceEnv, dataDir: string): Promise<void> {

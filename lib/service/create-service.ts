@@ -29,6 +29,8 @@ import { emptyFolder, sweepBlobs } from "./sweep";
 import { openDatabase } from "./store/database";
 import { makeDataFolder, requireDatabase } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
+import { createRunners } from "./runners/store";
+import { classes } from "./nodes/classes";
 import { createKeys, findUserByKey } from "./users/keys";
 import { type PruneParts, pruneTasks } from "./downloads/prune-tasks";
 import { applyRetention, hasRetention, type RetentionParts } from "./jobs/retention";
@@ -122,6 +124,7 @@ export async function startService(options: ServiceOptions) {
 
     return {
       keys: createKeys(database, now),
+      runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size } }),
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
         if (isStopping) return unavailable("The service is stopping.");

@@ -2,21 +2,23 @@
 
 import { join } from "node:path";
 import { type Started, startService, unavailable } from "./create-service";
-import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
+import { type Service, type ServiceKeys, type ServiceOptions, type ServiceRunners } from "./options";
+import { classes } from "./nodes/classes";
+import { createRunners } from "./runners/store";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
-export type { Service, ServiceKeys, ServiceOptions } from "./options";
+export type { Service, ServiceKeys, ServiceOptions, ServiceRunners } from "./options";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {
   let started: Started | undefined;
 
-  function requireKeys(): ServiceKeys {
+  function running(): Started {
     if (!started) throw new Error("The service is not running.");
-    return started.keys;
+    return started;
   }
 
   return {
@@ -40,20 +42,33 @@ export function createService(options: ServiceOptions): Service {
     },
 
     keys: {
-      createKey: (userName) => requireKeys().createKey(userName),
-      listKeys: () => requireKeys().listKeys(),
-      revokeKey: (prefix) => requireKeys().revokeKey(prefix),
-      setUserStatus: (userName, status) => requireKeys().setUserStatus(userName, status),
+      createKey: (userName) => running().keys.createKey(userName),
+      listKeys: () => running().keys.listKeys(),
+      revokeKey: (prefix) => running().keys.revokeKey(prefix),
+      setUserStatus: (userName, status) => running().keys.setUserStatus(userName, status),
+    },
+
+    runners: {
+      list: () => running().runners.list(),
+      check: async (address) => running().runners.check(address),
+      add: async (runner) => running().runners.add(runner),
+      change: async (id, change) => running().runners.change(id, change),
+      remove: async (id) => running().runners.remove(id),
     },
   };
 }
 
-/** For the command line, beside a running service: takes no lock. The caller closes it. */
-export function openServiceKeys(dataDir: string): ServiceKeys & { close(): void } {
+/** For the command line, beside a running service: takes no lock. The caller closes it. `concurrency`: the setting of that name. */
+export function openServiceStore(dataDir: string, concurrency: number): { keys: ServiceKeys; runners: ServiceRunners; close(): void } {
   makeDataFolder(dataDir);
   try {
     const database = openDatabase(join(dataDir, "service.sqlite"), Date.now);
-    return { ...createKeys(database, Date.now), close: () => database.close() };
+    const builtIn = { slots: concurrency, classes: classes.size };
+    return {
+      keys: createKeys(database, Date.now),
+      runners: createRunners({ database, now: Date.now, builtIn }),
+      close: () => database.close(),
+    };
   } catch (error) {
     throw asStartFailure(error, dataDir);
   }

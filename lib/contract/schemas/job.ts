@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { jobParams } from "../job-search";
+import { jobRunnerSchema, jobWaitsSchema } from "../runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { jobStates } from "../states";
 import { assetFields } from "./asset";
@@ -26,6 +27,8 @@ export const jobListItemSchema = component("Job", {
   preview_output: rare(loosely(previewOutputSchema)),
   execution_error: rare(loosely(executionErrorSchema)),
   progress: rare(loosely(progressSchema)),
+  /** Our own service's: why it waits, where no runner that can do it takes jobs. */
+  waits: rare(loosely(jobWaitsSchema)),
   /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: foreign(maybe(z.string())),
   /** The console's own too: what tells a copy of a run from the others. */
@@ -72,6 +75,8 @@ export const jobDetailSchema = named(
     outputs: rare(loosely(outputsSchema)),
     execution_status: rare(loosely(executionStatusSchema)),
     execution_meta: rare(loosely(executionMetaSchema)),
+    /** Our own service's: where it runs or ran. */
+    runner: rare(loosely(jobRunnerSchema)),
   }),
 );
 export type JobDetail = z.infer<typeof jobDetailSchema>;

@@ -20,7 +20,7 @@ import { lostRights, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
-import { isForbiddenAddress } from "../upstream/addresses";
+import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { findConnection, noConnection } from "./access";
 import { askWhoseKey, rememberCheck } from "./check";
 import { toConnectionView } from "./views";

@@ -6,9 +6,9 @@ import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
-import { Agent, buildConnector, request as exchange, type Dispatcher } from "undici";
+import { Agent, request as exchange, type Dispatcher } from "undici";
+import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { toWebStream } from "@/lib/shared/web-stream";
-import { isForbiddenAddress } from "./addresses";
 import { type Send } from "./send";
 
 export type HttpSend = Send & { close(): Promise<void> };
@@ -19,7 +19,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
   // Time limits are the caller's, through the signal; the body limit is for a peer that stops in the middle.
-  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: connectorTo(options.connectTimeoutMs ?? 5000) };
+  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: guardedConnector(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
     const answer = await exchange(request.url, {
@@ -44,24 +44,6 @@ function toNodeStream(body: unknown): Readable | null {
   if (body === null) return null;
   if (!(body instanceof ReadableStream)) throw new TypeError("the body of a request is no stream");
   return Readable.fromWeb(body);
-}
-
-function forbidden(): Error {
-  return Object.assign(new Error("an address that is never opened"), { code: "FORBIDDEN_ADDRESS" });
-}
-
-/** Judged as written and as connected: a name may lead anywhere. */
-function connectorTo(timeout: number): buildConnector.connector {
-  const plain = buildConnector({ timeout });
-  return (target, done) => {
-    if (isForbiddenAddress(target.hostname)) return done(forbidden(), null);
-    plain(target, (...outcome) => {
-      const [error, socket] = outcome;
-      if (error !== null || !isForbiddenAddress(socket.remoteAddress ?? "")) return done(...outcome);
-      socket.destroy();
-      done(forbidden(), null);
-    });
-  };
 }
 
 function toHeaders(raw: IncomingHttpHeaders): Headers {

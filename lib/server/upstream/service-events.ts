@@ -7,7 +7,7 @@ import "server-only";
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { WebSocket } from "ws";
 import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
-import { isForbiddenAddress } from "./addresses";
+import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { keyHeader } from "./outgoing";
 
 /** A preview is a picture of a few hundred thousand bytes. */

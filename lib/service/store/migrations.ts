@@ -1,6 +1,6 @@
 // Brings a database to the newest shape; imported statically, so that bundles carry it.
 // One exclusive transaction: the service and a command line that start together apply each step once.
-// Synchronous on purpose, unlike kysely's migrator: the command line's `openServiceKeys` hands out a ready store without a promise.
+// Synchronous on purpose, unlike kysely's migrator: the command line's `openServiceStore` hands out a ready store without a promise.
 
 import { type Database as Connection } from "better-sqlite3";
 import { first } from "./migrations/001-first";
@@ -13,6 +13,7 @@ import { shortNames } from "./migrations/008-short-names";
 import { clearedHistories } from "./migrations/009-cleared-histories";
 import { cancelNotes } from "./migrations/010-cancel-notes";
 import { plainLists } from "./migrations/011-plain-lists";
+import { runners } from "./migrations/012-runners";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   clearedHistories,
   cancelNotes,
   plainLists,
+  runners,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

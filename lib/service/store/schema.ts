@@ -2,6 +2,7 @@
 // Wide values (graph, outputs) live beside `jobs`, so that lists touch narrow rows only.
 
 import { type Generated } from "kysely";
+import { type RunnerProblem } from "@/lib/contract/runners";
 import { type KnownJobState } from "@/lib/contract/states";
 
 export type UserRow = {
@@ -45,6 +46,69 @@ export type JobRow = {
   has_audio: Generated<number>;
   preview: string | null;
   error: string | null;
+  /** What it needs of a runner; null: from before there were others than the built-in one, which does it. */
+  needs: Generated<number | null>;
+  /** Where it runs or ran; null: nowhere yet, or on the built-in one. */
+  runner: Generated<string | null>;
+  /** Another number with every claim: what an attempt writes, it writes only while the number is still its own. */
+  fence: Generated<number>;
+};
+
+export type RunnerRow = {
+  id: string;
+  label: string;
+  /** Null: the built-in one. */
+  address: string | null;
+  tags: string;
+  slots: number;
+  mode: RunnerMode;
+  /** Why it was set aside. */
+  mode_reason: string | null;
+  /** What is wrong with it, by the last check; null: nothing. */
+  problem: RunnerProblem | null;
+  problem_message: string | null;
+  version: string | null;
+  devices: string;
+  classes: Generated<number>;
+  queue_running: number | null;
+  queue_pending: number | null;
+  checked_at: number | null;
+  seen_at: number | null;
+  /** When its catalogue was last read. */
+  catalogue_at: number | null;
+  done: Generated<number>;
+  failed: Generated<number>;
+  run_ms: Generated<number>;
+  /** Whose jobs failed there since the last one that did not, as JSON. */
+  failed_users: Generated<string>;
+  /** What its last job needed: its models are loaded. */
+  last_needs: number | null;
+  created_at: number;
+  removed_at: number | null;
+};
+export type RunnerMode = "ready" | "draining" | "paused" | "set_aside";
+/** GET /api/object_info of a runner, as it answered it. */
+export type RunnerCatalogueRow = { runner_id: string; hash: string; text: string };
+/** The distinct needs of jobs: node classes, their inputs, and what is chosen from lists. */
+export type JobNeedsRow = { id: Generated<number>; hash: string; text: string };
+
+/**
+ * One try to run a job on a runner that is not the built-in one. `sending`: it may have arrived; `sent`: it did; `lost`: given up without
+ * knowing whether it still runs there; `over`: it does not.
+ */
+export type AttemptRow = {
+  job_seq: number;
+  number: number;
+  fence: number;
+  runner: string;
+  /** The job's id there. */
+  prompt_id: string;
+  state: "sending" | "sent" | "lost" | "over";
+  /** When it may be given up for lost, unless the runner is heard of before. */
+  lease_until: number;
+  started_at: number;
+  ended_at: number | null;
+  reason: string | null;
 };
 
 export type JobInputRow = {
@@ -162,4 +226,8 @@ export type Tables = {
   mask_layers: MaskLayersRow;
   tasks: TaskRow;
   fetched_sources: FetchedSourceRow;
+  runners: RunnerRow;
+  runner_catalogues: RunnerCatalogueRow;
+  job_needs: JobNeedsRow;
+  attempts: AttemptRow;
 };

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createService, openServiceKeys } from "@/lib/service/index";
+import { createService, openServiceStore } from "@/lib/service/index";
 import { readServiceEnv } from "@/lib/service/env";
 import { allOperations } from "@/lib/contract/operations";
 import { fillPath } from "@/lib/contract/operation";
@@ -48,12 +48,12 @@ describe("users and keys", () => {
   });
 
   it("lets the command line make and revoke keys while the service runs", async () => {
-    const beside = openServiceKeys(bench.folder);
-    const { key, prefix } = beside.createKey("dave");
+    const beside = openServiceStore(bench.folder, 1);
+    const { key, prefix } = beside.keys.createKey("dave");
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
-    beside.setUserStatus("dave", "waitlisted");
+    beside.keys.setUserStatus("dave", "waitlisted");
     expect((await bench.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
-    beside.revokeKey(prefix);
+    beside.keys.revokeKey(prefix);
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(401);
     beside.close();
   });

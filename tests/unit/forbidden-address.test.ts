@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isForbiddenAddress } from "@/lib/server/upstream/addresses";
+import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
 
 test.each([
   "169.254.169.254",

@@ -1,0 +1,103 @@
+// What a runner tells of itself: its version, devices, queue and node classes; or why what answers there is no runner, in a sentence.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { runnerAddressSchema, type RunnerFacts, type RunnerProblem } from "@/lib/contract/runners";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { askJson, nonsense, type Trouble } from "./speak";
+
+/** Ten thousand classes with long lists of models. */
+const MOST_CATALOGUE_BYTES = 64 * 1024 ** 2;
+const MOST_DEVICES = 64;
+
+type Health = Omit<RunnerFacts, "classes">;
+export type Catalogue = Record<string, unknown>;
+type Problem = { code: RunnerProblem; message: string };
+
+export async function askHealth(address: string, signal?: AbortSignal): Promise<Result<Health, Trouble>> {
+  const stats = await askJson(address, "/system_stats", { signal });
+  if (!stats.ok) return stats;
+  const system = isObject(stats.value) ? objectOf(stats.value.system) : undefined;
+  if (!isObject(stats.value) || !system) return failed(nonsense("It answers, but not as a server of the family."));
+  const queue = await askQueue(address, signal);
+  if (!queue.ok) return queue;
+  const { running, pending } = queue.value;
+  const devices = (Array.isArray(stats.value.devices) ? stats.value.devices : []).filter(isObject);
+  return ok({
+    version: textOf(system.comfyui_version)?.slice(0, 100) ?? null,
+    devices: devices.slice(0, MOST_DEVICES).map((device) => ({
+      name: (textOf(device.name) ?? "").slice(0, 200),
+      type: (textOf(device.type) ?? "").slice(0, 40),
+      vramTotal: numberOf(device.vram_total) ?? null,
+      vramFree: numberOf(device.vram_free) ?? null,
+    })),
+    queue: { running: running.length, pending: pending.length },
+  });
+}
+
+/** What a queue knows of a job: its id there, and who submitted it. */
+export type QueueEntry = { promptId: string; clientId: string | undefined };
+
+/** A queue holds whole graphs. */
+const MOST_QUEUE_BYTES = 64 * 1024 ** 2;
+
+export async function askQueue(
+  address: string,
+  signal?: AbortSignal,
+): Promise<Result<Record<"running" | "pending", QueueEntry[]>, Trouble>> {
+  const answer = await askJson(address, "/queue", { signal }, MOST_QUEUE_BYTES);
+  if (!answer.ok) return answer;
+  const { queue_running, queue_pending } = objectOf(answer.value) ?? {};
+  if (!Array.isArray(queue_running) || !Array.isArray(queue_pending)) return failed(nonsense("Its queue cannot be read."));
+  return ok({ running: queue_running.flatMap(toEntry), pending: queue_pending.flatMap(toEntry) });
+}
+
+/** [number, id, graph, extra_data, output node ids] */
+export function toEntry(item: unknown): QueueEntry[] {
+  if (!Array.isArray(item) || typeof item[1] !== "string") return [];
+  const extra = objectOf(item[3]);
+  return [{ promptId: item[1], clientId: typeof extra?.client_id === "string" ? extra.client_id : undefined }];
+}
+
+export async function askCatalogue(address: string, signal?: AbortSignal): Promise<Result<Catalogue, Trouble>> {
+  const answer = await askJson(address, "/object_info", { signal }, MOST_CATALOGUE_BYTES);
+  if (!answer.ok) return answer;
+  const classes = Object.entries(objectOf(answer.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
+  return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(nonsense("It names no node classes."));
+}
+
+export type About = { address: string; facts: RunnerFacts; catalogue: Catalogue };
+
+/** Asks an address that a person typed. */
+export async function askAbout(typed: string): Promise<Result<About, Problem>> {
+  const read = runnerAddressSchema.safeParse(typed);
+  if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });
+  const address = read.data;
+  const health = await askHealth(address);
+  if (!health.ok) return failed(await inWords(address, health.failure));
+  const catalogue = await askCatalogue(address);
+  if (!catalogue.ok) return failed(await inWords(address, catalogue.failure));
+  // Without it a job that ended could not be read back.
+  const history = await askJson(address, `/history/${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`);
+  if (!history.ok || !isObject(history.value))
+    return failed({ code: "too_old", message: "It has no history of single jobs. Bring the server up to date." });
+  return ok({ address, facts: { ...health.value, classes: Object.keys(catalogue.value).length }, catalogue: catalogue.value });
+}
+
+export function catalogueText(catalogue: Catalogue): string {
+  return writeExactJson(catalogue);
+}
+
+/** A service with keys answers some of its paths to everybody: it is known by what it says of its users. */
+async function inWords(address: string, trouble: Trouble): Promise<Problem> {
+  const { code, message } = trouble;
+  if (code === "not_a_server" || code === "cloud_service") {
+    const user = await askJson(address, "/api/user");
+    if (code === "cloud_service" || (!user.ok && (user.failure.status === 401 || user.failure.status === 403)))
+      return {
+        code: "cloud_service",
+        message: "This is a service with users and keys, not a plain server. Add it as a connection instead.",
+      };
+  }
+  return { code, message };
+}

@@ -1,0 +1,153 @@
+// Speaking to a plain local server of the family over HTTP: what it answers, or what is wrong with it, as data.
+// Guarantees: every exchange is bounded in time and bytes; a redirect is an answer and never followed; no address is opened that no service
+// lives at. Must never: send an Origin (a local server refuses it), or a key.
+
+import { type Readable } from "node:stream";
+import { Agent, type FormData, request } from "undici";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type RunnerProblem } from "@/lib/contract/runners";
+import { guardedConnector } from "@/lib/shared/forbidden-address";
+import { failed, ok, type Result } from "@/lib/shared/result";
+
+/** `status`: what it answered; absent where nothing came. `wasSent`: false where the request cannot have arrived. */
+export type Trouble = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
+
+const CONNECT_MS = 5000;
+const ANSWER_MS = 15_000;
+/** How long bytes may pause. */
+const PAUSE_MS = 30_000;
+const MOST_JSON = 4 * 1024 ** 2;
+const MOST_WORDS = 64 * 1024;
+
+const agent = new Agent({
+  connect: guardedConnector(CONNECT_MS),
+  connections: 32,
+  headersTimeout: ANSWER_MS,
+  bodyTimeout: PAUSE_MS,
+  keepAliveTimeout: 4000,
+});
+
+type Ask = {
+  method?: "GET" | "POST";
+  /** Sent as JSON. */
+  body?: object;
+  /** Sent as it is. */
+  form?: FormData;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+};
+
+/** A file of the runner as it comes; the caller reads or destroys `bytes`. `size`: as it was promised. */
+export type Opened = { bytes: Readable; size: number | undefined; range: string | undefined };
+
+async function exchange(address: string, path: string, ask: Ask) {
+  const { method = "GET", body, form, headers } = ask;
+  return request(address + path, {
+    method,
+    dispatcher: agent,
+    headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
+    body: form ?? (body ? writeExactJson(body) : null),
+    ...(ask.signal && { signal: ask.signal }),
+  });
+}
+
+/** The answer as text, which may be empty. */
+export async function askText(address: string, path: string, ask: Ask = {}, mostBytes = MOST_JSON): Promise<Result<string, Trouble>> {
+  try {
+    const answer = await exchange(address, path, ask);
+    const isGood = answer.statusCode >= 200 && answer.statusCode < 300;
+    const text = await readBounded(answer.body, isGood ? mostBytes : MOST_WORDS);
+    if (!isGood) return failed(refusal(answer.statusCode, text ?? ""));
+    return text === undefined ? failed(nonsense("It answers more than can be read.")) : ok(text);
+  } catch (error) {
+    return failed(toTrouble(error, address));
+  }
+}
+
+export async function askJson(address: string, path: string, ask: Ask = {}, mostBytes = MOST_JSON): Promise<Result<unknown, Trouble>> {
+  const answer = await askText(address, path, ask, mostBytes);
+  if (!answer.ok) return answer;
+  try {
+    return ok(parseExactJson(answer.value));
+  } catch {
+    return failed(nonsense("It does not answer in JSON."));
+  }
+}
+
+export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, Trouble>> {
+  try {
+    const { statusCode, headers, body } = await exchange(address, path, ask);
+    if (statusCode !== 200 && statusCode !== 206) return failed(refusal(statusCode, (await readBounded(body, MOST_WORDS)) ?? ""));
+    const length = Number(headers["content-length"] ?? NaN);
+    const range = headers["content-range"];
+    return ok({
+      bytes: body,
+      size: Number.isSafeInteger(length) ? length : undefined,
+      range: typeof range === "string" ? range : undefined,
+    });
+  } catch (error) {
+    return failed(toTrouble(error, address));
+  }
+}
+
+/** Undefined where it is longer. */
+async function readBounded(body: Readable, mostBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    length += chunk.byteLength;
+    if (length > mostBytes) return undefined; // leaving the loop ends the exchange
+    chunks.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+export function nonsense(message: string): Trouble {
+  return { code: "not_a_server", message, wasSent: true };
+}
+
+function refusal(status: number, body: string): Trouble {
+  const told = { status, body, wasSent: true };
+  if (status >= 300 && status < 400)
+    return { ...told, code: "redirects", message: `It redirects (${status}). Give the address that it leads to.` };
+  if (status === 401 || status === 407)
+    return { ...told, code: "cloud_service", message: `It asks for a key (${status}). A runner is a plain server without keys.` };
+  if (status >= 500) return { ...told, code: "failing", message: `It answers ${status}.` };
+  return { ...told, code: "not_a_server", message: `It answers ${status} where a server of the family answers 200.` };
+}
+
+const refusedAtOnce = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "FORBIDDEN_ADDRESS",
+]);
+
+function toTrouble(error: unknown, address: string): Trouble {
+  const code = codeOf(error);
+  const wasSent = !refusedAtOnce.has(code);
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
+    return { code: "wrong_protocol", message: "It speaks http, and the address says https.", wasSent: false };
+  if (code.startsWith("HPE_") || code === "UND_ERR_SOCKET" || code === "ECONNRESET")
+    return {
+      code: address.startsWith("http:") && code.startsWith("HPE_") ? "wrong_protocol" : "not_reachable",
+      message: code.startsWith("HPE_") ? "It does not speak http. Perhaps it wants https." : "The connection was broken off.",
+      wasSent,
+    };
+  if (/TIMEOUT|^ABORT/.test(code)) return { code: "timeout", message: "It did not answer in time.", wasSent };
+  if (code === "FORBIDDEN_ADDRESS") return { code: "not_reachable", message: "No service lives at such an address.", wasSent };
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/.test(code))
+    return { code: "wrong_protocol", message: "Its certificate is not one that this machine trusts.", wasSent: false };
+  return { code: "not_reachable", message: code === "ENOTFOUND" ? "There is no machine of that name." : "Nothing answers there.", wasSent };
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  if (error.name === "AbortError" || error.name === "TimeoutError") return "ABORTED";
+  return error.cause === undefined ? "" : codeOf(error.cause);
+}

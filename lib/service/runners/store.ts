@@ -1,0 +1,214 @@
+// The runners as they are stored: read, added, changed, removed. The built-in one has a row as the others have.
+// Guarantees: the truth is the table: a command line beside a running service changes the same rows, and the service reads them again.
+
+import { randomUUID, createHash } from "node:crypto";
+import { type Selectable, sql } from "kysely";
+import { z } from "zod";
+import {
+  BUILT_IN_RUNNER,
+  newRunnerSchema,
+  type NewRunner,
+  type Runner,
+  runnerChangeSchema,
+  runnerDeviceSchema,
+  type RunnerChange,
+  type RunnerFailure,
+} from "@/lib/contract/runners";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type ServiceRunners } from "../options";
+import { type Database, query } from "../store/database";
+import { type RunnerRow as RunnerColumns } from "../store/schema";
+import { type About, askAbout, catalogueText } from "./ask-about";
+
+export type RunnerRow = Selectable<RunnerColumns>;
+
+type Stores = {
+  database: Database;
+  now: () => number;
+  /** Of the built-in one. */
+  builtIn: { slots: number; classes: number };
+  /** Told after each change that this process made. */
+  changed?: () => void;
+};
+
+/** Those that were not removed. */
+export function readRunners(database: Database): RunnerRow[] {
+  return database.rows(query.selectFrom("runners").selectAll().where("removed_at", "is", null).orderBy("created_at").orderBy("id"));
+}
+
+export function createRunners({ database, now, builtIn, changed = () => undefined }: Stores): ServiceRunners {
+  function toRunner(row: RunnerRow): Runner {
+    const isBuiltIn = row.address === null;
+    const ended = row.done + row.failed;
+    const [code, message] =
+      row.mode === "set_aside" ? (["failures", row.mode_reason ?? ""] as const) : [row.problem, row.problem_message ?? ""];
+    return {
+      id: row.id,
+      label: row.label,
+      address: row.address,
+      tags: readList(row.tags, z.string()),
+      slots: isBuiltIn ? builtIn.slots : row.slots,
+      state: stateOf(row),
+      reason: code === null ? null : { code, message },
+      version: row.version,
+      devices: readList(row.devices, runnerDeviceSchema),
+      classes: isBuiltIn ? builtIn.classes : row.classes,
+      running: countRunning(database, row),
+      queue: row.queue_running === null ? null : { running: row.queue_running, pending: row.queue_pending ?? 0 },
+      done: row.done,
+      failed: row.failed,
+      meanRunMs: ended === 0 ? null : Math.round(row.run_ms / ended),
+      lastSeenMs: isBuiltIn ? now() : row.seen_at,
+    };
+  }
+
+  const find = (id: string) => readRunners(database).find((row) => row.id === id);
+  const atAddress = (address: string) => readRunners(database).find((row) => row.address === address);
+  const told = (id: string): Result<Runner, RunnerFailure> => {
+    changed();
+    const row = find(id);
+    return row ? ok(toRunner(row)) : failed(notFound);
+  };
+
+  return {
+    list: () => {
+      const [own, others] = [true, false].map((isOwn) => readRunners(database).filter(({ address }) => (address === null) === isOwn));
+      return [...(own ?? []), ...(others ?? [])].map(toRunner);
+    },
+
+    async check(address) {
+      const about = await askAbout(address);
+      return about.ok ? { ok: true, address: about.value.address, facts: about.value.facts } : { ok: false, ...about.failure };
+    },
+
+    async add(wanted: NewRunner) {
+      const read = newRunnerSchema.safeParse(wanted);
+      if (!read.success) return failed(invalid(read.error));
+      const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = read.data;
+      if (atAddress(address)) return failed(taken(address));
+      const about = await askAbout(address);
+      if (!about.ok && !keep) return failed(about.failure);
+      const id = randomUUID();
+      const isAdded = await database.commit(() => {
+        if (atAddress(address)) return false;
+        const values = { id, label, address, tags: writeExactJson(tags), slots, mode: "ready" as const, devices: "[]", created_at: now() };
+        database.run(query.insertInto("runners").values(values));
+        if (about.ok) storeAbout(database, id, about.value, now());
+        else storeProblem(database, id, about.failure, now());
+        return true;
+      });
+      return isAdded ? told(id) : failed(taken(address));
+    },
+
+    async change(id, wanted: RunnerChange) {
+      const read = runnerChangeSchema.safeParse(wanted);
+      if (!read.success) return failed(invalid(read.error));
+      const row = find(id);
+      if (!row) return failed(notFound);
+      const { label, address, tags, slots, state } = read.data;
+      if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
+      const isMoved = address !== undefined && address !== row.address;
+      if (isMoved && atAddress(address)) return failed(taken(address));
+      const about = isMoved ? await askAbout(address) : undefined;
+      if (about && !about.ok) return failed(about.failure);
+      await database.commit(() => {
+        const changes = {
+          ...(label !== undefined && { label }),
+          ...(address !== undefined && { address }),
+          ...(tags !== undefined && { tags: writeExactJson(tags) }),
+          ...(slots !== undefined && { slots }),
+          ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
+        };
+        if (Object.keys(changes).length > 0) database.run(query.updateTable("runners").set(changes).where("id", "=", id));
+        if (about?.ok) storeAbout(database, id, about.value, now());
+        settleDraining(database);
+      });
+      return told(id);
+    },
+
+    async remove(id) {
+      if (id === BUILT_IN_RUNNER) return failed(builtInIs);
+      const removal = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
+      const gone = await database.commit(() => {
+        database.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
+        return database.run(removal);
+      });
+      changed();
+      return gone > 0 ? ok(undefined) : failed(notFound);
+    },
+  };
+}
+
+export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runner["state"] {
+  if (mode !== "ready" || address === null) return mode;
+  return checked_at === null ? "checking" : problem === null ? "ready" : "unreachable";
+}
+
+/** Inside a commit. */
+export function storeAbout(database: Database, id: string, { facts, catalogue }: Pick<About, "facts" | "catalogue">, at: number): void {
+  const text = catalogueText(catalogue);
+  const hash = createHash("sha256").update(text).digest("hex");
+  storeFacts(database, id, facts, at);
+  database.run(query.updateTable("runners").set({ classes: facts.classes, catalogue_at: at }).where("id", "=", id));
+  database.run(
+    query
+      .insertInto("runner_catalogues")
+      .values({ runner_id: id, hash, text })
+      .onConflict((conflict) => conflict.column("runner_id").doUpdateSet({ hash, text })),
+  );
+}
+
+/** Inside a commit. */
+export function storeFacts(database: Database, id: string, facts: Pick<Runner, "version" | "devices" | "queue">, at: number): void {
+  const { version, devices, queue } = facts;
+  const known = { version, devices: writeExactJson(devices), queue_running: queue?.running ?? null, queue_pending: queue?.pending ?? null };
+  const answered = { problem: null, problem_message: null, checked_at: at, seen_at: at };
+  database.run(query.updateTable("runners").set({ ...known, ...answered }).where("id", "=", id)); // prettier-ignore
+}
+
+/** Inside a commit. */
+export function storeProblem(
+  database: Database,
+  id: string,
+  { code, message }: { code: NonNullable<RunnerRow["problem"]>; message: string },
+  at: number,
+): void {
+  const changes = { problem: code, problem_message: message, checked_at: at, queue_running: null, queue_pending: null };
+  database.run(query.updateTable("runners").set(changes).where("id", "=", id));
+}
+
+/** Inside a commit: what drains and has nothing left to do is paused. */
+export function settleDraining(database: Database): void {
+  const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
+  for (const row of database.rows(draining))
+    if (countRunning(database, row) === 0) database.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
+}
+
+export function countRunning(database: Database, { id, address }: Pick<RunnerRow, "id" | "address">): number {
+  const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
+  const running = query
+    .selectFrom("jobs")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where(sql<boolean>`state in ('pending', 'in_progress')`)
+    .where("state", "=", "in_progress")
+    .where(isThere);
+  return database.row(running)?.n ?? 0;
+}
+
+function readList<T>(text: string, item: z.ZodType<T>): T[] {
+  return z.array(item).catch([]).parse(JSON.parse(text));
+}
+
+const notFound: RunnerFailure = { code: "not_found", message: "There is no such runner." };
+const builtInIs: RunnerFailure = {
+  code: "built_in",
+  message:
+    "The built-in runner is part of the service: it has no address, LIGHTDESK_CONCURRENCY says how many jobs it runs, and it can be paused but not removed.",
+};
+const taken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
+
+function invalid(error: z.ZodError): RunnerFailure {
+  const [issue] = error.issues;
+  return { code: "invalid", message: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as it should be"}` };
+}
