@@ -3,10 +3,12 @@ export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
     const { composition } = await import("@/lib/server/composition");
     const { admitListener } = await import("@/lib/server/events/admit-listener");
-    const { keepAdmission, keepStartFailure } = await import("@/lib/server/running");
+    const { maySeeReasons } = await import("@/lib/server/auth/may-see-reasons");
+    const { keepAdmission, keepReasonsCheck, keepStartFailure } = await import("@/lib/server/running");
     try {
       composition();
       keepAdmission(admitListener);
+      keepReasonsCheck(maySeeReasons);
     } catch (error) {
       // The launcher says it in one sentence; thrown here, Next would print it three times with stacks.
       keepStartFailure(error);

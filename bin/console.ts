@@ -10,10 +10,11 @@ import { withBasePath } from "@/lib/http/base-path";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
 import { packedFiles } from "@/lib/http/packed-files";
+import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { createPlaces, isApi } from "@/lib/http/places";
 import { refuse } from "@/lib/http/refusals";
 import { hostsOf, judgeEncoding } from "@/lib/http/request-line";
-import { judgeMethods } from "@/lib/http/route-methods";
+import { judgeMethods, type NameRequest, nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { starting, stillStarting } from "@/lib/http/still-starting";
 import { isSecure } from "@/lib/server/auth/session-cookie";
@@ -21,9 +22,11 @@ import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
-import { keptAdmission, runningComposition, waitForComposition } from "@/lib/server/running";
+import { keptAdmission, keptReasonsCheck, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { telemetry } from "@/lib/shared/telemetry";
 import { buildFolder } from "./build-folder.mjs";
+import { startTelemetry } from "./telemetry";
 
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
@@ -35,6 +38,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 async function main(): Promise<void> {
   const asked = readEnv();
+  await startTelemetry(asked.service, "lightdesk");
   let handle: Handle = async (request, response) => stillStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
   const { basePath } = asked;
@@ -45,10 +49,17 @@ async function main(): Promise<void> {
   const addressOf = addressReader(asked.proxies, () => runningComposition()?.log);
   const sockets = createEventSockets((request) => admit(request, asked, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades }, (request, response) =>
+  const nameOf = nameOwnRequests(asked);
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades, nameOf }, (request, response) =>
     places.answerAt(request, () => answerRequest(request, response)),
   );
+  const answersOperator = operatorRoutes({
+    token: asked.service.metricsToken,
+    readiness: () => runningComposition()?.readiness,
+    maySeeReasons: async (request) => (await keptReasonsCheck()?.(request)) ?? false,
+  });
   const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (answersOperator(request, response)) return;
     const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
     if (refused) return refuse(request, response, refused, basePath);
     request.url = keepDots(request.url ?? "/");
@@ -64,6 +75,7 @@ async function main(): Promise<void> {
     sockets.close();
     await server.close(GRACE_MS);
     await runningComposition()?.stop();
+    await telemetry().traces?.stop();
   }, STOP_MS);
   const port = await server.listen(asked.port, asked.host);
   const env = { ...asked, port };
@@ -105,6 +117,16 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
   request.headers[ADDRESS_HEADER] = address;
   const admitListener = keptAdmission();
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
+}
+
+/** The build's own list of pages and routes, read only where somebody is told of them. */
+function nameOwnRequests({ root, basePath }: Env): NameRequest | undefined {
+  const { metrics, traces } = telemetry();
+  if (!metrics && !traces) return undefined;
+  const routes: Record<string, string> = JSON.parse(
+    readFileSync(join(root, buildFolder(basePath), "app-path-routes-manifest.json"), "utf8"),
+  );
+  return nameRequests([...operatorPaths, ...Object.values(routes)]);
 }
 
 function explain(error: unknown): string {

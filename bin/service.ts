@@ -10,17 +10,24 @@ import pino from "pino";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
+import { allOperations } from "@/lib/contract/operations";
 import { keepDots } from "@/lib/http/keep-dots";
+import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { hostsOf } from "@/lib/http/request-line";
+import { nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { telemetry } from "@/lib/shared/telemetry";
 import { createService, openServiceStore, type Service, type ServiceKeys, type ServiceRunners } from "@/lib/service/index";
+import { startTelemetry } from "./telemetry";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
 const GRACE_MS = 10_000;
 const STOP_MS = 50_000;
 
 const LONGEST_CLIENT_ID = 200;
+
+const servedWithoutOperation = ["/api/health", "/api/openapi.json"];
 
 const usage = `Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER (its label, address or id)`;
@@ -100,6 +107,7 @@ function readOptions(words: readonly string[]): { label?: string | undefined; sl
 
 async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const root = process.cwd();
+  await startTelemetry(env.settings, "lightdesk-service");
   const service = createService({
     dataDir,
     shippedImagesDir: join(root, "public", "samples"),
@@ -115,8 +123,12 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const sockets = createEventSockets((request) => admitTo(service, request));
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const bounds = { patienceMs: requestTimeoutMs, connectionsPerAddress };
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades }, (request, response) => {
+  const nameByContract = nameRequests([...operatorPaths, ...servedWithoutOperation, ...allOperations.map(({ path }) => path)]);
+  const nameOf: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: withApi(url) });
+  const answersOperator = operatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades, nameOf }, (request, response) => {
     request.url = withApi(keepDots(request.url ?? "/"));
+    if (answersOperator(request, response)) return;
     void listener(request, response);
   });
   let starting = Promise.resolve();
@@ -126,6 +138,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
     // One that failed has nothing to stop, and is told below.
     await starting.catch(() => undefined);
     await service.stop();
+    await telemetry().traces?.stop();
   }, STOP_MS);
   // The port first: a second start on it must not wait for locks and sweeps to learn that it is taken.
   const port = await server.listen(env.port, env.host);

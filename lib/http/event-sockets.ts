@@ -7,6 +7,7 @@ import { type IncomingMessage } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Feed, type FeedAdmission, type FeedEnd, feedEnds } from "@/lib/shared/message-feed";
+import { telemetry } from "@/lib/shared/telemetry";
 import { endSocket } from "./refusals";
 import { type UpgradeHandler } from "./upgrades";
 
@@ -34,6 +35,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   const sockets = new Set<Socket>();
   const bounds = { ...most, ...limits };
   let isClosing = false;
+  telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
   const pings = repeat(PING_MS, () => sockets.forEach((socket) => void look(socket)));
 
   const count = (which: (socket: Socket) => boolean) => [...sockets].filter(which).length;

@@ -28,7 +28,7 @@ export function isApi(path: string): boolean {
 }
 
 /** No base path stands before it any more: further on in an address these are names of somebody's files. */
-function placeAt(address: string): ReturnType<typeof placeOf> {
+export function placeAt(address: string): ReturnType<typeof placeOf> {
   const found = placeOf(address);
   return found && address.startsWith(found.path) ? found : undefined;
 }

@@ -5,8 +5,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { withoutBasePath } from "./base-path";
 import { boundConnections, shareDescriptors } from "./connections";
+import { createRequestObserver } from "./observed-requests";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
 import { judgeRequest, type RequestRules } from "./request-line";
+import { type NameRequest } from "./route-methods";
 import { Answer, continueLate } from "./unread-bodies";
 import { handleUpgrades, type UpgradeHandler } from "./upgrades";
 
@@ -21,6 +23,8 @@ export type HttpOptions = RequestRules & {
   basePath?: string;
   /** WebSockets by their path. */
   upgrades?: Readonly<Record<string, UpgradeHandler>>;
+  /** As metrics and traces name a request; without it they tell of none. */
+  nameOf?: NameRequest;
 };
 
 export type HttpServer = {
@@ -47,9 +51,13 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   refuseUnparsed(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => judgeRequest(request, options), basePath);
 
+  const observe = createRequestObserver(options.nameOf);
   const answer = connections.oneAtATime((request, response) => {
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
     request.url = withoutBasePath(request.url ?? "", basePath);
+    observe(request, response, () => judged(request, response));
+  });
+  const judged: typeof handle = (request, response) => {
     const refused = judgeRequest(request, options);
     if (refused) return refuse(request, response, refused, basePath);
     if (request.method === "OPTIONS") {
@@ -58,7 +66,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
       if (options.isPage(url.split(/[?#]/)[0] ?? "")) return void response.writeHead(204, { allow: "GET, HEAD, OPTIONS" }).end();
     }
     handle(request, response);
-  });
+  };
   server.on("request", answer);
 
   return {

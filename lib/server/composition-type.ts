@@ -4,6 +4,7 @@ import "server-only";
 import { type Dialect } from "@/lib/contract/console";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
+import { type Readiness } from "@/lib/shared/readiness";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Env } from "./env";
@@ -58,6 +59,8 @@ export type Composition = {
   /** Where forms with files lie until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;
+  /** Whether what it needs is there, part by part. */
+  readiness: Readiness;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };
   upstreamFor(target: Target, onAnswer?: UpstreamOptions["onAnswer"]): Upstream;

@@ -4,7 +4,7 @@
 // Must never: be imported by anything that runs in a browser.
 
 import "server-only";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
@@ -12,11 +12,13 @@ import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/disk-reserve";
+import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createAttemptLimit } from "./limits/attempt-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { type Composition } from "./composition-type";
 import { consoleUrl, type Env, EnvError, readEnv } from "./env";
 import { createHostKeys } from "./embed/host-keys";
+import { seal, unseal } from "./keys/cipher";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
 import { createLedger } from "./ledger/ledger";
@@ -69,7 +71,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const pictureBreaker = createBreaker(now);
   const silences = createSilences();
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
-  const largeAnswers = createLargeAnswers(join(env.root, "dist", "answer-thread.mjs"), log);
+  const answerThread = join(env.root, "dist", "answer-thread.mjs");
+  const largeAnswers = createLargeAnswers(answerThread, log);
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
   const sendLocal = speakLocal(sendHttp, now, largeAnswers);
@@ -128,6 +131,17 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   // Whoever awaits `ready` gets the error; without this line Node would end the process before anybody could.
   ready.catch(() => undefined);
 
+  const readiness = createReadiness({
+    store: async () => void (await store.members.hasOwner()),
+    async service() {
+      const missing = (await running().readiness()).filter((state) => !state.ready);
+      return missing.length === 0 ? undefined : notReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
+    },
+    disk: () => lookAtDisk(env.dataDir),
+    "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : notReady("It does not open what it sealed.")),
+    workers: () => (existsSync(answerThread) ? undefined : notReady("The program that reads large answers is not built.")),
+  });
+
   return {
     env,
     log,
@@ -157,6 +171,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     catalogues: new Map(),
     formsFolder,
     ready,
+    readiness,
     serviceKeys: () => running().keys,
     upstreamOptionsFor,
     upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),

@@ -9,6 +9,7 @@ import { type Composition } from "./composition-type";
 const place = Symbol.for("lightdesk");
 const failurePlace = Symbol.for("lightdesk.start-failure");
 const listenersPlace = Symbol.for("lightdesk.listeners");
+const reasonsPlace = Symbol.for("lightdesk.reasons");
 const LOOK_EVERY_MS = 10;
 
 export function runningComposition(): Composition | undefined {
@@ -34,6 +35,18 @@ export function keepAdmission(admit: AdmitListener): void {
 
 export function keptAdmission(): AdmitListener | undefined {
   const found: AdmitListener | undefined = Reflect.get(globalThis, listenersPlace);
+  return found;
+}
+
+type MaySee = (request: IncomingMessage) => Promise<boolean>;
+
+/** Who may see why the console is not ready; likewise. */
+export function keepReasonsCheck(check: MaySee): void {
+  Reflect.set(globalThis, reasonsPlace, check);
+}
+
+export function keptReasonsCheck(): MaySee | undefined {
+  const found: MaySee | undefined = Reflect.get(globalThis, reasonsPlace);
   return found;
 }
 

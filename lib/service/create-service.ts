@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createDiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
+import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createAccessTimes } from "./assets/access-times";
 import { createBlobStore, createOwnHolds } from "./assets/blob-store";
 import { createFolderPlace } from "./assets/blobs/folder-place";
@@ -26,7 +27,8 @@ import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
-import { openDatabase } from "./store/database";
+import { openDatabase, query } from "./store/database";
+import { tellFigures } from "./figures";
 import { makeDataFolder, requireDatabase } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
 import { createRunners } from "./runners/store";
@@ -122,9 +124,17 @@ export async function startService(options: ServiceOptions) {
     const housekeeping = startHousekeeping(serviceChores({ database, settings, folders, now }), log);
     const inFlight = new Set<Promise<Response>>();
 
+    tellFigures(database, options.dataDir);
+
     return {
       keys: createKeys(database, now),
       runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size } }),
+
+      readiness: createReadiness({
+        database: () => void database.row(query.selectFrom("users").select("id").limit(1)),
+        disk: () => lookAtDisk(options.dataDir),
+        workers: () => (existsSync(options.workerPath) ? undefined : notReady("The program that runs jobs is not built.")),
+      }),
 
       async fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response> {
         if (isStopping) return unavailable("The service is stopping.");

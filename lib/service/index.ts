@@ -1,6 +1,7 @@
 // The one door of the embedded service: a plain Node library behind a fetch. Whoever uses it sees nothing else of this folder.
 
 import { join } from "node:path";
+import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";
 import { type Service, type ServiceKeys, type ServiceOptions, type ServiceRunners } from "./options";
 import { classes } from "./nodes/classes";
@@ -25,6 +26,7 @@ export function createService(options: ServiceOptions): Service {
     fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailable("The service is not running.")),
 
     userOf: (key) => started?.userOf(key),
+    readiness: async () => (started ? started.readiness() : [{ part: "start", ...notReady("It is starting or stopping.") }]),
     listen: (key, clientId, tell) => started?.listen(key, clientId, tell),
 
     async start() {

@@ -4,6 +4,7 @@
 import { type NewRunner, type Runner, type RunnerChange, type RunnerCheck, type RunnerFailure } from "@/lib/contract/runners";
 import { type Result } from "@/lib/shared/result";
 import { type Feed } from "@/lib/shared/message-feed";
+import { type Readiness } from "@/lib/shared/readiness";
 import { type ServiceSettings } from "./settings";
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -63,6 +64,8 @@ export type Service = {
    * is missing, unknown or revoked.
    */
   listen(key: string, clientId: string | undefined, tell: (message: string) => void): Feed | undefined;
+  /** Whether its database, its disk and its workers are there. */
+  readiness: Readiness;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;
   /** No new work; in-flight requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */

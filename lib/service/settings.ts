@@ -3,7 +3,7 @@
 // Guarantees: every value is checked before anything is opened; a bad one is named together with what it should be.
 // Must never: read process.env by itself, or load anything heavier than zod.
 
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { z } from "zod";
@@ -35,6 +35,9 @@ const hosts = z
     "a comma list of hosts such as huggingface.co, or of origins",
   );
 
+const TOKEN = /^[\x21-\x7e]{16,1000}$/;
+const TOKEN_WORDS = "at least 16 characters without spaces";
+
 const schema = z.object({
   LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
   LIGHTDESK_MAX_UPLOAD_BYTES: whole(1, 1e15, "the largest upload in bytes").default(100 * GIB),
@@ -58,6 +61,16 @@ const schema = z.object({
     .string()
     .refine((path) => path === "none" || isAbsolute(path), "the absolute path of ffmpeg, or none")
     .optional(),
+  LIGHTDESK_METRICS_TOKEN: z.string().regex(TOKEN, TOKEN_WORDS).optional(),
+  LIGHTDESK_METRICS_TOKEN_FILE: z
+    .string()
+    .transform((file) => readText(file)?.trim() ?? "")
+    .refine((token) => TOKEN.test(token), `a file that can be read and holds ${TOKEN_WORDS}`)
+    .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: "where OTLP is taken over HTTP, such as http://127.0.0.1:4318" })
+    .optional(),
+  OTEL_SERVICE_NAME: z.string().max(200, "a name of up to 200 characters").optional(),
 });
 
 type Source = Readonly<Record<string, string | undefined>>;
@@ -100,6 +113,10 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
     /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
+    /** Whoever brings it may read metrics, and why the program is not ready; without it there are none. */
+    metricsToken: values.LIGHTDESK_METRICS_TOKEN ?? values.LIGHTDESK_METRICS_TOKEN_FILE,
+    /** Spans are sent; the packages that send them read where to, and how, from OTEL_… by themselves. */
+    traces: values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : { serviceName: values.OTEL_SERVICE_NAME },
   };
 }
 
@@ -129,6 +146,14 @@ function pixelsThatFit(jobsAtOnce: number): number {
   const limit = process.constrainedMemory() ?? 0;
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
   return Math.max(1, Math.min(MOST_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_OF_PIXEL)));
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined; // the setting is named to whoever gave it
+  }
 }
 
 function findOnPath(name: string, path: string | undefined): string | undefined {

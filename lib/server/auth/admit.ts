@@ -5,6 +5,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { telemetry } from "@/lib/shared/telemetry";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { givenToken } from "./given-token";
@@ -19,6 +20,7 @@ export async function admit(sent: SentHeaders): Promise<Result<Viewer, Failure>>
   const { wrongTokenLimit, log } = composition();
   const address = sent.get(ADDRESS_HEADER) ?? "unknown";
   const waitMs = wrongTokenLimit.take(networkOf(address));
+  telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0)
     return failed({ code: "RATE_LIMITED", message: "Too many wrong tokens. Try again later.", status: 429, retryAfterMs: waitMs });
   log.warn({ address }, "a token was refused");

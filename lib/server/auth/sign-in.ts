@@ -5,6 +5,7 @@
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { telemetry } from "@/lib/shared/telemetry";
 import { composition } from "../composition";
 import { type Member } from "../store/members";
 import { verifyPassword } from "./passwords";
@@ -18,11 +19,14 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
   const email = given.email.trim().toLowerCase();
   if (email === "" || email.length > LONGEST || given.password === "" || given.password.length > LONGEST) return failed(refused);
   const waitMs = signInLimits.take({ ...given, email });
-  if (waitMs > 0)
+  if (waitMs > 0) {
+    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
     return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
+  }
   const member = await store.members.getByEmail(email);
   const fits = await verifyPassword(member?.passwordHash, given.password);
   if (!member || !fits || member.disabled || !mayUsePassword(member)) {
+    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
     log.warn({ address: given.address }, "sign-in refused");
     return failed(refused);
   }

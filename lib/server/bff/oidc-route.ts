@@ -8,6 +8,7 @@ import { type OidcRefusal } from "@/lib/contract/oidc";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { safeReturn } from "@/lib/shared/safe-return";
+import { telemetry } from "@/lib/shared/telemetry";
 import { type Failure } from "@/lib/contract/failure";
 import { type Asked, askedCookie, type Purpose } from "../auth/oidc/asked";
 import { type Refused } from "../auth/oidc/admit";
@@ -68,6 +69,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   const asked = await askedCookie.read(request.headers);
   const search = searchOf(request);
   const refuse = (refused: Refused, headers?: Headers) => {
+    telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
     log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "sign-in at a provider refused");
     note({
       action: "signIn",

@@ -4,6 +4,7 @@
 // not written soon once it stops.
 
 import "server-only";
+import { telemetry } from "@/lib/shared/telemetry";
 import { type Store } from "../store/store";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/job-ledger";
@@ -46,7 +47,11 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   let isLate = false;
   /** How many answers of a connection were not taken up. */
   const losses = new Map<string, number>();
-  const lost = (connectionId: string) => void losses.set(connectionId, (losses.get(connectionId) ?? 0) + 1);
+  const lost = (connectionId: string) => {
+    losses.set(connectionId, (losses.get(connectionId) ?? 0) + 1);
+    telemetry().metrics?.count("lightdesk_ledger_lost_total", {});
+  };
+  telemetry().metrics?.read("lightdesk_ledger_waiting", () => waiting.length);
   const reader = createLedgerReader({ store, log, now, most, settled, lossesOf: (id) => losses.get(id) ?? 0 });
 
   function add(change: Change): void {

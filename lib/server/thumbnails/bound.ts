@@ -43,6 +43,9 @@ export function createBound(folder: string, mostBytes: number) {
   }
 
   return {
+    /** Undefined before the first look. */
+    bytes: () => (found === undefined ? undefined : found + sinceLook),
+
     grew(by: number): void {
       sinceLook += by;
       if (!isDue()) return;

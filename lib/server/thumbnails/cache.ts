@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
+import { telemetry } from "@/lib/shared/telemetry";
 import { createBound } from "./bound";
 
 type Made = Result<Uint8Array, Failure>;
@@ -30,10 +31,12 @@ const DIGEST_BYTES = 32;
 export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { folder: string; mostBytes?: number }): ThumbnailCache {
   const making = new Map<string, Making>();
   const bound = createBound(folder, mostBytes);
+  telemetry().metrics?.read("lightdesk_thumbnail_cache_bytes", bound.bytes);
 
   async function readOrMake(key: string, make: () => Promise<Made>): Promise<Made> {
     const file = join(folder, key.slice(0, 2), `${key.slice(2)}.webp`);
     const kept = await readKept(file);
+    telemetry().metrics?.count("lightdesk_thumbnails_total", { result: kept ? "kept" : "made" });
     if (kept) return ok(kept);
     const made = await make();
     if (made.ok && (await keep(file, made.value))) bound.grew(made.value.byteLength + DIGEST_BYTES);

@@ -5,6 +5,7 @@
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fillPath, type Operation } from "@/lib/contract/operation";
+import { telemetry } from "@/lib/shared/telemetry";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };
 export type CallInput = {
@@ -42,7 +43,13 @@ export function keyHeader(apiKey: string | null | undefined): Record<string, str
 }
 
 export function toRequest(url: URL, operation: Operation, input: CallInput, apiKey: string | undefined, signal: AbortSignal): Request {
-  const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...input.headers, ...keyHeader(apiKey) });
+  const headers = new Headers({
+    "user-agent": "lightdesk",
+    "accept-encoding": "identity",
+    ...telemetry().traces?.carried(),
+    ...input.headers,
+    ...keyHeader(apiKey),
+  });
   if (input.body) {
     headers.set("content-type", input.body.contentType);
     if (input.body.contentLength !== undefined) headers.set("content-length", String(input.body.contentLength));

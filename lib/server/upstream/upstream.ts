@@ -10,6 +10,7 @@ import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
 import { lookupOf } from "./absence";
+import { observedCall } from "./observed-call";
 import { callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable, unreadable, UnreadableAnswer } from "./failures";
 import { type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
@@ -136,9 +137,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       const wait = isRead(operation) && input.waits ? { isHeard: false } : undefined;
-      let result = await once(operation, input, isPassedOn, wait);
+      let result = await observedCall(operation, () => once(operation, input, isPassedOn, wait));
       // Its line may be one that is not answered any more; it is a read, and the service is back. Or it is slow: then this one has its full time.
-      if (!result.ok && wait?.isHeard) result = await once(operation, input, isPassedOn);
+      if (!result.ok && wait?.isHeard) result = await observedCall(operation, () => once(operation, input, isPassedOn));
       if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
@@ -185,7 +186,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     exchange: (operation, input = {}) => confirmed(operation, input, true),
     forward: async (operation, input = {}) => {
       if (!isAddressable(input)) return failed(notAddressable());
-      return openBytes({ ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now }, operation, input);
+      const how = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
+      return observedCall(operation, () => openBytes(how, operation, input));
     },
   };
 }

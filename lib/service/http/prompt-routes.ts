@@ -3,6 +3,7 @@
 import { operations } from "@/lib/contract/operations";
 import { errorStatus } from "@/lib/contract/errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
+import { noteSubmitted } from "../figures";
 import { countJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
 import { type Parts } from "../parts";
@@ -23,6 +24,7 @@ export function promptRoutes(parts: Parts): Route[] {
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
+      noteSubmitted(outcome.id);
       parts.engine.submitted(user.id, outcome.seq);
       parts.events.queueChanged(user.id);
       return json({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });

@@ -6,16 +6,21 @@ import { query } from "../store/database";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
+import { observedRun } from "../figures";
 import { errorAround, finishRun } from "./finish";
 import { type NextClaim } from "./next-claim";
 import { giveBackOrFail } from "./recover";
 import { type RunRecord } from "./run-record";
 
 /** `waits`: its worker was lost and it may be tried once more. `isClean`: the record knows all files of the folder. */
-type Execution = { waits: boolean; isClean: boolean };
+type Execution = { waits: boolean; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
 /** The commit that ends the job takes the next one. */
-export async function executeJob(
+export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
+  return observedRun(run.job.id, () => execute(parts, run));
+}
+
+async function execute(
   parts: EngineParts,
   run: { job: Claimed; running: Running; outputDir: string; next: NextClaim; nextImage: string | undefined },
 ): Promise<Execution> {
@@ -49,7 +54,7 @@ export async function executeJob(
   if (outcome.kind === "lost") {
     parts.log.warn({ err: outcome.error, job: job.id }, "the worker of a job was lost");
     const isLost = await parts.database.commitFreeing(() => giveBackOrFail(parts.database, job, parts.now()));
-    return { waits: !isLost, isClean: false };
+    return { waits: !isLost, isClean: false, how: "worker lost" };
   }
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
@@ -57,7 +62,7 @@ export async function executeJob(
       "a worker was lost with its job",
     );
   if (outcome.kind !== "cancelled") await close(parts, job, record, outcome, next);
-  return { waits: false, isClean: outcome.kind === "success" };
+  return { waits: false, isClean: outcome.kind === "success", how: outcome.kind };
 }
 
 /** Files that are given their places side by side: the disk syncs many folders in hardly more time than one. */

@@ -1,0 +1,94 @@
+// What supervisors and monitors ask of either server: /api/health/live, /api/health/ready and /api/metrics. Answered before everything else,
+// also while the program starts.
+// Guarantees: reasons are shown to whoever has the metrics token or may otherwise see them, to others only whether it is ready.
+// Must never: need the database or the service to be up.
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Readiness } from "@/lib/shared/readiness";
+import { telemetry } from "@/lib/shared/telemetry";
+import { refuse, type Refused } from "./refusals";
+
+type Operator = {
+  /** Without one nobody reads metrics. */
+  token: string | undefined;
+  /** Undefined while it starts. */
+  readiness(): Readiness | undefined;
+  maySeeReasons?(request: IncomingMessage): Promise<boolean>;
+};
+type Answer = { status: number; type: string; body: string };
+
+const notFound: Refused = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
+const wrongMethod: Refused = {
+  status: 405,
+  code: "METHOD_NOT_ALLOWED",
+  message: "This address takes GET and HEAD only.",
+  headers: { allow: "GET, HEAD" },
+};
+const broken: Refused = { status: 500, code: "INTERNAL", message: "Something went wrong; the log says what." };
+const noToken: Refused = {
+  status: 401,
+  code: "UNAUTHORIZED",
+  message: "The metrics token is required: Authorization: Bearer TOKEN.",
+  headers: { "www-authenticate": 'Bearer realm="metrics"' },
+};
+
+export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/metrics"] as const;
+
+/** Answers true where the request was one of these. */
+export function operatorRoutes({
+  token,
+  readiness,
+  maySeeReasons,
+}: Operator): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const states = async () => (await readiness()?.()) ?? [{ part: "start", ready: false, reason: "It is starting." }];
+  telemetry().metrics?.read("lightdesk_ready", async () => new Map((await states()).map(({ part, ready }) => [part, ready ? 1 : 0])));
+
+  const answers: Record<(typeof operatorPaths)[number], (request: IncomingMessage) => Promise<Answer | Refused>> = {
+    "/api/health/live": async () => inJson(200, { status: "alive" }),
+    async "/api/health/ready"(request) {
+      const parts = await states();
+      const isReady = parts.every(({ ready }) => ready);
+      const maySee = hasToken(request, token) || (await maySeeReasons?.(request).catch(() => false));
+      return inJson(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...(maySee && { parts }) });
+    },
+    async "/api/metrics"(request) {
+      const { metrics } = telemetry();
+      if (token === undefined || !metrics) return notFound;
+      if (!hasToken(request, token)) return noToken;
+      return { status: 200, ...(await metrics.text()) };
+    },
+  };
+
+  return (request, response) => {
+    const path = request.url?.split(/[?#]/)[0];
+    const known = operatorPaths.find((one) => one === path);
+    if (!known) return false;
+    const send = (found: Answer | Refused) => ("code" in found ? refuse(request, response, found) : write(request, response, found));
+    if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
+    else
+      answers[known](request).then(send, (error: unknown) => {
+        process.stderr.write(`${known} could not be answered: ${error instanceof Error ? error.message : String(error)}\n`);
+        send(broken);
+      });
+    return true;
+  };
+}
+
+function inJson(status: number, value: unknown): Answer {
+  return { status, type: "application/json", body: writeExactJson(value) };
+}
+
+function write({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+  response
+    .writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" })
+    .end(method === "HEAD" ? undefined : body);
+}
+
+/** Compared by hashes, which are of one length: how long it took says nothing of the token. */
+function hasToken({ headers }: IncomingMessage, token: string | undefined): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  if (token === undefined || given === undefined) return false;
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(given), hash(token));
+}

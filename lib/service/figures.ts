@@ -1,0 +1,54 @@
+// What metrics and traces tell of the service's work: how many jobs are where, what is stored, how runs end and how long they take.
+// Must never: name a user, or walk the rows of jobs or files: the counters that triggers keep are enough.
+
+import { freeBytes } from "@/lib/shared/readiness";
+import { observed, telemetry } from "@/lib/shared/telemetry";
+import { type Database, query } from "./store/database";
+
+export function tellFigures(database: Database, dataDir: string): void {
+  const { metrics } = telemetry();
+  const jobs = query
+    .selectFrom("job_counts")
+    .select(({ fn }) => ["state", fn.sum<number>("n").as("n")])
+    .where("workflow_id", "=", "")
+    .groupBy("state");
+  const stored = query.selectFrom("user_storage").select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"));
+  // A queue that is empty has a length too.
+  const none: readonly [string, number][] = [["pending", 0], ["in_progress", 0]]; // prettier-ignore
+  metrics?.read("lightdesk_jobs", () => new Map([...none, ...database.rows(jobs).map(({ state, n }) => [state, Number(n)] as const)]));
+  metrics?.read("lightdesk_stored_bytes", () => Number(database.row(stored)?.bytes ?? 0));
+  metrics?.read("lightdesk_disk_free_bytes", () => freeBytes(dataDir));
+}
+
+const MOST_WAITING = 10_000;
+/** Of jobs that wait: the request that sent them. A restart forgets it, and their runs are traces of their own. */
+const sentBy = new Map<string, string>();
+
+/** Within the request that submits it. */
+export function noteSubmitted(jobId: string): void {
+  const { traceparent } = telemetry().traces?.carried() ?? {};
+  if (traceparent === undefined) return;
+  for (const oldest of sentBy.keys()) if (sentBy.size >= MOST_WAITING) sentBy.delete(oldest);
+  sentBy.set(jobId, traceparent);
+}
+
+type Ended = { how: string };
+
+export function observedRun<T extends Ended>(jobId: string, run: () => Promise<T>): Promise<T> {
+  const parent = sentBy.get(jobId) ?? null;
+  sentBy.delete(jobId);
+  return observed(
+    {
+      name: "run job",
+      // Whoever woke the queue may have nothing to do with this job.
+      parent,
+      attributes: { "job.id": jobId },
+      outcomeOf: ({ how }) => how,
+      measured(metrics, outcome, seconds) {
+        metrics.count("lightdesk_job_runs_total", { outcome });
+        metrics.observe("lightdesk_job_run_duration_seconds", {}, seconds);
+      },
+    },
+    run,
+  );
+}

@@ -1,0 +1,111 @@
+// What the program counts of its own work, as Prometheus reads it. The table below is all there is: names, units, words, labels.
+// Guarantees: prom-client is loaded by whoever makes one, and by nobody else; a figure that cannot be read is left out, never zero.
+// Must never: have a label that can take any value: no id, name, address or path as it was sent.
+
+import { type Gauge } from "prom-client";
+
+const FAST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const LONG = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+
+type Described = { help: string; labels: readonly string[]; buckets?: readonly number[] };
+
+const counters = {
+  lightdesk_http_requests_total: { help: "Requests answered, by route and status.", labels: ["method", "route", "status"] },
+  lightdesk_upstream_calls_total: { help: "Calls to services, by operation and outcome.", labels: ["operation", "outcome"] },
+  lightdesk_job_runs_total: { help: "Runs of jobs that came to an end here, by outcome.", labels: ["outcome"] },
+  lightdesk_ledger_lost_total: { help: "Answers that the ledger of jobs could not take up, and reads again.", labels: [] },
+  lightdesk_thumbnails_total: { help: "Thumbnails asked for, by whether the cache had them.", labels: ["result"] },
+  lightdesk_sign_in_refusals_total: { help: "Attempts to sign in that were refused, by way in and reason.", labels: ["way", "reason"] },
+} as const satisfies Record<string, Described>;
+
+const histograms = {
+  lightdesk_http_request_duration_seconds: { help: "From a request's head to the end of its answer.", labels: ["route"], buckets: FAST },
+  lightdesk_upstream_call_duration_seconds: { help: "Time of a call to a service.", labels: ["operation"], buckets: FAST },
+  lightdesk_job_run_duration_seconds: { help: "Time of a job's run, its outputs stored.", labels: [], buckets: LONG },
+} as const satisfies Record<string, Described>;
+
+const gauges = {
+  lightdesk_http_requests_in_progress: { help: "Requests that are being answered.", labels: [] },
+  lightdesk_open_streams: { help: "WebSockets that hear of jobs.", labels: [] },
+  lightdesk_jobs: { help: "Jobs of the embedded or stand-alone service, by state.", labels: ["state"] },
+  lightdesk_stored_bytes: { help: "Content that users' assets refer to, each user's content once.", labels: [] },
+  lightdesk_disk_free_bytes: { help: "Room left on the disk that holds the data folder.", labels: [] },
+  lightdesk_ledger_waiting: { help: "Answers that wait to be written into the ledger of jobs.", labels: [] },
+  lightdesk_thumbnail_cache_bytes: { help: "Size of the cache of thumbnails, when it was last looked at.", labels: [] },
+  lightdesk_ready: { help: "1 where a part is ready, else 0.", labels: ["part"] },
+} as const satisfies Record<string, Described>;
+
+type Counters = typeof counters;
+type Histograms = typeof histograms;
+type Gauges = typeof gauges;
+type Labels<Names extends readonly string[]> = Record<Names[number], string>;
+/** A number, or numbers by the value of the gauge's one label. Undefined: it is not known now. */
+type Figure = number | ReadonlyMap<string, number> | undefined;
+
+export type Metrics = {
+  count<N extends keyof Counters>(name: N, labels: Labels<Counters[N]["labels"]>): void;
+  observe<N extends keyof Histograms>(name: N, labels: Labels<Histograms[N]["labels"]>, seconds: number): void;
+  /** `read` is asked at each scrape; another one for the same name takes its place. */
+  read(name: keyof Gauges, read: () => Figure | Promise<Figure>): void;
+  text(): Promise<{ type: string; body: string }>;
+};
+
+export async function createMetrics(): Promise<Metrics> {
+  const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = await import("prom-client");
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  // Made when first used: a service has none of the console's.
+  const made = {
+    counters: new Map<string, InstanceType<typeof Counter>>(),
+    histograms: new Map<string, InstanceType<typeof Histogram>>(),
+  };
+  const once = <T>(kept: Map<string, T>, name: string, make: () => T): T => {
+    const found = kept.get(name) ?? make();
+    kept.set(name, found);
+    return found;
+  };
+
+  return {
+    count(name, labels) {
+      const { help, labels: labelNames } = counters[name];
+      once(made.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
+    },
+    observe(name, labels, seconds) {
+      const { help, labels: labelNames, buckets } = histograms[name];
+      once(made.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
+        labels,
+        seconds,
+      );
+    },
+    read(name, read) {
+      const { help, labels: labelNames } = gauges[name];
+      registry.removeSingleMetric(name);
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        async collect() {
+          put(
+            this,
+            labelNames[0],
+            await Promise.resolve()
+              .then(read)
+              .catch(() => undefined),
+          );
+        },
+      });
+    },
+    text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+function put(gauge: Gauge, label: string | undefined, figure: Figure): void {
+  gauge.reset();
+  // What has no label is 0 after a reset, which nobody has counted.
+  if (label === undefined) gauge.remove();
+  if (figure === undefined) return;
+  if (typeof figure === "number") return gauge.set(figure);
+  for (const [value, number] of figure) if (label !== undefined) gauge.set({ [label]: value }, number);
+}

@@ -1,0 +1,61 @@
+// Whether the parts that a process needs are there, as a balancer asks once a second.
+// Guarantees: cheap however often it is asked: looked at once a second; a part that hangs or throws is not ready, in words of our own.
+// Must never: say a path, a key or what an error said.
+
+import { accessSync, constants, statfsSync } from "node:fs";
+
+/** `reason`: a sentence for whoever runs it. A part may be ready and still have one: what is there works, but not all of it. */
+export type PartState = { part: string; ready: boolean; reason?: string };
+export type Readiness = () => Promise<readonly PartState[]>;
+/** Undefined: nothing is wrong with it. */
+type Finding = Omit<PartState, "part"> | undefined;
+type Look = () => Finding | Promise<Finding>;
+
+const FRESH_MS = 1000;
+const PATIENCE_MS = 2000;
+const LEAST_FREE_BYTES = 1024 ** 2;
+
+export function createReadiness(parts: Readonly<Record<string, Look>>, now: () => number = () => performance.now()): Readiness {
+  let kept: { states: Promise<PartState[]>; at: number } | undefined;
+  return () => {
+    if (!kept || now() - kept.at >= FRESH_MS || now() < kept.at)
+      kept = { at: now(), states: Promise.all(Object.entries(parts).map(([part, look]) => stateOf(part, look))) };
+    return kept.states;
+  };
+}
+
+async function stateOf(part: string, look: Look): Promise<PartState> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding>((resolve) => {
+    timer = setTimeout(() => resolve(notReady(`It gave no answer within ${PATIENCE_MS / 1000} s.`)), PATIENCE_MS);
+  });
+  try {
+    const found = await Promise.race([Promise.resolve().then(look), late]);
+    return { part, ready: true, ...found };
+  } catch {
+    return { part, ...notReady("It failed; the log says more.") };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function notReady(reason: string): { ready: false; reason: string } {
+  return { ready: false, reason };
+}
+
+/** A full one is ready: what is stored is served, and deletes have to reach the process that makes room. */
+export function lookAtDisk(folder: string): Finding {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    return notReady("The data folder is gone or cannot be written.");
+  }
+  return freeBytes(folder) < LEAST_FREE_BYTES
+    ? { ready: true, reason: "The disk is full: nothing new is kept until there is room." }
+    : undefined;
+}
+
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,93 @@
+// What supervisors and monitors ask of the stand-alone service: health, metrics, traces. One process for all of it.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startReceiver } from "@/tests/support/otlp";
+import { readScrape } from "@/tests/support/prometheus";
+import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { until } from "@/tests/support/until";
+
+const TOKEN = "a-token-of-the-metrics";
+const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
+const graph = {
+  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "secret-prompt" } },
+};
+const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+const above = "00f067aa0ba902b7";
+
+let dataDir: string;
+let key: string;
+let service: ServiceProcess;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let jobId: string;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "lightdesk-operations-"));
+  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  receiver = await startReceiver();
+  service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
+  const client = httpClient(service.url, key);
+  const sent = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
+  jobId = (sent.body as { prompt_id: string }).prompt_id;
+  await until("the job has run", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
+  await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
+  await client.get("/nowhere/at/all");
+});
+afterAll(async () => {
+  await service.stop();
+  await receiver.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test("it is alive and ready, and says more of its parts to whoever has the metrics token alone", async () => {
+  const live = await fetch(`${service.url}/api/health/live`);
+  expect([live.status, await live.json()]).toEqual([200, { status: "alive" }]);
+  const ready = await fetch(`${service.url}/api/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([200, { status: "ready" }]);
+  const parts = ["database", "disk", "workers"].map((part) => ({ part, ready: true }));
+  expect(await (await fetch(`${service.url}/api/health/ready`, withToken)).json()).toEqual({ status: "ready", parts });
+  expect((await fetch(`${service.url}/api/health/ready`, { method: "POST" })).status).toBe(405);
+});
+
+test("metrics are for the token alone, and each series has a type, words and labels of few values", async () => {
+  for (const authorization of ["", "Bearer", "Bearer another-token-entirely", `Basic ${TOKEN}`])
+    expect((await fetch(`${service.url}/api/metrics`, { headers: { authorization } })).status, authorization).toBe(401);
+  const answer = await fetch(`${service.url}/api/metrics`, withToken);
+  expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await answer.text();
+  const { series, types } = readScrape(text);
+  const valueOf = (name: string, labels: object = {}) =>
+    series.find((one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels))?.value;
+
+  expect(valueOf("lightdesk_http_requests_total", { method: "POST", route: "/api/prompt", status: "200" })).toBe(1);
+  expect(valueOf("lightdesk_http_requests_total", { method: "GET", route: "/api/jobs/{job_id}", status: "404" })).toBe(1);
+  expect(valueOf("lightdesk_http_requests_total", { method: "GET", route: "other", status: "404" })).toBe(1);
+  expect(valueOf("lightdesk_jobs", { state: "pending" })).toBe(0);
+  expect(valueOf("lightdesk_jobs", { state: "in_progress" })).toBe(0);
+  expect(valueOf("lightdesk_jobs", { state: "completed" })).toBe(1);
+  expect(valueOf("lightdesk_job_runs_total", { outcome: "success" })).toBe(1);
+  expect(valueOf("lightdesk_job_run_duration_seconds_count")).toBe(1);
+  expect(valueOf("lightdesk_job_run_duration_seconds_sum")).toBeGreaterThan(0);
+  expect(valueOf("lightdesk_stored_bytes")).toBeGreaterThan(0);
+  expect(valueOf("lightdesk_disk_free_bytes")).toBeGreaterThan(0);
+  expect(valueOf("lightdesk_ready", { part: "workers" })).toBe(1);
+  expect(types.get("nodejs_eventloop_lag_seconds")).toBe("gauge");
+  expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(0);
+  for (const said of ["ada", key, jobId, "nobody-has-this-one", "nowhere", "in-the-address", "secret-prompt", dataDir, "127.0.0.1"])
+    expect(text, said).not.toContain(said);
+});
+
+test("a request is a span below its caller's, the job that it sent runs below it, and none of them tells what was said", async () => {
+  const spans = await until("the run's span came", () => {
+    const found = receiver.spans();
+    return found.some(({ name }) => name === "run job") && found;
+  });
+  const request = spans.find(({ name }) => name === "POST /api/prompt");
+  expect(request).toMatchObject({ traceId: trace, parentSpanId: above, attributes: { "http.route": "/api/prompt" } });
+  const run = spans.find(({ name }) => name === "run job");
+  expect(run).toMatchObject({ traceId: trace, parentSpanId: request?.spanId, attributes: { "job.id": jobId, outcome: "success" } });
+  for (const said of [key, "secret-prompt", "in-the-address", "nowhere", service.url])
+    expect(receiver.texts().join("\n"), said).not.toContain(said);
+});
