@@ -15,6 +15,8 @@ const entries = {
   "rotate-keys": "bin/rotate-keys.ts",
   members: "bin/members.ts",
   audit: "bin/audit.ts",
+  backup: "bin/backup.ts",
+  restore: "bin/restore.ts",
   settings: "lib/server/env.ts",
   "answer-thread": "lib/server/answers/answer-thread.ts",
   "node-worker": "lib/service/nodes/worker.ts",

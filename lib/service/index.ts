@@ -12,6 +12,9 @@ import { openDatabase } from "./store/database";
 import { createKeys } from "./users/keys";
 
 export type { Service, ServiceKeys, ServiceOptions, ServiceRunners } from "./options";
+export { backUpService } from "./backup/back-up";
+export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
+export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {

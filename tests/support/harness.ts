@@ -30,34 +30,38 @@ export type Asking = {
 type Claims = { sub: string; version: number; sid?: string };
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string> };
+/** `made`: a data folder that a harness has filled, or a copy of it; its members are there. */
+type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; made?: string };
 
-export async function createHarness({ settings = {}, ...options }: HarnessOptions = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-console-"));
+export async function createHarness({ settings = {}, made, ...options }: HarnessOptions = {}) {
+  const folder = made ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
   const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...settings });
   let logged = "";
   const logDestination = { write: (line: string) => void (logged += line) };
   const console = startComposition({ env, logDestination, ...options });
   await console.ready;
 
-  const token = new URL(console.setUpUrl() ?? "").searchParams.get("token") ?? "";
-  const owner = await setUp(console, { token, name: "Olga Owner", email: "owner@desk.test", password: PASSWORD });
-  if (!owner.ok) throw new Error(owner.failure.message);
+  const owner = made === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
   const viewers = new Map<Role, Viewer>();
   const cookies = new Map<Role, string>();
   for (const role of roles) {
+    const email = `${role}@desk.test`;
+    const rest = { name: role, email, role, passwordHash: owner?.passwordHash, createdAt: console.now() };
     const member =
       role === "owner"
-        ? owner.value
-        : await console.store.members.create({
-            name: role,
-            email: `${role}@desk.test`,
-            role,
-            passwordHash: owner.value.passwordHash,
-            createdAt: console.now(),
-          });
+        ? owner
+        : made === undefined
+          ? await console.store.members.create(rest)
+          : await console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${role}`);
     await beginSession(role, member);
+  }
+
+  async function makeOwner(): Promise<Member> {
+    const token = new URL(console.setUpUrl() ?? "").searchParams.get("token") ?? "";
+    const outcome = await setUp(console, { token, name: "Olga Owner", email: "owner@desk.test", password: PASSWORD });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
+    return outcome.value;
   }
 
   async function beginSession(role: Role, { id, sessionVersion }: Member): Promise<void> {

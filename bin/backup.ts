@@ -1,0 +1,29 @@
+// `npm run backup -- TO [--with-keys]`: a backup of the data folder in the folder TO, while console and service run; a second one into the same
+// folder takes over what has not changed. `npm run restore -- FROM [--check]` reads it.
+// Ends with 0 when all is in it, with 1 when there is no new backup, with 2 when there is one, but files were lost on the service's disk before.
+import { backUp, versionIn } from "@/lib/server/backup/back-up";
+import { readEnv } from "@/lib/server/env";
+import { explain, progress, readPlace, summaryOf } from "./backup-words";
+import { fail } from "./console-store";
+
+async function main(): Promise<void> {
+  const asked = readPlace(["--with-keys"]);
+  if (!asked) return fail("Usage: npm run backup -- TO [--with-keys]");
+  const { place, options } = asked;
+  const env = readEnv();
+  const withKeys = options.includes("--with-keys");
+  const manifest = await backUp({ env, place, withKeys, version: versionIn(env.root), now: Date.now(), say: progress() });
+  process.stdout.write(`${summaryOf(manifest)}\n`);
+  const needed = manifest.console?.keys ?? [];
+  if (needed.length > 0 && !withKeys)
+    process.stdout.write(
+      `The keys ${needed.join(", ")} are not in it: keep the key ring apart, nothing that is sealed opens without it.\n`,
+    );
+  if (withKeys) process.stdout.write("The key ring is in it: whoever can read the backup can open every stored API key.\n");
+  const lost = manifest.service?.blobs.lost ?? [];
+  if (lost.length === 0) return;
+  process.stderr.write(`Files missing or damaged on the service's disk and not in it: ${lost.length}, such as ${lost[0]}.\n`);
+  process.exitCode = 2;
+}
+
+main().catch((error: unknown) => fail(explain(error)));

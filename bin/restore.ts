@@ -1,0 +1,25 @@
+// `npm run restore -- FROM`: makes the data folder (LIGHTDESK_DATA_DIR), which must be empty or not there, out of a backup; with `--check` reads
+// every byte of the backup and writes nothing. Ends with 1 and a sentence where the backup is not what it was.
+import { checkBackup, restore } from "@/lib/server/backup/restore";
+import { readEnv } from "@/lib/server/env";
+import { explain, progress, readPlace, summaryOf } from "./backup-words";
+import { fail } from "./console-store";
+
+async function main(): Promise<void> {
+  const asked = readPlace(["--check"]);
+  if (!asked) return fail("Usage: npm run restore -- FROM [--check]");
+  const { place, options } = asked;
+  if (options.includes("--check")) {
+    process.stdout.write(`${summaryOf(await checkBackup({ place, say: progress() }))}\nEvery byte is as it was.\n`);
+    return;
+  }
+  const env = readEnv();
+  const { manifest, missing } = await restore({ env, place, say: progress() });
+  process.stdout.write(`${summaryOf(manifest)}\nRestored into ${env.dataDir}.\n`);
+  if (missing.length > 0)
+    process.stdout.write(
+      `The keys ${missing.join(", ")} are needed: give them in LIGHTDESK_ENCRYPTION_KEYS, or put the file encryption-keys there, before the first start.\n`,
+    );
+}
+
+main().catch((error: unknown) => fail(explain(error)));

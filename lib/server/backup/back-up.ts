@@ -1,0 +1,70 @@
+// A backup of a console and of the service inside it, while both run; or of a stand-alone service.
+// Order: the console's database before the service's, since it names jobs and files of the service, and is not named by it: whatever it
+// names was there by then. Guarantees: an earlier backup in the same place stays whole until this one is.
+
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { backUpService, checkServiceBackup, sweepServiceBackup } from "@/lib/service/index";
+import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
+import { copyDatabase, countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
+import { type Env } from "../env";
+import { filesOf, MANIFEST, type Manifest, takePlace } from "./manifest";
+import { keysNeeded, readKeys } from "./secrets";
+
+const tables = ["members", "connections", "api_keys", "apps"] as const;
+
+type Asked = { env: Env; place: string; withKeys: boolean; version: string; now: number; say(progress: string): void };
+
+export async function backUp({ env, place, withKeys, version, now, say }: Asked): Promise<Manifest> {
+  const { dataDir } = env;
+  if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
+    throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
+  const has = { console: existsSync(join(dataDir, "console.sqlite")), service: existsSync(join(dataDir, "service", "service.sqlite")) };
+  if (!has.console && !has.service) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} holds no database.`);
+  const lock = takePlace(place);
+  try {
+    const id = randomBytes(6).toString("hex");
+    const ofConsole = has.console ? await backUpConsole(dataDir, place, id) : null;
+    const service = has.service ? await backUpService({ dataDir: join(dataDir, "service"), place, id, say }) : null;
+    const keys = withKeys && ofConsole ? await writeKeys(env, place, `keys-${id}.json`) : null;
+    if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: false });
+    const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };
+    await writeWhole(join(place, MANIFEST), `${writeExactJson(manifest)}\n`);
+    await forgetEarlier(place, id, service);
+    return manifest;
+  } finally {
+    lock.close();
+  }
+}
+
+async function backUpConsole(dataDir: string, place: string, id: string): Promise<Manifest["console"]> {
+  const file = `console-${id}.sqlite`;
+  const content = await copyDatabase(join(dataDir, "console.sqlite"), join(place, file));
+  const copy = openToRead(join(place, file));
+  try {
+    return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, tables), keys: keysNeeded(copy) };
+  } finally {
+    copy.close();
+  }
+}
+
+async function writeKeys({ dataDir, encryptionKeys }: Env, place: string, file: string): Promise<Content & { file: string }> {
+  return { file, ...(await writeWhole(join(place, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
+}
+
+async function forgetEarlier(place: string, id: string, service: Manifest["service"]): Promise<void> {
+  for (const name of filesOf(place)) {
+    const isKept = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
+    if (!isKept) rmSync(join(place, name), { force: true });
+  }
+  if (existsSync(join(place, "blobs"))) await sweepServiceBackup(place, service);
+}
+
+/** Of package.json. */
+export function versionIn(root: string): string {
+  const told: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return told.version;
+}

@@ -1,0 +1,77 @@
+// What a backup says of itself: written last, so that a folder without it is no backup, and one that was broken off leaves the former whole.
+// Guarantees: holds no secret.
+
+import "server-only";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite, { type Database as Connection } from "better-sqlite3";
+import { z } from "zod";
+import { serviceContentsSchema, storedFileSchema } from "@/lib/service/index";
+
+const FORMAT = 1;
+export const MANIFEST = "manifest.json";
+const LOCK = "lock.sqlite";
+const ours =
+  /^(manifest\.json|keys-\w+\.json|(console|service)-\w+\.sqlite(-journal)?|userdata-\w+\.jsonl|blobs|lock\.sqlite(-journal)?)(\.part)?$/;
+
+const manifestSchema = z.object({
+  format: z.literal(FORMAT),
+  /** Of the program that made it. */
+  version: z.string(),
+  madeAt: z.iso.datetime(),
+  console: storedFileSchema
+    .extend({
+      schema: z.array(z.string()),
+      rows: z.record(z.string(), z.number()),
+      /** Ids of the ring's keys that sealed what is stored. */
+      keys: z.array(z.string()),
+    })
+    .nullable(),
+  service: serviceContentsSchema.nullable(),
+  /** The key ring and the secret of sessions. */
+  keys: storedFileSchema.nullable(),
+});
+export type Manifest = z.output<typeof manifestSchema>;
+
+export function readManifest(place: string): Manifest {
+  const file = join(place, MANIFEST);
+  if (!existsSync(file)) throw new Error(`${place} holds no backup that was brought to its end: ${MANIFEST} is missing.`);
+  const told = readJson(file);
+  const newer = z.object({ format: z.number().gt(FORMAT), version: z.string() }).safeParse(told);
+  if (newer.success) throw new Error(`The backup was made by a newer version, ${newer.data.version}. Restore it with that version.`);
+  const manifest = manifestSchema.safeParse(told);
+  if (!manifest.success) throw new Error(`The backup is damaged: ${file} is not what a backup says of itself.`);
+  return manifest.data;
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined; // judged as what it is not
+  }
+}
+
+/** Names of files that a backup makes. */
+export function filesOf(place: string): string[] {
+  return readdirSync(place).filter((name) => ours.test(name));
+}
+
+/** A folder of its own for backups, which one process at a time writes to. The lock ends with the process. */
+export function takePlace(place: string): Connection {
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const other = readdirSync(place).find((name) => !ours.test(name));
+  if (other !== undefined)
+    throw new Error(`${place} holds ${other}, which is of no backup. Name an empty folder, or that of an earlier backup.`);
+  const lock = new Sqlite(join(place, LOCK), { timeout: 0 });
+  try {
+    lock.pragma("journal_mode = MEMORY");
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Sqlite.SqliteError && error.code === "SQLITE_BUSY")
+      throw new Error(`Another backup is being made in ${place}. Wait for it.`, { cause: error });
+    throw error;
+  }
+}

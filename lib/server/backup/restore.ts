@@ -1,0 +1,76 @@
+// Makes a data folder out of a backup, in an empty place only.
+// Guarantees: the whole backup is read and compared before anything is written, and what was written is checked after it; a restore that was
+// broken off leaves a folder that only another restore takes. Must never: write over an installation.
+
+import "server-only";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkServiceBackup, restoreService } from "@/lib/service/index";
+import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/hashed-copy";
+import { openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
+import { type Env } from "../env";
+import { migrations } from "../store/migrations";
+import { type Manifest, readManifest } from "./manifest";
+import { idsIn, readStoredKeys } from "./secrets";
+
+/** In a data folder until its restore has come to its end. */
+const UNFINISHED = "restore-unfinished";
+
+type Asked = { place: string; say(progress: string): void };
+
+/** Reads every byte. Throws what is wrong, as a sentence. */
+export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
+  const manifest = readManifest(place);
+  const { console: ofConsole, service, keys } = manifest;
+  const foreign = ofConsole?.schema.find((name) => !(name in migrations));
+  if (foreign !== undefined)
+    throw new Error(`The backup was made by a newer version, ${manifest.version}, which knows ${foreign}. Restore it with that version.`);
+  for (const part of [ofConsole, service?.database, service?.userdata, keys]) {
+    if (!part) continue;
+    const file = join(place, part.file);
+    if (!(await isOfSize(file, part.size))) throw new Error(`The backup is not whole: ${file} is missing or cut.`);
+    if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} is not what it was.`);
+  }
+  if (ofConsole) checkDatabase(join(place, ofConsole.file));
+  if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: true });
+  return manifest;
+}
+
+/** `missing`: ids of keys that sealed what is stored, and that are neither in the backup nor in the setting. */
+export async function restore({ env, place, say }: Asked & { env: Env }): Promise<{ manifest: Manifest; missing: string[] }> {
+  const { dataDir, encryptionKeys } = env;
+  requireEmpty(dataDir);
+  const manifest = await checkBackup({ place, say });
+  const { console: ofConsole, service } = manifest;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const mark = join(dataDir, UNFINISHED);
+  writeFileSync(mark, "", { mode: 0o600 });
+  const keys = manifest.keys && readStoredKeys(join(place, manifest.keys.file));
+  if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
+  if (keys?.encryptionKeys && encryptionKeys === undefined) await writeWhole(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
+  if (service) await restoreService({ place, contents: service, say }, join(dataDir, "service"));
+  if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
+  if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
+  if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
+  rmSync(mark);
+  const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
+  return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
+}
+
+function requireEmpty(dataDir: string): void {
+  if (!existsSync(dataDir) || existsSync(join(dataDir, UNFINISHED))) return;
+  const [found] = readdirSync(dataDir);
+  if (found !== undefined)
+    throw new Error(
+      `${dataDir} is not empty (${found}). Set LIGHTDESK_DATA_DIR to a folder that is empty or not there, or move this one away first.`,
+    );
+}
+
+function checkDatabase(file: string): void {
+  const database = openToRead(file);
+  try {
+    requireIntegrity(database, file);
+  } finally {
+    database.close();
+  }
+}

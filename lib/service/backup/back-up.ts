@@ -1,0 +1,147 @@
+// A backup of the service's data while it runs. Nothing keeps the service from deleting meanwhile: the bytes are copied first, then the
+// database, then what came in between; where something that the copy names was deleted before its turn, the database is copied again.
+// Guarantees: all that the copy of the database names is in the backup, or told as lost on the service's own disk; what was there from an
+// earlier backup is not read again. Must never: write below the service's folder.
+
+import { createWriteStream } from "node:fs";
+import { opendir, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { once } from "node:events";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
+import { copyDatabase, countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
+import { blobPath } from "../assets/blob-path";
+import { syncFolder } from "../store/sync-folder";
+import { type BackedUpFile, blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
+
+const MOST_PASSES = 20;
+const MOST_LOST = 1000;
+const tables = ["users", "jobs", "assets", "blobs"] as const;
+
+type Backup = {
+  dataDir: string;
+  place: string;
+  /** Files of this backup are called by it. */
+  id: string;
+  say(progress: string): void;
+};
+
+export async function backUpService(backup: Backup): Promise<ServiceContents> {
+  const { dataDir, place, id } = backup;
+  const live = join(dataDir, "service.sqlite");
+  const file = `service-${id}.sqlite`;
+  await copyFrom(backup, live);
+  for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
+    const content = await copyDatabase(live, join(place, file));
+    const blobs = await copyFrom(backup, join(place, file));
+    if (blobs.deleted > 0) continue;
+    const userdata = await copyUserdata(backup);
+    await syncFolders(blobsIn(place));
+    const copy = openToRead(join(place, file));
+    try {
+      const about = { schema: migrationsOf(copy, "migrations"), rows: countRows(copy, tables) };
+      return { database: { file, ...content }, ...about, blobs: { count: blobs.count, bytes: blobs.bytes, lost: blobs.lost }, userdata };
+    } finally {
+      copy.close();
+    }
+  }
+  throw new Error(`Files were deleted faster than they could be copied, ${MOST_PASSES} times over. Try again at a quieter time.`);
+}
+
+/** Copies what `database` names and the backup lacks. `deleted`: so many were gone, as was their row by then. */
+async function copyFrom({ dataDir, place, say }: Backup, database: string) {
+  const from = join(dataDir, "blobs", "blake3-v1");
+  const [copy, live] = [openToRead(database), openToRead(join(dataDir, "service.sqlite"))];
+  const done = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
+  try {
+    const all = countRows(copy, ["blobs"]).blobs;
+    for (const piece of namedBlobs(copy)) {
+      await inParallel(piece, async ({ hash, size }) => {
+        const to = await blobFile(blobsIn(place), hash);
+        done.count += 1;
+        done.bytes += size;
+        if (await isOfSize(to, size)) return;
+        const outcome = await copyOne(blobPath(from, hash), to, hash);
+        if (outcome === "copied") return;
+        done.count -= 1;
+        done.bytes -= size;
+        if (outcome === "damaged" || isNamed(live, hash)) done.lost.push(hash);
+        else done.deleted += 1;
+      });
+      if (done.lost.length > MOST_LOST)
+        throw new Error(`More than ${MOST_LOST} files are missing or damaged below ${from}. Nothing was backed up.`);
+      say(`${done.count} of ${all} files`);
+    }
+    return done;
+  } finally {
+    copy.close();
+    live.close();
+  }
+}
+
+async function copyOne(from: string, to: string, hash: string): Promise<"copied" | "damaged" | "gone"> {
+  try {
+    await copyHashed(from, to, hash);
+    return "copied";
+  } catch (error) {
+    if (error instanceof ChangedContent) return "damaged";
+    if (isGone(error)) return "gone";
+    throw error;
+  }
+}
+
+/** Users' own files have no row: each is as it was when its turn came. */
+async function copyUserdata({ dataDir, place, id, say }: Backup): Promise<ServiceContents["userdata"]> {
+  const top = join(dataDir, "userdata");
+  const file = `userdata-${id}.jsonl`;
+  const list = createWriteStream(join(place, file), { mode: 0o600, flush: true });
+  const done = { count: 0, bytes: 0 };
+  for await (const path of filesBelow(top)) {
+    const found = await copyUserFile(path, blobsIn(place));
+    if (!found) continue;
+    if (!list.write(`${writeExactJson({ path: relative(top, path), ...found } satisfies BackedUpFile)}\n`)) await once(list, "drain");
+    done.count += 1;
+    done.bytes += found.size;
+    if (done.count % 1000 === 0) say(`${done.count} files of users`);
+  }
+  list.end();
+  await once(list, "close");
+  return { file, ...(await hashFile(join(place, file))), ...done };
+}
+
+/** Undefined where it was deleted before its turn. Each write makes another file: what was opened stays what it was. */
+async function copyUserFile(path: string, blobs: string): Promise<(Content & { modified: number }) | undefined> {
+  for (;;) {
+    try {
+      const { mtimeMs: modified } = await stat(path);
+      const content = await hashFile(path);
+      const to = await blobFile(blobs, content.hash);
+      if (!(await isOfSize(to, content.size))) await copyHashed(path, to, content.hash);
+      return { ...content, modified };
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      if (!(error instanceof ChangedContent)) throw error;
+    }
+  }
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  const entries = await opendir(folder).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+  });
+  for await (const entry of entries ?? []) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+/** The names of the files in it. */
+async function syncFolders(blobs: string): Promise<void> {
+  for await (const shard of await opendir(blobs)) if (shard.isDirectory()) await syncFolder(join(blobs, shard.name));
+  await syncFolder(blobs);
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,73 @@
+// What a backup of the service consists of, and where: its database in one file, the bytes that it names by their hash, and a list of the
+// files that users keep, whose bytes lie with the others.
+
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { dirname, isAbsolute, join, normalize } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { type Database as Connection } from "better-sqlite3";
+import { z } from "zod";
+import { blobPath } from "../assets/blob-path";
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.number().int().min(0);
+
+/** A file of the backup by its name there. */
+export const storedFileSchema = z.object({ file: z.string().regex(/^[a-z][a-z0-9.-]*$/), size: count, hash });
+
+export const serviceContentsSchema = z.object({
+  database: storedFileSchema,
+  schema: z.array(z.string()),
+  rows: z.record(z.string(), count),
+  /** `lost`: was missing or damaged on the service's disk when the backup was made. */
+  blobs: z.object({ count, bytes: count, lost: z.array(hash) }),
+  userdata: storedFileSchema.extend({ count, bytes: count }),
+});
+export type ServiceContents = z.output<typeof serviceContentsSchema>;
+
+/** Relative to the folder of userdata. */
+const userFileSchema = z.object({
+  path: z.string().refine((path) => path !== "" && !isAbsolute(path) && !normalize(path).startsWith(".."), "a path inside"),
+  hash,
+  size: count,
+  modified: z.number(),
+});
+export type BackedUpFile = z.output<typeof userFileSchema>;
+
+/** Line by line: it may be long. */
+export async function* readUserFiles(file: string): AsyncGenerator<BackedUpFile> {
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity }))
+    yield userFileSchema.parse(JSON.parse(line));
+}
+
+export type Named = { hash: string; size: number };
+
+const AT_ONCE = 1000;
+
+/** What the database names, in pieces, each of which is read at once: a writer is not kept waiting by whoever takes long over one. */
+export function* namedBlobs(database: Connection): Generator<Named[]> {
+  const read = database.prepare<[string], Named>(`SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${AT_ONCE}`);
+  for (let piece = read.all(""); piece.length > 0; piece = read.all(piece.at(-1)?.hash ?? "")) yield piece;
+}
+
+export function isNamed(database: Connection, hash: string): boolean {
+  return database.prepare("SELECT 1 FROM blobs WHERE hash = ?").get(hash) !== undefined;
+}
+
+export const blobsIn = (place: string) => join(place, "blobs");
+
+/** Makes the folder that the bytes lie in. */
+export async function blobFile(folder: string, hash: string): Promise<string> {
+  const file = blobPath(folder, hash);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  return file;
+}
+
+/** Some at a time, each wholly done before the call resolves. */
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const one = async () => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: 8 }, one));
+}

@@ -1,0 +1,105 @@
+// Checks a backup of the service, and makes its data folder out of it.
+// Guarantees: what is written was compared with its hash while it was read; the database comes last, so that half a restore is no installation.
+
+import { mkdir, opendir, rm, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
+import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
+import { migrations } from "../store/migrations";
+import { blobPath } from "../assets/blob-path";
+import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
+
+type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
+
+/** Throws what is wrong, as a sentence. `hashes`: every byte is read; else sizes alone are compared. */
+export async function checkServiceBackup({ place, contents, say }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
+  const known = new Set(migrations.map(({ name }) => name));
+  const foreign = contents.schema.find((name) => !known.has(name));
+  if (foreign !== undefined)
+    throw new Error(`The backup was made by a newer version, which knows ${foreign}. Restore it with that version.`);
+  const blobs = blobsIn(place);
+  const requireContent = async (what: string, hash: string, size: number) => {
+    const file = blobPath(blobs, hash);
+    if (!(await isOfSize(file, size))) throw new Error(`The backup is not whole: ${what} is missing or cut (${file}).`);
+    if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${what} is not what it was (${file}).`);
+  };
+  const lost = new Set(contents.blobs.lost);
+  const database = openToRead(join(place, contents.database.file));
+  let checked = 0;
+  try {
+    if (hashes) requireIntegrity(database, contents.database.file);
+    if (migrationsOf(database, "migrations").join() !== contents.schema.join())
+      throw new Error("The backup's list of contents is not that of its database.");
+    for (const piece of namedBlobs(database)) {
+      await inParallel(piece, async ({ hash, size }) => {
+        if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
+      });
+      checked += piece.length;
+      say(`${checked} of ${contents.rows.blobs} files checked`);
+    }
+  } finally {
+    database.close();
+  }
+  for await (const { path, hash, size } of readUserFiles(join(place, contents.userdata.file)))
+    await requireContent(`a user's file ${path}`, hash, size);
+}
+
+export async function restoreService({ place, contents, say }: Restore, dataDir: string): Promise<void> {
+  const blobs = join(dataDir, "blobs", "blake3-v1");
+  const source = join(place, contents.database.file);
+  const database = openToRead(source);
+  const lost = new Set(contents.blobs.lost);
+  let done = 0;
+  await mkdir(blobs, { recursive: true, mode: 0o700 });
+  try {
+    for (const piece of namedBlobs(database)) {
+      await inParallel(piece, async ({ hash, size }) => {
+        const to = await blobFile(blobs, hash);
+        if (!lost.has(hash) && !(await isOfSize(to, size))) await copyWhole(blobPath(blobsIn(place), hash), to, hash);
+      });
+      done += piece.length;
+      say(`${done} of ${contents.rows.blobs} files`);
+    }
+  } finally {
+    database.close();
+  }
+  for await (const { path, hash, modified } of readUserFiles(join(place, contents.userdata.file))) {
+    const to = join(dataDir, "userdata", path);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    await copyWhole(blobPath(blobsIn(place), hash), to, hash);
+    await utimes(to, modified / 1000, modified / 1000);
+  }
+  await copyWhole(source, join(dataDir, "service.sqlite"), contents.database.hash);
+}
+
+async function copyWhole(from: string, to: string, hash: string): Promise<void> {
+  try {
+    await copyHashed(from, to, hash);
+  } catch (error) {
+    if (error instanceof ChangedContent) throw new Error(`The backup is damaged: ${from} is not what it was.`, { cause: error });
+    throw error;
+  }
+}
+
+/** Removes from the backup the bytes that it names no more. Returns how many went. */
+export async function sweepServiceBackup(place: string, contents: ServiceContents | null): Promise<number> {
+  const blobs = blobsIn(place);
+  const ofUsers = new Set<string>();
+  if (contents) for await (const { hash } of readUserFiles(join(place, contents.userdata.file))) ofUsers.add(hash);
+  const database = contents && openToRead(join(place, contents.database.file));
+  let removed = 0;
+  try {
+    for await (const shard of await opendir(blobs)) {
+      if (!/^[0-9a-f]{2}$/.test(shard.name)) continue;
+      for await (const { name } of await opendir(join(blobs, shard.name))) {
+        const hash = shard.name + name;
+        if (ofUsers.has(hash) || (database && isNamed(database, hash))) continue;
+        await rm(join(blobs, shard.name, name));
+        removed += 1;
+      }
+    }
+  } finally {
+    database?.close();
+  }
+  return removed;
+}

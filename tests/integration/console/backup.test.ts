@@ -1,0 +1,203 @@
+// Backups of a console that works meanwhile: what is in them, what a restored one tells, and what is refused.
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { backUp } from "@/lib/server/backup/back-up";
+import { type Manifest, MANIFEST, readManifest } from "@/lib/server/backup/manifest";
+import { checkBackup, restore } from "@/lib/server/backup/restore";
+import { readEnv } from "@/lib/server/env";
+import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
+import { startProcess } from "@/tests/support/start-process";
+import { type AppWorld, createAppWorld } from "./app-world";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const say = () => undefined;
+const root = mkdtempSync(join(tmpdir(), "lightdesk-backup-"));
+const at = (name: string) => join(root, name);
+let world: AppWorld;
+let made: Installation;
+beforeAll(async () => {
+  world = await createAppWorld();
+  made = await fillInstallation(world);
+});
+afterAll(async () => {
+  await world.dispose();
+  rmSync(root, { recursive: true });
+});
+
+const folder = () => world.harness.folder;
+const backUpHere = (place: string, withKeys = false): Promise<Manifest> =>
+  backUp({ env: world.harness.console.env, place, withKeys, version: "0.2.0", now: Date.now(), say });
+const restoreTo = (place: string, dataDir: string) => restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), place, say });
+async function command(name: string, args: string[], settings: Record<string, string> = {}) {
+  const started = startProcess(`dist/${name}.mjs`, settings, args);
+  return { code: await started.ended, output: started.output() };
+}
+
+/** Every row of every table, but of those that a search index is made of. */
+function rowsIn(file: string): Record<string, unknown[]> {
+  const database = new SqliteDatabase(file, { readonly: true });
+  const tables = database.prepare<[], string>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+  );
+  const rows = tables
+    .pluck()
+    .all()
+    .map((table) => [table, database.prepare(`SELECT * FROM "${table}"`).all()] as const);
+  database.close();
+  return Object.fromEntries(rows);
+}
+
+test("a backup that is made while jobs run and files come and go holds together, and what was acknowledged before it is in it", async () => {
+  let isOver = false;
+  const loads = [1, 2].map(async (lane) => {
+    for (let round = 0; !isOver; round += 1) {
+      const color = lane * 1000 + round;
+      if (lane === 1) await submit(world, color, 0.1);
+      const { id } = await upload(world, "/api/assets", {
+        file: new Blob([`${lane} ${round} `.repeat(2000)]),
+        name: `${color}.txt`,
+        tags: "[]",
+      });
+      if (round % 2 === 0) await world.ask(`/api/assets/${id}`, { as: "operator", method: "DELETE" });
+    }
+  });
+  const before = await submit(world, 5, 0);
+  const { code, output } = await command("backup", [at("live")], { LIGHTDESK_DATA_DIR: folder() });
+  isOver = true;
+  await Promise.all(loads);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^Backup of .* by version .*\nThe keys k-\w+ are not in it/)]);
+  expect(await command("restore", [at("live"), "--check"])).toMatchObject({
+    code: 0,
+    output: expect.stringContaining("Every byte is as it was."),
+  });
+
+  const { manifest, missing } = await restoreTo(at("live"), at("from-live"));
+  expect(missing).toEqual(manifest.console?.keys);
+  expect(manifest.service?.blobs.lost).toEqual([]);
+  const { jobs } = rowsIn(join(at("from-live"), "service", "service.sqlite"));
+  expect(jobs).toContainEqual(expect.objectContaining({ id: before }));
+  expect(readdirSync(at("from-live")).sort()).toEqual(["console.sqlite", "service"]);
+});
+
+test("what is restored is the installation: every row, every byte, the sessions, the keys", async () => {
+  const { body } = await world.ask("/api/jobs?status=pending,in_progress&limit=1000", { as: "viewer" });
+  for (const { id } of body.jobs) await jobEnded(world, id);
+  const told = await tellOf(world, made);
+  expect(told.keys).toContain(ANOTHER_KEY);
+  await world.harness.console.stop();
+  const kept = statSync(join(at("live"), "blobs")).ino;
+  const manifest = await backUpHere(at("live"), true);
+  expect(statSync(join(at("live"), "blobs")).ino).toBe(kept);
+  expect(statSync(join(at("live"), manifest.keys?.file ?? "")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(at("live"))).toHaveLength(7);
+
+  const { missing } = await restoreTo(at("live"), at("restored"));
+  expect(missing).toEqual([]);
+  for (const file of ["console.sqlite", "service/service.sqlite"])
+    expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
+  const again = await createAppWorld({ made: at("restored") });
+  expect(await tellOf(again, made)).toEqual(told);
+  expect(await jobEnded(again, await submit(again, 9))).toBe("completed");
+  await again.harness.console.stop();
+});
+
+test("a second backup reads again only what is new, and forgets what was deleted", async () => {
+  const place = at("live");
+  const { service } = readManifest(place);
+  const blobs = join(place, "blobs");
+  const files = readdirSync(blobs, { recursive: true, encoding: "utf8" }).filter((name) => name.length > 60);
+  const times = new Map(files.map((name) => [name, statSync(join(blobs, name)).mtimeMs]));
+  writeFileSync(join(blobs, "aa.part"), "of a backup that was broken off");
+  const next = await backUpHere(place);
+  expect(next.service?.blobs).toEqual(service?.blobs);
+  expect(next.keys).toBeNull();
+  for (const [name, time] of times) expect(statSync(join(blobs, name)).mtimeMs).toBe(time);
+  expect(readdirSync(place).filter((name) => name.startsWith("keys"))).toEqual([]);
+});
+
+const damages: [what: string, sentence: RegExp, damage: (place: string, manifest: Manifest) => void][] = [
+  ["a missing file", /not whole: (the file \w{64}|a user's file .*json) is missing/, (place) => rmSync(someBlob(place))],
+  ["a flipped byte in a file", /damaged: (the file \w{64}|a user's file .*json) is not what it was/, (place) => flip(someBlob(place))],
+  [
+    "a cut database",
+    /not whole: .*service-\w+\.sqlite is missing or cut/,
+    (place, { service }) => truncateSync(join(place, service?.database.file ?? ""), 5000),
+  ],
+  ["a flipped byte in a database", /damaged: .*console-\w+\.sqlite/, (place, { console }) => flip(join(place, console?.file ?? ""))],
+  [
+    "a missing list of users' files",
+    /not whole: .*userdata-\w+\.jsonl/,
+    (place, { service }) => rmSync(join(place, service?.userdata.file ?? "")),
+  ],
+  ["no manifest", /holds no backup that was brought to its end/, (place) => rmSync(join(place, MANIFEST))],
+  ["half a manifest", /damaged: .*manifest\.json/, (place) => truncateSync(join(place, MANIFEST), 100)],
+  ["a newer format", /newer version, 9\.0\.0/, (place) => change(place, { format: 2, version: "9.0.0" })],
+  [
+    "a newer schema",
+    /newer version, .*9999-later/,
+    (place, { console }) => change(place, { console: { ...console, schema: ["9999-later"] } }),
+  ],
+];
+
+test.each(damages)("a backup with %s is refused, and nothing is written", async (what, sentence, damage) => {
+  const place = at("damaged");
+  rmSync(place, { recursive: true, force: true });
+  cpSync(at("live"), place, { recursive: true });
+  damage(place, readManifest(place));
+  await expect(restoreTo(place, at("never")), what).rejects.toThrow(sentence);
+  expect(existsSync(at("never"))).toBe(false);
+});
+
+test("an installation is not written over, and half a restore is gone on with by another", async () => {
+  await expect(restoreTo(at("live"), folder())).rejects.toThrow(/is not empty .* Set LIGHTDESK_DATA_DIR to a folder that is empty/);
+  expect(await command("restore", [at("live")], { LIGHTDESK_DATA_DIR: folder() })).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("is not empty"),
+  });
+  const half = at("half");
+  cpSync(at("restored"), half, { recursive: true });
+  rmSync(join(half, "console.sqlite"));
+  writeFileSync(join(half, "restore-unfinished"), "");
+  await restoreTo(at("live"), half);
+  expect(readdirSync(half)).not.toContain("restore-unfinished");
+  await checkBackup({ place: at("live"), say });
+});
+
+test("a place inside the data folder, one with other things in it, and one that another backup writes to are refused", async () => {
+  await expect(backUpHere(join(folder(), "backups"))).rejects.toThrow("inside the data folder");
+  await expect(backUpHere(root)).rejects.toThrow(/which is of no backup/);
+  const other = new SqliteDatabase(join(at("live"), "lock.sqlite"));
+  other.exec("BEGIN EXCLUSIVE");
+  await expect(backUpHere(at("live"))).rejects.toThrow("Another backup is being made");
+  other.close();
+  expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
+});
+
+test("a file that the disk has changed is told and left out of a backup that lacks it, and the rest is restored without it", async () => {
+  const rotten = someBlob(join(folder(), "service"), "blobs/blake3-v1");
+  flip(rotten);
+  rmSync(join(at("live"), "blobs", ...rotten.split(/[\\/]/).slice(-2)));
+  const { code, output } = await command("backup", [at("live")], { LIGHTDESK_DATA_DIR: folder() });
+  expect([code, output]).toEqual([2, expect.stringContaining("missing or damaged on the service's disk and not in it: 1, such as")]);
+  await restoreTo(at("live"), at("without"));
+});
+
+function someBlob(place: string, below = "blobs"): string {
+  const blobs = join(place, below);
+  return join(blobs, readdirSync(blobs, { recursive: true, encoding: "utf8" }).find((name) => /^..[\\/]\w{62}$/.test(name)) ?? "");
+}
+
+function flip(file: string): void {
+  const bytes = readFileSync(file);
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+}
+
+function change(place: string, changes: object): void {
+  writeFileSync(join(place, MANIFEST), JSON.stringify({ ...readManifest(place), ...changes }));
+}

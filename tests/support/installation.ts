@@ -1,0 +1,121 @@
+// A console with everything in it that people keep, and what it tells of that: the same before and after, wherever its data went.
+import { createHash } from "node:crypto";
+import { type Role } from "@/lib/contract/roles";
+import { openApiKey } from "@/lib/server/keys/api-keys";
+import { signIn } from "@/lib/server/auth/sign-in";
+import { type Asking, PASSWORD } from "./harness";
+import { until } from "./until";
+import { type AppWorld, picture } from "../integration/console/app-world";
+
+export const ANOTHER_KEY = "sk-of-another-service";
+
+export type Installation = { job: string; image: string; masked: string; app: string; run: string; share: string; connection: string };
+
+const post = async (world: AppWorld, path: string, asking: Asking) => {
+  const { status, body } = await world.ask(path, { as: "operator", method: "POST", ...asking });
+  if (status > 201) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+};
+
+export function graphOf(color: number, seconds = 0) {
+  return {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
+    "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "plain" } },
+  };
+}
+
+export async function submit(world: AppWorld, color: number, seconds?: number): Promise<string> {
+  return (await post(world, "/api/prompt", { json: { prompt: graphOf(color, seconds) } })).prompt_id;
+}
+
+export async function jobEnded(world: AppWorld, id: string): Promise<string> {
+  return until(`job ${id} has ended`, async () => {
+    const { status } = (await world.ask(`/api/jobs/${id}`, { as: "viewer" })).body;
+    return ["completed", "failed", "cancelled"].includes(status) && status;
+  });
+}
+
+export async function upload(world: AppWorld, path: string, fields: Record<string, string | Blob>) {
+  const form = new FormData();
+  for (const [name, part] of Object.entries(fields)) form.set(name, part);
+  return post(world, path, { body: form });
+}
+
+/** Members of every role are the harness's own. */
+export async function fillInstallation(world: AppWorld): Promise<Installation> {
+  const { harness } = world;
+  const connection = await harness.connect("http://127.0.0.1:9", ANOTHER_KEY);
+  const image = new Blob([new Uint8Array(await picture(6))], { type: "image/png" });
+  const { name: original } = await upload(world, "/api/upload/image", { image });
+  const mask = { image, original_ref: JSON.stringify({ filename: original }) };
+  const { name: masked } = await upload(world, "/api/upload/mask", mask);
+  await post(world, "/api/userdata/workflows%2Fwork%20in%20progress.json?overwrite=true", { body: '{"nodes":[]}' });
+  const job = await submit(world, 77);
+  await jobEnded(world, job);
+  const app = await world.make();
+  const run = await world.run(app, { picture: new Blob([new Uint8Array(await picture())], { type: "image/png" }) });
+  const { body } = await world.ask("/api/assets", { as: "operator" });
+  const shared = {
+    assets: [body.assets.find((asset: { tags: string[] }) => asset.tags.includes("output")).id],
+    expiresInMs: 300 * 24 * 3_600_000,
+  };
+  const { path } = await post(world, "/api/console/shares", { json: shared });
+  await world.ended(app, run.body.run.id);
+  return { job, image: original, masked, app: app.id, run: run.body.run.id, share: path.slice("/share/".length), connection };
+}
+
+/** By what was asked: the answer, bytes by their hash. Times of use, and what a start counts anew, are left out. */
+export async function tellOf(world: AppWorld, made: Installation): Promise<Record<string, unknown>> {
+  const { harness } = world;
+  const told: Record<string, unknown> = {};
+  const asked: [path: string, as: Role][] = [
+    ["/api/console/members", "admin"],
+    ["/api/jobs?limit=100", "viewer"],
+    [`/api/jobs/${made.job}`, "viewer"],
+    [`/api/jobs/${made.job}/assets`, "viewer"],
+    ["/api/assets?limit=100&sort=created_at", "viewer"],
+    ["/api/tags", "viewer"],
+    ["/api/userdata?dir=workflows/", "viewer"],
+    ["/api/userdata/workflows%2Fwork%20in%20progress.json", "viewer"],
+    [`/api/console/mask-layers?filename=${made.masked}`, "viewer"],
+    [`/api/view?filename=${made.image}&type=input`, "viewer"],
+    [`/api/view?filename=${made.masked}&type=input`, "viewer"],
+    ["/api/apps", "viewer"],
+    [`/api/apps/${made.app}`, "viewer"],
+    [`/api/apps/${made.app}/runs/${made.run}`, "runner"],
+    ["/api/console/shares", "operator"],
+    [`/api/share/${made.share}/1`, "viewer"],
+  ];
+  for (const [path, as] of asked) {
+    const answer = await harness.request(path, { as });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${bytes.toString()}`);
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    told[path] = isJson ? withoutUse(JSON.parse(bytes.toString())) : createHash("sha256").update(bytes).digest("hex");
+  }
+  const { store, ring } = harness.console;
+  told["the output of the job"] = await outputOf(world, made.job);
+  told.keys = (await store.keys.list()).map((stored) => openApiKey(ring, stored)).sort();
+  told.connections = await store.connections.listFor(harness.viewerOf("operator").memberId);
+  told["the audit log"] = "brokenAt" in (await store.audit.verify());
+  told["signing in"] = (await signIn({ email: "operator@desk.test", password: PASSWORD, address: "198.51.100.7" })).ok;
+  return told;
+}
+
+async function outputOf(world: AppWorld, job: string): Promise<string> {
+  const { body } = await world.ask(`/api/jobs/${job}`, { as: "viewer" });
+  const filename: string = body.outputs["3"].images[0].filename;
+  const answer = await world.harness.request(`/api/view?filename=${filename}&type=output`, { as: "viewer" });
+  return createHash("sha256")
+    .update(Buffer.from(await answer.arrayBuffer()))
+    .digest("hex");
+}
+
+function withoutUse(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, inner) =>
+      ["last_access_time", "usedAt", "views", "seenAt", "lastSeenAt"].includes(name) ? undefined : inner,
+    ),
+  );
+}
