@@ -54,7 +54,7 @@ export async function wayIn(sizeMiB: number, { sparse = false } = {}): Promise<W
     const again = await throughTray(page, first, / · verified/);
     const fresh = await openDesk(desk, page);
     await throughTray(fresh, tiny(folder), / · verified/);
-    const known = await throughTray(fresh, first, /0 bytes sent · verified/);
+    const known = await throughTray(fresh, first, /nothing sent · verified/);
     return {
       hashing: sizeMiB / unknown.hashedS,
       knownS: known.seconds,
@@ -127,7 +127,7 @@ async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ 
     button.click();
     return at;
   });
-  await tray.getByText("1 of 1 stored").waitFor({ timeout: LONGEST_MS });
+  await tray.getByText(/^1 (of 1 stored|was there already)/).waitFor({ timeout: LONGEST_MS });
   const endedMs = await page.evaluate(() => performance.now());
   const said = await tray.getByText(ending).innerText({ timeout: 5_000 });
   await tray.getByRole("button", { name: "Close" }).click();
