@@ -2,6 +2,7 @@ import { type JobReach } from "@/lib/contract/console-job-search";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
+import { type JobWaits } from "@/lib/contract/runners";
 import { type JobDetail, type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
 import { workflowName } from "@/lib/contract/workflow-name";
@@ -28,6 +29,8 @@ export type JobRow = {
   preview?: OutputFile;
   /** Its place in the queue: 1 is next. What runs has none. */
   position?: number;
+  /** Why it waits, where no runner that can do it takes jobs. */
+  waits?: JobWaits;
 };
 
 /** `isCut`: the service has older ones. `unreadable`: rows of this page whose shape is not known. `reach`: of rows that were found in the ledger. */

@@ -10,7 +10,7 @@ import { toJobState } from "@/lib/contract/states";
 import { namelessWorkflow } from "@/lib/contract/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-export function JobDetails({ facts: { job, workflow, label, submittedBy, words } }: { facts: JobFacts }) {
+export function JobDetails({ facts: { job, workflow, label, submittedBy, runner, words } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
@@ -52,7 +52,12 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, words }
             {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} />}
           </Fact>
         )}
-        {job.assignedTo ? (
+        {runner ? (
+          <Fact name={t("runner")}>
+            {runner.label}
+            {runner.attempt > 1 ? <span className="text-ink-3"> ({t("attempt", { attempt: runner.attempt })})</span> : null}
+          </Fact>
+        ) : job.assignedTo ? (
           <Fact name={t("machine")}>
             <span className="font-mono text-sm">{job.assignedTo}</span>
           </Fact>

@@ -2,6 +2,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JobErrorView } from "@/lib/contract/views/job-error-view";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { type JobRunner, type JobWaits } from "@/lib/contract/runners";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
@@ -36,6 +37,10 @@ export type JobFacts = {
   submittedBy?: string;
   /** Where a key or a token stood; told to the job's owner alone. */
   heldSecrets?: readonly SecretPlace[];
+  /** Where it runs or ran, and in which attempt. */
+  runner?: JobRunner;
+  /** Why it waits, where no runner that can do it takes jobs. */
+  waits?: JobWaits;
   /** The title of the node at work. */
   currentNode?: string;
   failure?: JobFailure;
@@ -56,6 +61,8 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(detail.job_label && { label: detail.job_label }),
     ...(detail.submitted_by && { submittedBy: detail.submitted_by }),
     ...(detail.held_secrets && { heldSecrets: detail.held_secrets }),
+    ...(detail.runner && { runner: detail.runner }),
+    ...(detail.waits && job.state === "pending" && { waits: detail.waits }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),

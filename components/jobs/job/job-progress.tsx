@@ -5,7 +5,7 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { type JobFacts } from "./job-facts";
 
 /** While a job waits or runs: how far it is, in the words and numbers that the service sends and no others. */
-export function JobProgress({ facts: { job, currentNode } }: { facts: JobFacts }) {
+export function JobProgress({ facts: { job, currentNode, waits } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.progress");
   const { state, createdAtMs, startedAtMs, progress } = job;
   if (state === "pending") {
@@ -15,6 +15,9 @@ export function JobProgress({ facts: { job, currentNode } }: { facts: JobFacts }
           <b className="font-semibold">{t("waiting")}</b>
           <span className="ml-auto text-ink-3">{createdAtMs === undefined ? null : <RunningDuration fromMs={createdAtMs} />}</span>
         </p>
+        {waits ? (
+          <p className="mt-1 text-wait">{t(`waits.${waits.state}`, { runners: waits.runners.join(", "), count: waits.runners.length })}</p>
+        ) : null}
       </Card>
     );
   }

@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { type SelectionStore } from "@/components/data-table/selection-store";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
+import { type JobWaits } from "@/lib/contract/runners";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
@@ -31,7 +32,10 @@ type Queue = {
 export function queueColumns(queue: Queue) {
   const { words, connection, linked, selection, selectAll, isOffered, startOf } = queue;
   const { t } = words;
-  const start = (row: JobRow) => (row.state === "pending" ? <StartCell range={startOf(row.id)} /> : null);
+  const start = (row: JobRow) => {
+    if (row.state !== "pending") return null;
+    return row.waits ? <WaitsCell waits={row.waits} /> : <StartCell range={startOf(row.id)} />;
+  };
   const jobs = jobColumns(words, { connection, linked, lineEnd: start, isWorkflowCut: true, looks: queueLooks });
   const columns = [
     column.display({
@@ -96,6 +100,17 @@ function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: C
   if (createdMs === undefined) return t("nothing");
   if (state === "pending") return <RunningDuration fromMs={createdMs} />;
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
+}
+
+/** It may not start before a runner takes jobs again. */
+function WaitsCell({ waits: { state, runners } }: { waits: JobWaits }) {
+  const t = useTranslations("queue.waits");
+  const text = t(state, { runners: runners.join(", ") });
+  return (
+    <span title={`${t("hint")}. ${text}`} className="block max-w-[240px] truncate text-wait">
+      {text}
+    </span>
+  );
 }
 
 /** "in 2 min to 6 min": what the past says, as a range; where it says nothing, that. */

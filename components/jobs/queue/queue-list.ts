@@ -16,7 +16,11 @@ export type QueueList = {
 
 /** Those that wait are in the order of the service, where it tells one. */
 export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
-  const waiting = pending.map((job) => ({ ...toJobRow(job), ...(job.position !== undefined && { position: job.position }) }));
+  const waiting = pending.map((job) => ({
+    ...toJobRow(job),
+    ...(job.position !== undefined && { position: job.position }),
+    ...(job.waits && { waits: job.waits }),
+  }));
   return {
     running: running.map(toJobRow).sort(bySubmission),
     pending: source === "queue" ? waiting : waiting.sort(bySubmission).map((row, index) => ({ ...row, position: index + 1 })),
