@@ -15,6 +15,7 @@ import { type Result } from "@/lib/shared/result";
 import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
 import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./overview-jobs";
 import { ToldFailure, Part, PartNote } from "./part";
+import { RunnersNotice, type TroubledRunners } from "./runners-notice";
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
 import { useActWords } from "@/components/frame/act-words";
@@ -66,7 +67,14 @@ function ActsPart() {
 
 type Reading<T> = Promise<Result<Stamped<T>, Failure>>;
 export type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
-type OverviewScreenProps = { canRun: boolean; canManage: boolean; total: Reading<number | undefined>; reads: OverviewReads };
+/** `runners` are for admins. */
+type OverviewScreenProps = {
+  canRun: boolean;
+  canManage: boolean;
+  runners?: TroubledRunners;
+  total: Reading<number | undefined>;
+  reads: OverviewReads;
+};
 
 const still = () => "still" as const;
 const background = () => "background" as const;
@@ -91,7 +99,7 @@ export function OverviewScreen(props: OverviewScreenProps) {
   );
 }
 
-function Standing({ canRun, canManage, reads }: OverviewScreenProps) {
+function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
   const running = useJobs("running", reads.running, asRunning);
   const failed = useJobs("failed", reads.failed, still);
   const pictures = useJobs("pictures", reads.pictures, still);
@@ -102,6 +110,7 @@ function Standing({ canRun, canManage, reads }: OverviewScreenProps) {
   const down = isDown ? running.failure : undefined;
   return (
     <Page poll={running} canRun={canRun}>
+      {runners ? <RunnersNotice runners={runners} /> : null}
       {down ? (
         <FailureMessage failure={down} onRetry={() => polls.forEach((poll) => void poll.refresh())} className="mx-4 mt-4 md:mx-5" />
       ) : null}

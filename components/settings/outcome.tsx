@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { connectionTone } from "@/components/frame/connection/connection-status";
 import { cn } from "@/components/ui/cn";
-import { toneStyle } from "@/components/ui/tone";
+import { type Tone, toneStyle } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ConnectionCheck } from "@/lib/contract/console";
 
@@ -12,16 +12,36 @@ export function Outcome({ check }: { check: ConnectionCheck }) {
   const words = check.outcome === "active" && check.dialect === "local" ? "local" : check.outcome;
   const waitMs = check.outcome === "failing" ? (check.retryAfterMs ?? 0) : 0;
   const next = waitMs > 0 ? t("failing.wait", { seconds: Math.ceil(waitMs / 1000) }) : t(`${words}.next`);
-  const hasFailed = tone === "bad";
   return (
-    <div role="status" data-outcome={check.outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
+    <OutcomeNote
+      outcome={check.outcome}
+      tone={tone}
+      title={t(`${words}.title`)}
+      next={next}
+      detail={tone === "bad" ? check.message : undefined}
+    />
+  );
+}
+
+type OutcomeNoteProps = {
+  outcome: string;
+  tone: Tone;
+  title: string;
+  next: string;
+  /** What the other side said, or its address. */ detail?: string;
+};
+
+/** What a check of an address found. */
+export function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteProps) {
+  return (
+    <div role="status" data-outcome={outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
       <span className="mt-0.5">
         <ToneIcon tone={tone} />
       </span>
       <div className="min-w-0">
-        <p className="font-semibold">{t(`${words}.title`)}</p>
+        <p className="font-semibold">{title}</p>
         <p className="text-ink-2">{next}</p>
-        {hasFailed && check.message ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{check.message}</p> : null}
+        {detail ? <p className="mt-1 font-mono text-sm break-words text-ink-2">{detail}</p> : null}
       </div>
     </div>
   );

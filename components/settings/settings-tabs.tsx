@@ -10,6 +10,7 @@ const parts = [
   { part: "members", href: "/settings/members" },
   { part: "shares", href: "/settings/shares" },
   { part: "usage", href: "/settings/usage" },
+  { part: "runners", href: "/settings/runners" },
   { part: "embedding", href: "/settings/embedding" },
   { part: "audit", href: "/settings/audit" },
   { part: "tokens", href: "/settings/tokens" },

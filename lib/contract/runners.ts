@@ -130,3 +130,7 @@ export const jobWaitsSchema = z.object({
   message: z.string(),
 });
 export type JobWaits = z.infer<typeof jobWaitsSchema>;
+
+/** Of the console: nothing was added or changed where a problem was found. */
+export type RunnerSaved =
+  { runner: Runner; problem?: undefined } | { runner?: undefined; problem: { code: RunnerProblem; message: string } };

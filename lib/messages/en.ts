@@ -19,6 +19,7 @@ export { default as masks } from "./en/masks.json";
 export { default as overview } from "./en/overview.json";
 export { default as queue } from "./en/queue.json";
 export { default as run } from "./en/run.json";
+export { default as runners } from "./en/runners.json";
 export { default as samples } from "./en/samples.json";
 export { default as settings } from "./en/settings.json";
 export { default as sharing } from "./en/sharing.json";

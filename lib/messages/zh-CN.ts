@@ -19,6 +19,7 @@ export { default as masks } from "./zh-CN/masks.json";
 export { default as overview } from "./zh-CN/overview.json";
 export { default as queue } from "./zh-CN/queue.json";
 export { default as run } from "./zh-CN/run.json";
+export { default as runners } from "./zh-CN/runners.json";
 export { default as samples } from "./zh-CN/samples.json";
 export { default as settings } from "./zh-CN/settings.json";
 export { default as sharing } from "./zh-CN/sharing.json";

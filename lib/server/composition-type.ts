@@ -2,7 +2,9 @@
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/console";
+import { type NewRunner, type Runner, type RunnerChange, type RunnerCheck, type RunnerFailure } from "@/lib/contract/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type Result } from "@/lib/shared/result";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type SignInLimits } from "./auth/sign-in-limits";
@@ -24,6 +26,15 @@ import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
+
+/** As the embedded service has them. */
+export type ServiceRunners = {
+  list(): Runner[];
+  check(address: string): Promise<RunnerCheck>;
+  add(runner: NewRunner): Promise<Result<Runner, RunnerFailure>>;
+  change(id: string, change: RunnerChange): Promise<Result<Runner, RunnerFailure>>;
+  remove(id: string): Promise<Result<undefined, RunnerFailure>>;
+};
 
 export type Composition = {
   env: Env;
@@ -63,6 +74,8 @@ export type Composition = {
   readiness: Readiness;
   /** Keys of the embedded service; after `ready`. */
   serviceKeys(): { createKey(userName: string): { key: string } };
+  /** Where the embedded service executes jobs; after `ready`. */
+  serviceRunners(): ServiceRunners;
   upstreamFor(target: Target, onAnswer?: UpstreamOptions["onAnswer"]): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
   /** What the service tells of jobs, as it tells it. Undefined where the embedded service does not know the key. */

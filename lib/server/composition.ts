@@ -173,6 +173,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     ready,
     readiness,
     serviceKeys: () => running().keys,
+    serviceRunners: () => running().runners,
     upstreamOptionsFor,
     upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),
     listenTo: (target, clientId, hear) =>

@@ -3,12 +3,15 @@ import { getLocale, getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { type Question, questions, toOverviewJobs } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
+import { toTroubled } from "@/components/overview/troubled-runners";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listJobs } from "@/lib/server/queries/jobs";
+import { listRunners } from "@/lib/server/queries/runners";
+import { ok } from "@/lib/shared/result";
 import { stamp } from "../stamp";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -20,13 +23,15 @@ const newestFirst = { sort_by: "create_time", sort_order: "desc", offset: 0 } as
 export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   const viewer = await requireViewer();
   const { connection } = await searchParams;
+  const isAdmin = hasRole(viewer.role, "admin");
   const linked = typeof connection === "string" ? connection : undefined;
   const read = (question: Question) => stamp(listJobs(viewer, { ...newestFirst, ...questions[question] }, linked), toOverviewJobs);
   return (
     <PageMessages messages={await overviewMessages()}>
       <OverviewScreen
         canRun={viewer.can("operator", await roleOn(viewer, linked))}
-        canManage={hasRole(viewer.role, "admin")}
+        canManage={isAdmin}
+        runners={isAdmin ? stamp(listRunners().then(ok), toTroubled) : undefined}
         total={stamp(listJobs(viewer, { ...newestFirst, limit: 1 }, linked), ({ pagination }) => pagination.total)}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />

@@ -35,6 +35,7 @@ const forPeople = new Set([
   "addEmbedHost",
   "changeEmbedHost",
   "removeEmbedHost",
+  "listRunners",
   "embedLook",
   "endEmbedSession",
   "readAccount",

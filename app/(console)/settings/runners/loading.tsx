@@ -1,0 +1,11 @@
+import { PageMessages } from "@/components/frame/page-messages";
+import { SettingsSkeleton } from "@/components/settings/settings-skeleton";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+
+export default async function RunnersLoading() {
+  return (
+    <PageMessages messages={await pickMessages("settings")}>
+      <SettingsSkeleton part="runners" />
+    </PageMessages>
+  );
+}

@@ -1,0 +1,28 @@
+import { type Metadata } from "next";
+import { getTranslations } from "next-intl/server";
+import { stamp } from "@/app/(console)/stamp";
+import { PageMessages } from "@/components/frame/page-messages";
+import { RunnersScreen } from "@/components/settings/runners/runners-screen";
+import { hasRole } from "@/lib/contract/roles";
+import { type Runner } from "@/lib/contract/runners";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { listRunners } from "@/lib/server/queries/runners";
+import { ok } from "@/lib/shared/result";
+
+export async function generateMetadata(): Promise<Metadata> {
+  return { title: (await getTranslations("runners"))("title") };
+}
+
+export default async function RunnersPage() {
+  const viewer = await requireViewer();
+  return (
+    <PageMessages messages={await pickMessages("settings", "runners")}>
+      <RunnersScreen
+        role={viewer.role}
+        canChange={viewer.can("admin")}
+        runners={hasRole(viewer.role, "admin") ? stamp(listRunners().then(ok), ({ runners }: { runners: Runner[] }) => runners) : undefined}
+      />
+    </PageMessages>
+  );
+}

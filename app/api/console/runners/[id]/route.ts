@@ -1,0 +1,22 @@
+import { runnerChangeSchema } from "@/lib/contract/runners";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { removeRunner, saveRunner } from "@/lib/server/queries/runners";
+import { ok } from "@/lib/shared/result";
+
+const schema = runnerChangeSchema.omit({ state: true });
+
+export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: true }, schema, async (asked, body) => {
+  const saved = await saveRunner((runners) => runners.change(idOf(asked), body));
+  if (!saved.ok) return saved;
+  const { runner, problem } = saved.value;
+  asked.note(problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address });
+  return ok(jsonAnswer(saved.value));
+});
+
+export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (asked) => {
+  const removed = await removeRunner(idOf(asked));
+  if (!removed.ok) return removed;
+  asked.note({ target: removed.value });
+  return ok(emptyAnswer());
+});

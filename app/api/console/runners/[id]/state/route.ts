@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { runnerChangeSchema } from "@/lib/contract/runners";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, idOf } from "@/lib/server/bff/console-route";
+import { saveRunner } from "@/lib/server/queries/runners";
+import { ok } from "@/lib/shared/result";
+
+const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() });
+
+/** Pausing, draining and resuming lead no job to another address: whoever must do it in a hurry confirms nothing. */
+export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (asked, { state }) => {
+  const saved = await saveRunner((runners) => runners.change(idOf(asked), { state }));
+  if (!saved.ok) return saved;
+  asked.note({ target: saved.value.runner?.label, outcome: state });
+  return ok(jsonAnswer(saved.value));
+});

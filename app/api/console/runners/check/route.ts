@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { runnerAddressSchema } from "@/lib/contract/runners";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+const schema = z.object({ address: runnerAddressSchema });
+
+/** Whoever may not add an address does not have it asked either. */
+export const POST = consoleBodyRoute(
+  "checkRunner",
+  { role: "admin", recent: true, whileReadOnly: true },
+  schema,
+  async ({ console, note }, { address }) => {
+    const check = await console.serviceRunners().check(address);
+    note({ target: address, outcome: check.ok ? "fine" : check.code });
+    return ok(jsonAnswer({ check }));
+  },
+);

@@ -1,0 +1,18 @@
+import { newRunnerSchema } from "@/lib/contract/runners";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { listRunners, saveRunner } from "@/lib/server/queries/runners";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listRunners", "admin", async () => ok(jsonAnswer(await listRunners())));
+
+export const POST = consoleBodyRoute("addRunner", { role: "admin", recent: true }, newRunnerSchema, async ({ note }, body) => {
+  note({ target: body.label ?? body.address });
+  const saved = await saveRunner((runners) => runners.add(body));
+  if (!saved.ok) return saved;
+  const { runner, problem } = saved.value;
+  // Without one nothing was added: the address was asked, and that is all.
+  if (problem) note({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
+  else note({ target: runner.label, outcome: body.address });
+  return ok(jsonAnswer(saved.value, runner ? 201 : 200));
+});

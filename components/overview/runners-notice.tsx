@@ -1,0 +1,37 @@
+import { useTranslations } from "next-intl";
+import { use } from "react";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
+import { type Runner } from "@/lib/contract/runners";
+import { type Result } from "@/lib/shared/result";
+import { toTroubled } from "./troubled-runners";
+
+export type TroubledRunners = Promise<Result<Stamped<Runner[]>, Failure>>;
+
+const slowly = () => "slow" as const;
+
+/** For admins, and only while a runner takes no jobs though nobody asked it not to. */
+export function RunnersNotice({ runners }: { runners: TroubledRunners }) {
+  const t = useTranslations("overview.runners");
+  const poll = usePoll("/api/console/runners", { ...initialOf(use(runners)), read: toTroubled, motion: slowly });
+  const troubled = poll.value ?? [];
+  if (troubled.length === 0) return null;
+  return (
+    <div role="status" className="mx-4 mt-4 flex flex-wrap items-center gap-2.5 rounded-md bg-bad-soft px-3.5 py-2 md:mx-5">
+      <span className="text-bad">
+        <ToneIcon tone="bad" />
+      </span>
+      <ul className="min-w-0 flex-1">
+        {troubled.map(({ id, label, state }) => (
+          <li key={id}>{t(state === "set_aside" ? "setAside" : "unreachable", { name: label })}</li>
+        ))}
+      </ul>
+      <Link href="/settings/runners" className={buttonStyle()}>
+        {t("open")}
+      </Link>
+    </div>
+  );
+}

@@ -1,0 +1,6 @@
+import { type Runner } from "@/lib/contract/runners";
+
+/** Those that take no jobs though nobody asked them not to. Called by the page and by its polls. */
+export function toTroubled({ runners }: { runners: Runner[] }): Runner[] {
+  return runners.filter(({ state }) => state === "set_aside" || state === "unreachable");
+}

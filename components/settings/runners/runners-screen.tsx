@@ -1,0 +1,145 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { use, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Freshness } from "@/components/frame/list/freshness";
+import { PageHeader } from "@/components/frame/page-header";
+import { Button } from "@/components/ui/controls/button";
+import { Card } from "@/components/ui/card";
+import { EmptyState } from "@/components/ui/empty-state";
+import { KnownUntil } from "@/components/ui/time/duration";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type Motion } from "@/lib/browser/poll-plan";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Failure } from "@/lib/contract/failure";
+import { type Role } from "@/lib/contract/roles";
+import { type Runner } from "@/lib/contract/runners";
+import { type Result } from "@/lib/shared/result";
+import { RemovalDialog } from "../removal-dialog";
+import { SettingsTabs } from "../settings-tabs";
+import { RunnerForm, runnerPath } from "./runner-form";
+import { type RunnerAct, RunnerItem } from "./runner-item";
+
+type Reading = Promise<Result<Stamped<Runner[]>, Failure>>;
+/** `runners` is absent for roles that may not see them. */
+type RunnersScreenProps = { role: Role; canChange: boolean; runners?: Reading };
+
+export function RunnersScreen({ role, canChange, runners }: RunnersScreenProps) {
+  const t = useTranslations("runners");
+  const settings = useTranslations("settings");
+  const roleName = useTranslations("frame.member.role");
+  if (runners) return <Runners canChange={canChange} runners={runners} />;
+  return (
+    <>
+      <PageHeader title={settings("title")} />
+      <SettingsTabs current="runners" />
+      <p className="p-4 text-ink-2 md:px-5">{t("notYours", { role: roleName(role) })}</p>
+    </>
+  );
+}
+
+const toRunners = (answer: { runners: Runner[] }) => answer.runners;
+const motionOf = (runners: Runner[]): Motion =>
+  runners.some(({ running, state }) => running > 0 || state === "checking") ? "moving" : "still";
+
+const said = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
+
+function Runners({ canChange, runners }: { canChange: boolean; runners: Reading }) {
+  const t = useTranslations("runners");
+  const settings = useTranslations("settings");
+  const poll = usePoll(runnerPath(), { ...initialOf(use(runners)), read: toRunners, motion: motionOf });
+  const [open, setOpen] = useState<Runner | "new">();
+  const [leaving, setLeaving] = useState<Runner>();
+  const acts = useRunnerActs(poll);
+  const list = poll.value;
+  const isAlone = list?.every(({ address }) => address === null) === true;
+  const add = canChange ? (
+    <Button tone="primary" onClick={() => setOpen("new")}>
+      {t("add")}
+    </Button>
+  ) : null;
+  function saved({ label }: Pick<Runner, "label">, isNew: boolean) {
+    setOpen(undefined);
+    showToast({ tone: "ok", text: t(isNew ? "added" : "saved", { name: label }) });
+    void poll.refresh();
+  }
+  return (
+    <>
+      <PageHeader title={settings("title")}>
+        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        {list && !open && !isAlone ? add : null}
+      </PageHeader>
+      <SettingsTabs current="runners" />
+      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
+        <p className="max-w-[80ch] text-ink-2">{t("intro")}</p>
+        {open ? (
+          <RunnerForm
+            key={open === "new" ? "new" : open.id}
+            runner={open === "new" ? undefined : open}
+            onSaved={(runner) => saved(runner, open === "new")}
+            onClose={() => setOpen(undefined)}
+          />
+        ) : null}
+        {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null}
+        {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+        {list ? (
+          <KnownUntil value={poll.failure && poll.atMs}>
+            <Card title={t("title")} note={list.length} bodyClassName="p-0">
+              <ul>
+                {list.map((runner) => (
+                  <RunnerItem
+                    key={runner.id}
+                    runner={runner}
+                    canChange={canChange}
+                    busyWith={acts.busy?.id === runner.id ? acts.busy.act : undefined}
+                    onAct={(act) => {
+                      if (act === "change") setOpen(runner);
+                      else if (act === "remove") setLeaving(runner);
+                      else void acts.run(runner, act);
+                    }}
+                  />
+                ))}
+              </ul>
+              {isAlone && !open ? <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} /> : null}
+            </Card>
+          </KnownUntil>
+        ) : null}
+      </div>
+      <RemovalDialog
+        leaving={leaving && { ...leaving, name: leaving.label }}
+        title={t("removeTitle", { name: leaving?.label ?? "" })}
+        onRemove={(gone) => {
+          setLeaving(undefined);
+          void acts.run(gone, "remove");
+        }}
+        onClose={() => setLeaving(undefined)}
+      >
+        {t("removeText", { running: leaving?.running ?? 0 })}
+      </RemovalDialog>
+    </>
+  );
+}
+
+/** One at a time; the list says what became of it. */
+function useRunnerActs(poll: Pick<Poll<Runner[]>, "refresh">) {
+  const t = useTranslations("runners");
+  const [busy, setBusy] = useState<{ id: string; act: RunnerAct }>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  async function run({ id, label }: Runner, act: keyof typeof said) {
+    setBusy({ id, act });
+    const done =
+      act === "remove"
+        ? await callApi(runnerPath(id), { method: "DELETE" })
+        : await callApi(runnerPath(id, "state"), { method: "PUT", json: { state: stateAfter[act] } });
+    await poll.refresh();
+    setBusy(undefined);
+    setFailure(done.ok ? undefined : done.failure);
+    if (done.ok) showToast({ tone: act === "resume" ? "ok" : "off", text: t(said[act], { name: label }) });
+  }
+  return { busy, failure, run };
+}
+
+const stateAfter = { pause: "paused", drain: "draining", resume: "ready" } as const;

@@ -1,0 +1,47 @@
+// The runners of the embedded service, for admins.
+// Guarantees: what is wrong with an address is an answer, since nothing failed but that server; all else that the service refuses is a
+// failure. Must never: be asked by a route for anybody but admins.
+
+import "server-only";
+import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
+import { type Failure } from "@/lib/contract/failure";
+import { type Runner, type RunnerFailure, runnerProblems, type RunnerSaved } from "@/lib/contract/runners";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { composition } from "../composition";
+import { type ServiceRunners } from "../composition-type";
+
+const codes = {
+  invalid: "INVALID_BODY",
+  not_found: "NOT_FOUND",
+  taken: "CONFLICT",
+  built_in: "BAD_REQUEST",
+} as const satisfies Partial<Record<RunnerFailure["code"], ErrorCode>>;
+
+export async function listRunners(): Promise<{ runners: Runner[] }> {
+  const { ready, serviceRunners } = composition();
+  await ready;
+  return { runners: serviceRunners().list() };
+}
+
+export async function saveRunner(
+  save: (runners: ServiceRunners) => ReturnType<ServiceRunners["add"]>,
+): Promise<Result<RunnerSaved, Failure>> {
+  const saved = await save(composition().serviceRunners());
+  if (saved.ok) return ok({ runner: saved.value });
+  const { code, message } = saved.failure;
+  const problem = runnerProblems.find((one) => one === code);
+  return problem ? ok({ problem: { code: problem, message } }) : failed(toFailure(saved.failure));
+}
+
+/** Answers what its name was. */
+export async function removeRunner(id: string): Promise<Result<string, Failure>> {
+  const runners = composition().serviceRunners();
+  const label = runners.list().find((runner) => runner.id === id)?.label ?? id;
+  const removed = await runners.remove(id);
+  return removed.ok ? ok(label) : failed(toFailure(removed.failure));
+}
+
+function toFailure({ code, message }: RunnerFailure): Failure {
+  const ours = Object.entries(codes).find(([theirs]) => theirs === code)?.[1] ?? "INTERNAL";
+  return { code: ours, message, status: errorStatus[ours] };
+}
