@@ -15,6 +15,20 @@ const fixed = {
   personal: "personal",
   "the same submission again: nothing was sent": "again",
 } as const;
+/** What asking a runner's address found, and what a runner was told to do. */
+const runnerNotes = [
+  "fine",
+  "not_reachable",
+  "timeout",
+  "redirects",
+  "wrong_protocol",
+  "cloud_service",
+  "not_a_server",
+  "too_old",
+  "ready",
+  "draining",
+  "paused",
+] as const;
 const accountParts = ["name", "email", "password"] as const;
 
 /** What the log notes of an act beside things and their ids, in words; a note that these pages do not know stays as it was written. */
@@ -26,6 +40,8 @@ function useAuditNote(): (note: string) => string {
     const [, said, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
     const check = checkOutcomes.find((outcome) => outcome === said);
     if (check) return t(unsaved ? "notSaved" : "checked", { state: frame(`connection.${check}`) });
+    const runner = runnerNotes.find((one) => one === said);
+    if (runner) return unsaved ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
     if (isFixed(note)) return t(fixed[note]);
     const role = roleOf(note);
     if (role) return frame(`member.role.${role}`);

@@ -103,7 +103,9 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
                   />
                 ))}
               </ul>
-              {isAlone && !open ? <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} /> : null}
+              {isAlone && !open && !poll.failure ? (
+                <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} />
+              ) : null}
             </Card>
           </KnownUntil>
         ) : null}

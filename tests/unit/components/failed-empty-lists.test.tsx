@@ -12,9 +12,11 @@ import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { readList } from "@/components/jobs/list/list-address";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
+import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage-screen";
 import { ok } from "@/lib/shared/result";
 import { IDLE_MS } from "@/lib/browser/poll-plan";
+import { builtInRunner } from "./runners";
 import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
 
@@ -60,6 +62,7 @@ const lists: [string, string, () => ReactNode][] = [
   ],
   ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
   ["apps", "No apps yet", () => <AppsScreen canMake search={everyApp} apps={read({ apps: [], tags: [] })} />],
+  ["runners", "Only the built-in runner so far", () => <RunnersScreen role="admin" canChange runners={read([builtInRunner])} />],
   [
     "queue",
     "The queue is empty",

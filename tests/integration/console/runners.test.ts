@@ -1,0 +1,86 @@
+// Runners as the console's own routes hand them to admins: what is added, what is refused and why, and what the audit log says of it.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AuditPage } from "@/lib/contract/audit/audit";
+import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+
+let harness: Harness;
+let server: LittleServer;
+beforeAll(async () => {
+  [harness, server] = await Promise.all([
+    createHarness(),
+    startLittleServer(({ url }, response) => {
+      const gpu = { name: "cuda:0 Studio GPU", type: "cuda", vram_total: 24_000_000_000, vram_free: 6_000_000_000 };
+      if (url === "/system_stats") return answerJson(response, { system: { comfyui_version: "0.27.0" }, devices: [gpu] });
+      if (url === "/queue") return answerJson(response, { queue_running: [], queue_pending: [] });
+      if (url === "/object_info") return answerJson(response, { LoadModel: { input: { required: {} }, output: ["MODEL"] } });
+      return url.startsWith("/history/") ? answerJson(response, {}) : answerJson(response, {}, 404);
+    }),
+  ]);
+});
+afterAll(() => Promise.all([harness.dispose(), server.close()]));
+
+const path = "/api/console/runners";
+const ask = (where: string, method: string, json?: object) => harness.request(where, { as: "admin", method, json });
+const list = async (): Promise<Runner[]> => (await (await harness.request(path, { as: "admin" })).json()).runners;
+async function lastActs(count: number) {
+  const page: AuditPage = await (await harness.request(`/api/console/audit?limit=${count}`, { as: "admin" })).json();
+  return page.entries.map(({ action, target, outcome, status }) => ({ action, target, outcome, status }));
+}
+
+test("a server is checked, added, changed, paused and removed, and the audit log says so", async () => {
+  const { check }: { check: RunnerCheck } = await (await ask(`${path}/check`, "POST", { address: server.url })).json();
+  expect(check).toMatchObject({ ok: true, facts: { version: "0.27.0", classes: 1, devices: [{ vramTotal: 24_000_000_000 }] } });
+  expect(await list()).toHaveLength(1);
+
+  const added = await ask(path, "POST", { address: `${server.url}/`, label: " Studio GPU ", tags: ["fast", "fast"], slots: 2 });
+  expect(added.status).toBe(201);
+  const { runner }: RunnerSaved = await added.json();
+  expect(runner).toMatchObject({ address: server.url, label: "Studio GPU", tags: ["fast"], slots: 2, state: "ready", version: "0.27.0" });
+  expect((await list()).map(({ label }) => label)).toContain("Studio GPU");
+  expect((await ask(path, "POST", { address: server.url })).status, "the same address again").toBe(409);
+
+  const own = `${path}/${runner?.id}`;
+  const changed: RunnerSaved = await (await ask(own, "PATCH", { label: "Studio", tags: [] })).json();
+  expect(changed.runner).toMatchObject({ label: "Studio", tags: [], slots: 2 });
+  const paused: RunnerSaved = await (await ask(`${own}/state`, "PUT", { state: "paused" })).json();
+  expect(paused.runner).toMatchObject({ state: "paused" });
+  expect((await ask(own, "DELETE")).status).toBe(204);
+  expect(await list()).toHaveLength(1);
+  expect((await ask(own, "DELETE")).status).toBe(404);
+  expect((await lastActs(7)).reverse()).toEqual([
+    { action: "checkRunner", target: server.url, outcome: "fine", status: 200 },
+    { action: "addRunner", target: "Studio GPU", outcome: server.url, status: 201 },
+    expect.objectContaining({ action: "addRunner", status: 409 }),
+    expect.objectContaining({ action: "changeRunner", target: "Studio", status: 200 }),
+    expect.objectContaining({ action: "setRunnerState", target: "Studio", outcome: "paused", status: 200 }),
+    expect.objectContaining({ action: "removeRunner", target: "Studio", status: 204 }),
+    expect.objectContaining({ action: "removeRunner", status: 404 }),
+  ]);
+});
+
+test("what does not answer as a runner is not added unless it is wanted all the same", async () => {
+  const address = "http://127.0.0.1:9";
+  const refused = await ask(path, "POST", { address, label: "Asleep" });
+  expect(refused.status).toBe(200);
+  expect(await refused.json()).toMatchObject({ problem: { code: "not_reachable", message: expect.any(String) } });
+  expect(await list()).toHaveLength(1);
+  expect(await lastActs(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
+
+  const kept: RunnerSaved = await (await ask(path, "POST", { address, label: "Asleep", keep: true })).json();
+  expect(kept.runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+  const moved: RunnerSaved = await (await ask(`${path}/${kept.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })).json();
+  expect(moved.problem?.code).toBe("not_reachable");
+  expect((await list()).map((one) => one.address)).toEqual([null, address]);
+});
+
+test("a wrong field is named, and the built-in runner stays", async () => {
+  const wrong = await ask(path, "POST", { address: "ftp://10.0.0.12", label: "x" });
+  expect(wrong.status).toBe(400);
+  expect((await wrong.json()).message).toMatch(/^address: /);
+  expect((await ask(path, "POST", { address: "http://me:secret@10.0.0.12" })).status).toBe(400);
+  const [builtIn] = await list();
+  expect(builtIn).toMatchObject({ address: null, state: "ready" });
+  expect((await ask(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
+});
