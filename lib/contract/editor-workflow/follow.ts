@@ -5,9 +5,10 @@
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isObject, parseJson } from "../json/json";
 import { own } from "../json/own";
+import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot, slotFinder } from "./file";
-import { type Home, homeOf, socketsOf, type Widget, widgetsOf } from "./values";
+import { classPlaces, type Home, homeOf, type Widget, widgetsOf } from "./values";
 
 export const MUTED = 2;
 export const BYPASSED = 4;
@@ -86,15 +87,14 @@ function makePlaces(place: Place, following: Following): readonly Slot[] {
   const known = own(info, node.type);
   if (!known) return node.inputs;
   const widgets = widgetsIn(node, known, following);
-  const sockets = socketsOf(known, widgets).flatMap(({ name, raw }): Slot[] => {
-    if (typeOf(raw) === "COMFY_AUTOGROW_V3") return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
-    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (inFile(name)?.type ?? "*") : typeOf(raw);
-    return [{ name, type, hasWidget: false, ...linkOf(inFile(name)) }];
+  const listed = classPlaces(known, widgets).flatMap(({ name, raw, hasWidget }): Slot[] => {
+    if (isGrowing(raw)) return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
+    // A widget that cannot be linked has no place.
+    if (hasWidget && settingsOf(raw).socketless !== undefined) return [];
+    const slot = inFile(name);
+    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (slot?.type ?? "*") : typeOf(raw);
+    return [{ name, type, hasWidget, ...linkOf(slot) }];
   });
-  // A widget that cannot be linked has no place.
-  const linkable = widgets.filter(({ raw }) => settingsOf(raw).socketless === undefined);
-  const ofWidgets = linkable.map(({ name, raw }): Slot => ({ name, type: typeOf(raw), hasWidget: true, ...linkOf(inFile(name)) }));
-  const listed = [...sockets, ...ofWidgets];
   const names = new Set(listed.map(({ name }) => name));
   return [...listed, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
 }

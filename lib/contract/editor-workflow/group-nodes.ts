@@ -17,8 +17,8 @@ import {
   readNode,
   type Slot,
 } from "./file";
-import { isNote } from "./follow";
-import { listed, socketsOf, widgetsOf } from "./values";
+import { isNote, isReroute } from "./follow";
+import { classPlaces, listed, widgetsOf } from "./values";
 
 const BEGINS = /^workflow[>/]/;
 
@@ -34,7 +34,7 @@ export function expandGroupNode(
 ): { use: EditorNode; definition: Definition } | undefined {
   const group = objectOf(own(groupNodes, use.type.replace(BEGINS, "")));
   if (!group) return undefined;
-  const bare = listOf(group.nodes).flatMap((node, at) => readNode({ ...objectOf(node), id: numberOf(objectOf(node)?.index) ?? at }, info));
+  const bare = listOf(group.nodes).flatMap((node, at) => readNode({ ...objectOf(node), id: at }, info));
   const byId = new Map(bare.map((node) => [node.id, node]));
   const links = new Map<string, EditorLink>();
   const fed = new Map<string, string>();
@@ -52,20 +52,20 @@ export function expandGroupNode(
   const isMadeInput = (node: EditorNode, name: string) => made.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
   const begun = new Map<string, string>();
-  const outerName = outerNames();
+  const outerName = outerNames(group);
   const linkedOutside = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
-  const places = bare.map((node) => ({ node, slots: placesOf(node, info) }));
+  const places = bare.map((node) => ({ node, slots: isReroute(node) ? rerouteSlot(node, byId, links) : placesOf(node, info) }));
   // Widgets that were made inputs inside come behind all others.
   for (const isLast of [false, true]) {
     for (const { node, slots } of places) {
       for (const { name, type, hasWidget } of slots) {
         if (isFed(node, name) || (hasWidget && isMadeInput(node, name)) !== isLast) continue;
-        const outer = outerName(node, name);
+        const outer = outerName(node, isReroute(node) ? type : name);
         // A widget is an input only where a person made it one outside.
-        if (hasWidget && !linkedOutside.has(outer)) continue;
+        if (hasWidget ? !linkedOutside.has(outer.name) : outer.isHidden) continue;
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
-        inputs.push({ name: outer, type, links: [id] });
+        inputs.push({ name: outer.name, type, links: [id] });
         begun.set(`${node.id} ${name}`, id);
       }
     }
@@ -89,21 +89,39 @@ export function expandGroupNode(
 function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
   const known = own(info, node.type);
   if (!known) return [...node.inputs];
-  const widgets = widgetsOf(node, known);
-  const slots = (list: readonly { name: string; raw: unknown }[], hasWidget: boolean) =>
-    list.map(({ name, raw }): Slot => ({ name, type: typeOf(raw), hasWidget }));
-  return [...slots(widgets, true), ...slots(socketsOf(known, widgets), false)];
+  const places = classPlaces(known, widgetsOf(node, known));
+  return [true, false].flatMap((isWidget) =>
+    places.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: typeOf(raw), hasWidget }] : [])),
+  );
 }
 
-/** An inner name; where it was there before, with the title of its node before it. */
-function outerNames(): (node: EditorNode, name: string) => string {
+/** Its input has no name of its own: outside it is named by the type of what it leads to. */
+function rerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, links: ReadonlyMap<string, EditorLink>): Slot[] {
+  const onward = [...links.values()].find(({ origin }) => origin === node.id);
+  const type = byId.get(onward?.target ?? "")?.inputs[onward?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
+  return [{ name: node.inputs[0]?.name ?? "", type, hasWidget: false }];
+}
+
+/** What a person changed of an inner input or output. */
+function changedOf(group: JsonObject, node: EditorNode, side: "input" | "output", name: string): JsonObject | undefined {
+  return objectOf(own(objectOf(objectOf(own(objectOf(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
+}
+
+/** The name that a person gave, else the inner one; where it was there before, with the title of its node before it. */
+function outerNames(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
   const seen = new Map<string, number>();
-  return ({ title, type }, name) => {
-    const prefix = seen.has(name) ? `${title ?? type} ` : "";
-    const key = prefix + name;
+  return (node, inner) => {
+    const changed = changedOf(group, node, "input", inner);
+    const label = listOf(node.raw.inputs)
+      .map(objectOf)
+      .find((slot) => slot?.name === inner)?.label;
+    const given = [changed?.name, label].find((one) => typeof one === "string");
+    const name = typeof given === "string" ? given : inner;
+    const prefix = seen.has(name) ? `${node.title ?? node.type} ` : "";
+    const key = prefix === "" ? name : prefix + inner;
     const count = seen.get(key);
     seen.set(key, (count ?? 1) + 1);
-    return prefix !== "" && count !== undefined ? `${prefix}${count} ${name}` : key;
+    return { name: prefix !== "" && count !== undefined ? `${prefix}${count} ${inner}` : key, isHidden: changed?.visible === false };
   };
 }
 
@@ -162,7 +180,8 @@ function outputsOf(nodes: readonly EditorNode[], info: ObjectInfo, group: JsonOb
     const types = own(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
       const place = `${node.id} ${slot}`;
-      if (inside.has(place) && !outside.has(place)) continue;
+      const isShown = changedOf(group, node, "output", String(slot))?.visible;
+      if (typeof isShown === "boolean" ? !isShown : inside.has(place) && !outside.has(place)) continue;
       const id = `out ${ports.length}`;
       links.set(id, { origin: node.id, originSlot: slot, target: INSIDE_END, targetSlot: ports.length });
       ports.push({ name: id, type: String(type), links: [id] });

@@ -7,16 +7,16 @@ import { own } from "../json/own";
 import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
 import { workflowLimits } from "../read-workflow";
 import { type Graph, type GraphNode } from "../schemas/graph";
-import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, type Following, idIn, isNeverSent, isRunning, type Place, placesOf, type Scope } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { type EditorProblem } from "./problems";
-import { problemOf, sentValue, widgetFinder } from "./sent-values";
+import { onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
 import { isSameJson, keptInputs } from "./kept-inputs";
-import { type Home, homeOf, widgetsOf } from "./values";
+import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
 export { type EditorProblem } from "./problems";
 
@@ -92,7 +92,9 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     const { node, scope } = place;
     const nodeId = idIn(scope, node);
     const known = own(info, node.type);
-    const inputs = known ? widgetInputs(node, nodeId, known) : asSent(objectOf(node.values) ?? {});
+    const widgets = known ? widgetsOf(node, known) : [];
+    const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
+    const inputs = known ? widgetInputs(node, nodeId, widgets) : asSent(objectOf(node.values) ?? {});
     if (!known) problems.push(missing(node, nodeId));
     for (const slot of placesOf(place, following)) {
       if (slot.link === undefined) continue;
@@ -100,7 +102,8 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       const { name } = slot;
       if (source.kind === "output") inputs[name] = [source.id, source.slot];
       else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) {
-        const value = sentValue(source.value, known, name);
+        const raw = raws.get(name);
+        const value = sentValue(source.isRaw ? source.value : onSteps(source.value, raw), raw);
         inputs[name] = source.isRaw ? value : filled(node, nodeId, name, value);
         homes.set(`${nodeId} ${name}`, source.home);
         if (source.isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
@@ -115,11 +118,11 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     return { class_type: node.type, inputs, _meta: { title: node.title ?? known?.display_name ?? node.type } };
   }
 
-  function widgetInputs(node: EditorNode, nodeId: string, known: NodeInfo): JsonObject {
+  function widgetInputs(node: EditorNode, nodeId: string, widgets: readonly Widget[]): JsonObject {
     const inputs: JsonObject = {};
-    for (const widget of widgetsOf(node, known)) {
-      const { name, raw } = widget;
-      const value = sentValue(widget.value, known, name, raw);
+    for (const widget of widgets) {
+      const { name } = widget;
+      const value = sentValue(widget.value, widget.raw);
       problems.push(...problemOf(widget, nodeId));
       homes.set(`${nodeId} ${name}`, homeOf(node, widget));
       if (value !== undefined) inputs[name] = filled(node, nodeId, name, value);
@@ -153,7 +156,7 @@ function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {
 
 /** Values by name of a class that is not there, none of them as a link. */
 function asSent(values: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, sentValue(value, undefined, name) ?? value]));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
 }
 
 /** SetNode and GetNode of one name belong together. */

@@ -3,22 +3,45 @@
 
 import { own } from "../json/own";
 import { objectOf } from "../json/json";
-import { fallbackOf, orderedInputs } from "../nodes/dynamic-inputs";
+import { number } from "../json/readers";
+import { fallbackOf } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
 import { readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { nearestOf } from "../nodes/nearest";
-import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
 import { type EditorProblem } from "./problems";
 import { type Widget, widgetsOf } from "./values";
 
 /** A list would read as a link. Undefined where the file has no value and the class no default. */
-export function sentValue(value: unknown, info: NodeInfo | undefined, name: string, given?: unknown): unknown {
-  const raw = given ?? orderedInputs(info).find((input) => input.name === name)?.raw;
-  const spec = value === null ? readInputSpec(name, raw) : undefined;
+export function sentValue(value: unknown, raw: unknown): unknown {
+  const spec = value === null ? readInputSpec("", raw) : undefined;
   const sent = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
-  if (!Array.isArray(sent)) return sent;
+  // JSON of the editor's making has no minus zero.
+  if (!Array.isArray(sent)) return sent === 0 ? 0 : sent;
   return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
+}
+
+/** The editor's own limits where a class has none. */
+const [LEAST, MOST] = [0, 2048];
+/** Of `Number.prototype.toFixed`. */
+const MOST_DIGITS = 100;
+
+/** A number as a PrimitiveNode writes it over a widget: within the class's limits and on its steps. Any other value stands as it is. */
+export function onSteps(value: unknown, raw: unknown): unknown {
+  const type = typeOf(raw);
+  if (typeof value !== "number" || (type !== "INT" && type !== "FLOAT")) return value;
+  const { min, max, step, round } = settingsOf(raw);
+  const within = (one: number, least = -Infinity, most = Infinity) => Math.min(Math.max(one, Number(min ?? least)), Number(max ?? most));
+  const bounded = within(value);
+  if (type === "INT") {
+    const size = step || 1;
+    const offset = Number(min ?? LEAST) % size;
+    return Math.round((bounded - offset) / size) * size + offset;
+  }
+  const digits = Math.min(MOST_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
+  const part = number(round) || (digits > 0 ? 10 ** -digits : 0);
+  return part === 0 ? bounded : within(Number((Math.round(bounded / part) * part).toFixed(digits)), LEAST, MOST);
 }
 
 export function defaultOf(raw: unknown): unknown {
@@ -29,7 +52,8 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   if (value === undefined) return [{ code: defaultOf(raw) === undefined ? "value_missing" : "default_used", nodeId, input }];
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
-  if (spec.kind !== "choice" || value === null || spec.options.some((option) => option === value)) return [];
+  // Several may be chosen of some lists.
+  if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
   const nearest = nearestOf(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
@@ -82,7 +106,7 @@ function shownValues({ node, net, primitives }: Found, info: ObjectInfo): Readon
   return new Map(
     widgetsOf(node, known).map(({ name, value, raw }) => {
       const primitive = primitives.get(net.links.get(slotOf(name)?.link ?? "")?.origin ?? "");
-      return [name, (primitive && firstValue(primitive)) ?? value ?? defaultOf(raw)];
+      return [name, onSteps(primitive && firstValue(primitive), raw) ?? value ?? defaultOf(raw)];
     }),
   );
 }

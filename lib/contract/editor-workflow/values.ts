@@ -20,6 +20,8 @@ const widgetTypes = new Set([
 ]);
 /** A list of the server that had not come yet when the file was saved. */
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
+/** A button, which not every such list has. */
+const REFRESH = "refresh";
 const DEEPEST = 4;
 
 /** Without forceInput: a socket that would be a widget by its type. */
@@ -42,8 +44,11 @@ export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
   const places = placesOfValues(inputs, values);
   const [filtered, bare] = [true, false].map((hasFilters) => {
     let at = 0;
-    const take = (): Taken => ({ key: places[at] ?? values.length + at - places.length, value: values[places[at++] ?? -1] });
-    const widgets = byPlace(inputs, take, 0, hasFilters);
+    const list = {
+      isAt: (value: unknown) => values[places[at] ?? -1] === value,
+      take: () => ({ key: places[at] ?? values.length + at - places.length, value: values[places[at++] ?? -1] }),
+    };
+    const widgets = byPlace(inputs, list, 0, hasFilters);
     return { widgets, isWhole: at <= places.length };
   });
   const read = filtered?.isWhole ? filtered : bare;
@@ -55,7 +60,7 @@ export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
 }
 
 /** What a list of values has for them: the value itself, and behind it what belongs to no input. */
-export function listed({ name, raw, value }: Widget): unknown[] {
+export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
   const behind = valuesBehind(name, raw, true);
   if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...behind];
   return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
@@ -73,26 +78,31 @@ export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key"
   return outside && place !== undefined ? { node: outside.raw, key: place } : { node: raw, key };
 }
 
-/** The sockets that are declared, in order: those that a choice brings along behind it. A list that grows is named without its places. */
-export function socketsOf(info: NodeInfo, widgets: readonly Widget[]): ClassInput[] {
+/**
+ * The places of a class in the editor's order: sockets, then widgets, and right behind a choice the places that it brings along, of both kinds.
+ * A list that grows is one place.
+ */
+export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
-  const within = (inputs: readonly ClassInput[], depth: number): ClassInput[] =>
-    inputs.flatMap((input) => {
-      if (isDynamicCombo(input.raw)) return depth < DEEPEST ? within(broughtBy(input, choices.get(input.name)), depth + 1) : [];
-      return hasWidget(input.raw) ? [] : [input];
-    });
-  return within(orderedInputs(info), 0);
+  const withBrought = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
+    const brought = isDynamicCombo(input.raw) && depth < DEEPEST ? broughtBy(input, choices.get(input.name)) : [];
+    const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
+    return [place, ...brought.flatMap((one) => withBrought(one, depth + 1))];
+  };
+  const places = orderedInputs(info).map((input) => withBrought(input, 0));
+  return [false, true].flatMap((isWidget) => places.filter(([place]) => place?.hasWidget === isWidget)).flat();
 }
 
-type Taken = { key: number; value: unknown };
+type List = { isAt: (value: unknown) => boolean; take: () => { key: number; value: unknown } };
 
-function byPlace(inputs: readonly ClassInput[], take: () => Taken, depth: number, hasFilters: boolean): Widget[] {
+function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFilters: boolean): Widget[] {
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    const { key, value } = take();
-    valuesBehind(name, raw, hasFilters).forEach(take);
-    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), take, depth + 1, hasFilters) : [];
+    const { key, value } = list.take();
+    valuesBehind(name, raw, hasFilters).forEach(list.take);
+    if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
+    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), list, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...brought];
   });
 }
@@ -111,7 +121,8 @@ function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number
 function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[] {
   const type = widgetTypeOf(raw);
   const control = isControlled(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
-  const refresh = settingsOf(raw).remote === undefined ? [] : [false, "refresh"];
+  const remote = settingsOf(raw).remote;
+  const refresh = remote === undefined ? [] : [false, ...(objectOf(remote)?.refresh_button === true ? [REFRESH] : [])];
   return [...control, ...refresh, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
 

@@ -7,6 +7,7 @@ import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
+import { typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
@@ -39,7 +40,8 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
         for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
           const home = homes.get(`${nodeId} ${name}`);
           if (!home || value === undefined || isLink(value) || isLink(other)) continue;
-          changes.set(home.node, withValue(changes.get(home.node) ?? valuesOf(home), home, value, node, own(info, node.class_type)));
+          const values = changes.get(home.node) ?? valuesOf(home);
+          changes.set(home.node, withValue(values, home, { name, value: bare(value) }, node, own(info, node.class_type)));
         }
       }
       const written = changes.size === 0 ? file : withNodes(file, changes);
@@ -76,14 +78,24 @@ function valuesOf({ node }: Home): Values {
   return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
 }
 
-function withValue(values: Values, { node, key }: Home, given: unknown, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
-  const value = bare(given);
-  if (isObject(values)) return { ...values, [key]: value };
+type Given = { name: string; value: unknown };
+
+function withValue(values: Values, { node, key }: Home, given: Given, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
+  if (isObject(values)) return { ...values, [key]: given.value };
   const at = Number(key);
+  // A use of a subgraph has no class.
+  const [known, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
   // What comes behind a choice is of another number now, and a list that is too short says nothing of those before.
-  const hasChoice = orderedInputs(info).some(({ raw }) => isDynamicCombo(raw));
-  if (info && node.type === type && (hasChoice || at > values.length)) return listOfValues(info, inputs, { node, values });
-  return at < values.length ? values.with(at, value) : [...values, ...Array.from({ length: at - values.length }, () => null), value];
+  if (known && (at > values.length || all.some(({ raw }) => isDynamicCombo(raw)))) return listOfValues(known, inputs, { node, values });
+  const before = Array.from({ length: at }, (_, place) => (place < values.length ? values[place] : null));
+  const raw = all.find(({ name }) => name === given.name)?.raw;
+  const written = isBox(raw) ? listed({ ...given, raw }) : [given.value];
+  return [...before, ...written, ...values.slice(at + written.length)];
+}
+
+/** Its edges stand behind it once more. */
+function isBox(raw: unknown): boolean {
+  return typeOf(raw) === "BOUNDING_BOX";
 }
 
 /** All of a node's values in the order of the editor. What is linked has what the file had; without a value it is the class's default. */
@@ -106,7 +118,7 @@ export function listOfValues(
     const value = widget.value ?? defaultOf(widget.raw) ?? null;
     const [, ...behind] = listed({ ...widget, value });
     const was = before.get(widget.name);
-    const kept = was ? stoodBehind(was) : [];
+    const kept = was && !isBox(widget.raw) ? stoodBehind(was) : [];
     return [value, ...behind.map((usual, place) => kept[place] ?? usual)];
   });
   const last = read.at(-1);

@@ -23,16 +23,15 @@ export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput
   return inputsIn(orderedInputs(info), values, 0);
 }
 
-/** As they are declared, in the order that the class names; a choice and a list are one input each. */
+/** As they are declared: in the order that the class names, then those that it does not name. A choice and a list are one input each. */
 export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   const [required, optional] = [info?.input?.required ?? {}, info?.input?.optional ?? {}];
-  const inOrder = (group: Readonly<Record<string, unknown>>, order: unknown, isRequired: boolean) => {
-    const names = new Set([...(list(anyText)(order) ?? []), ...Object.keys(group)]);
-    return [...names].flatMap((name) => (Object.hasOwn(group, name) ? [{ name, raw: group[name], isRequired }] : []));
-  };
-  const first = inOrder(required, info?.input_order?.required, true);
-  const seen = new Set(first.map(({ name }) => name));
-  return [...first, ...inOrder(optional, info?.input_order?.optional, false).filter(({ name }) => !seen.has(name))];
+  const named = (["required", "optional"] as const).flatMap((group) => list(anyText)(info?.input_order?.[group]) ?? []);
+  return [...new Set([...named, ...Object.keys(required), ...Object.keys(optional)])].flatMap((name) => {
+    const isRequired = Object.hasOwn(required, name);
+    if (!isRequired && !Object.hasOwn(optional, name)) return [];
+    return [{ name, raw: isRequired ? required[name] : optional[name], isRequired }];
+  });
 }
 
 /** What a choice among inputs brings along when `key` is chosen; null is the first choice, and nothing the usual one. */

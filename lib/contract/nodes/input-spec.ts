@@ -43,6 +43,7 @@ const settings = object(
     min: limit,
     max: limit,
     step: number,
+    round: anything,
     display: anyText,
     multiline: isTrue,
     dynamicPrompts: isTrue,

@@ -33,8 +33,41 @@ export const info = objectInfoSchema.parse({
     },
     output: [],
   },
+  Refreshed: {
+    input: { required: { from: ["COMBO", { remote: { route: "/x", refresh_button: true }, options: [] }], size: ["INT", {}] } },
+    output: [],
+  },
+  Stepped: {
+    input: {
+      required: {
+        width: ["INT", { default: 64, min: 16, max: 512, step: 8 }],
+        cfg: ["FLOAT", { default: 8, min: 0, max: 30, step: 0.1, round: 0.01 }],
+        much: ["FLOAT", {}],
+        fine: ["FLOAT", { min: -1, max: 1, step: 0.001 }],
+        seed: ["INT", { max: 18446744073709551615 }],
+      },
+    },
+    output: [],
+  },
+  Matched: {
+    input: {
+      required: {
+        how: [
+          "COMFY_DYNAMICCOMBO_V3",
+          { options: [{ key: "like", inputs: { required: { like: ["IMAGE"], size: ["INT", { default: 5 }] } } }, { key: "not" }] },
+        ],
+        image: ["IMAGE"],
+      },
+    },
+    output: ["IMAGE", "IMAGE", "IMAGE"],
+  },
   Forced: { input: { required: { text: ["STRING", { forceInput: true }], width: ["INT", {}] } }, output: [] },
   Ordered: { input: { required: { b: ["INT", {}], a: ["INT", {}] } }, input_order: { required: ["a", "b"] }, output: [] },
+  Unordered: {
+    input: { required: { late: ["INT", {}], a: ["INT", {}] }, optional: { more: ["INT", {}] } },
+    input_order: { required: ["a"], optional: ["more"] },
+    output: [],
+  },
   Coloured: { input: { required: { color: ["COLOR", { default: "#123456" }], curve: ["CURVE", {}], points: ["STRING", {}] } }, output: [] },
   Prompt: { input: { required: { text: ["STRING", { dynamicPrompts: true }], plain: ["STRING", {}] } }, output: ["STRING"] },
   SaveImage: { input: { required: { images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] } }, output: [] },

@@ -36,6 +36,38 @@ test("a bypassed number passes on what is linked into its own widget", () => {
   expect(inputsOf(file, "3")).toEqual({ radius: ["1", 2] });
 });
 
+test("what a choice brings along has its places behind that choice's own, of both kinds", () => {
+  const through = (slot: number) =>
+    inputsOf(
+      net([
+        { id: 1, type: "Source" },
+        { id: 2, type: "Matched", mode: 4, in: { "how.like": [1, 0], image: [1, 1] }, values: ["like", 5] },
+        { id: 3, type: "Sink", in: { any: [2, slot, "*"] } },
+      ]),
+      "3",
+    );
+  // Places: image, how, how.like, how.size.
+  expect(through(0)).toEqual({ any: ["1", 1] });
+  expect(through(1)).toEqual({});
+  expect(through(2)).toEqual({ any: ["1", 0] });
+});
+
+test("a primitive's number is written within the limits and on the steps of the widget, and a large one keeps its digits", () => {
+  const led = (name: string, value: unknown, type = "FLOAT") => {
+    const nodes = [
+      { id: 1, type: "PrimitiveNode", values: [value, "fixed"] },
+      { id: 2, type: "Stepped", in: { [name]: [1, 0, type, true] }, values: [64, 8, 1, 0, 5, "fixed"] },
+    ];
+    return inputsOf(net(nodes), "2")?.[name];
+  };
+  expect([500, 7, 9999, 26.4].map((value) => led("width", value, "INT"))).toEqual([504, 16, 512, 24]);
+  expect([7.34, 31, 6.04].map((value) => led("cfg", value))).toEqual([7.3, 30, 6]);
+  expect([0.34, -3, 5000].map((value) => led("much", value))).toEqual([0.3, 0, 2048]);
+  expect([0.12345, -2].map((value) => led("fine", value))).toEqual([0.123, -1]);
+  expect(led("seed", 18446744073709551614n, "INT")).toBe(18446744073709551614n);
+  expect(led("width", "500", "INT")).toBe("500");
+});
+
 test("reroutes are followed, bypassed ones too; a muted one and one that hangs in the air lead nowhere; a ring of them ends", () => {
   const over = (mode: number, from: unknown) =>
     convert(

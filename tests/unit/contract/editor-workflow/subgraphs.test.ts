@@ -154,6 +154,56 @@ test("what was made an input inside a group node comes behind all others, with i
   expect(convert(linked).graph["8:0"]?.inputs).toEqual({ radius: ["1", 2] });
 });
 
+test("inputs and outputs of a group node that a person renamed or hid go by what it says of them", () => {
+  const nodes = [
+    { index: 0, type: "Source" },
+    { index: 1, type: "Blur", inputs: [{ name: "mask", type: "MASK", label: "Where" }], widgets_values: [3] },
+    { index: 2, type: "Blur", widgets_values: [4] },
+  ];
+  const config = {
+    "0": { output: { "0": { visible: false }, "1": { visible: false } } },
+    "1": { input: { image: { name: "Picture" }, more: { visible: false }, radius: { name: "Size", visible: false } } },
+    "2": { input: { image: { name: "Picture" } } },
+  };
+  const use = {
+    values: [11, 22],
+    in: { Where: [1, 0, "MASK"], Picture: [1, 0], more: [1, 1], "Blur image": [1, 1], Size: [1, 2, "INT", true] },
+  };
+  const file = grouped(use, nodes, []);
+  const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
+  const { graph } = convert({
+    ...file,
+    nodes: [...file.nodes, sink],
+    links: [...file.links, [90, 8, 1, 3, 0, "IMAGE"]],
+    extra: { groupNodes: { both: { nodes, links: [], external: [], config } } },
+  });
+  expect(graph).toMatchObject({
+    "8:1": { inputs: { mask: ["1", 0], image: ["1", 0], radius: ["1", 2] } },
+    // Hidden inside the first, it is the second's.
+    "8:2": { inputs: { image: ["1", 1], radius: 22 } },
+    // Of the outputs that are shown, the second: one of the source's is left.
+    "3": { inputs: { images: ["8:1", 0] } },
+  });
+  expect(graph["8:1"]?.inputs.more).toBeUndefined();
+});
+
+test("a reroute at the edge of a group node is named by its type and followed", () => {
+  const nodes = [
+    { index: 0, type: "Reroute", inputs: [{ name: "", type: "*" }], outputs: [{ name: "", type: "*" }] },
+    { index: 1, type: "Blur", inputs: ["mask", "image"].map((name) => ({ name, type: "IMAGE" })), widgets_values: [3] },
+    { index: 2, type: "Reroute", inputs: [{ name: "", type: "*" }], outputs: [{ name: "IMAGE", type: "IMAGE" }] },
+  ];
+  const links = [
+    [0, 0, 1, 1, 1, "IMAGE"],
+    [1, 0, 2, 0, 2, "IMAGE"],
+  ];
+  const file = grouped({ values: [11], in: { IMAGE: [1, 1] } }, nodes, links);
+  const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
+  // Outputs: those of the blur that nothing inside takes, then the reroute's.
+  const { graph } = convert({ ...file, nodes: [...file.nodes, sink], links: [...file.links, [90, 8, 2, 3, 0, "IMAGE"]] });
+  expect(graph).toMatchObject({ "8:1": { inputs: { image: ["1", 1], radius: 11 } }, "3": { inputs: { images: ["8:1", 0] } } });
+});
+
 test("what a use shows may be named in a text", () => {
   const { graph } = convert(using({ values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }));
   expect(graph["2:5"]?.inputs.radius).toBe(31);

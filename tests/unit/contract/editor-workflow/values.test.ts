@@ -16,6 +16,15 @@ test("values that belong to no input are passed over: the edges of a box, what r
   expect(problems).toEqual([{ code: "value_missing", nodeId: "1", input: "from" }]);
 });
 
+test("a list that is refreshed has its button behind it where the class or the file says so", () => {
+  expect(inputsOf(net([{ id: 1, type: "Refreshed", values: ["a", true, "refresh", 4] }]), "1")).toEqual({ from: "a", size: 4 });
+  expect(inputsOf(net([{ id: 1, type: "Listed", values: ["a", false, "two", 4] }]), "1")).toEqual({ from: "a", kind: "two", size: 4 });
+});
+
+test("a minus zero is sent as zero, as the editor's JSON has it", () => {
+  expect(Object.is(inputsOf('{"nodes":[{"id":1,"type":"Ordered","widgets_values":[-0.0,1]}]}', "1")?.a, 0)).toBe(true);
+});
+
 test("a list that is too short is filled with defaults and told of; one that is too long is cut", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Seeded", values: [7] }]));
   expect(graph["1"]?.inputs).toEqual({ seed: 7, steps: 20 });
@@ -49,7 +58,8 @@ test("an older file's value of what is a socket today is dropped, told by the nu
   expect(inputsOf(net([{ id: 1, type: "Forced", values: [640] }]), "1")).toEqual({ width: 640 });
 });
 
-test("places follow the order that the class names", () => {
+test("places follow the order that the class names, and what it does not name comes last", () => {
+  expect(inputsOf(net([{ id: 1, type: "Unordered", values: [1, 2, 3] }]), "1")).toEqual({ a: 1, more: 2, late: 3 });
   expect(inputsOf(net([{ id: 1, type: "Ordered", values: [1, 2] }]), "1")).toEqual({ a: 1, b: 2 });
 });
 

@@ -180,6 +180,13 @@ test("another choice is written with what it brings, and what becomes of a seed 
   expect(listOf(writable(seeded, info).withValues(steps).file.nodes)).toMatchObject([{ widgets_values: [5, "increment", 9] }]);
 });
 
+test("the edges of a box are written behind it once more", () => {
+  const file = net([{ id: 1, type: "Boxed", values: [{ x: 1, y: 2, width: 3, height: 4 }, 1, 2, 3, 4, "text"] }]);
+  const box = { x: 5, y: 2, width: 3, height: 9 };
+  const { file: written } = writable(file, info).withValues({ "1": { class_type: "Boxed", inputs: { box, after: "text" } } });
+  expect(listOf(written.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
+});
+
 test("a workflow with other nodes, links or classes than the file is told of, node by node", () => {
   const file = net([
     { id: 1, type: "Source" },
