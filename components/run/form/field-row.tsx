@@ -2,6 +2,7 @@ import { Pin } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { UNNAMED } from "@/lib/contract/editor-workflow/problems";
 import { FieldControl } from "./controls/field-control";
 import { fieldDomId } from "./field-ids";
 import { type FormField, type FormNode } from "./form-model";
@@ -26,6 +27,7 @@ export type FieldRowProps = {
 };
 
 export function FieldRow({ node, field, problems, picture, settings, isAmongPinned = false, onEdit, onRunning }: FieldRowProps) {
+  const t = useTranslations("run.node");
   const { name, control } = field;
   const id = fieldDomId(node.id, name);
   const isControl = isEditable(field);
@@ -34,7 +36,11 @@ export function FieldRow({ node, field, problems, picture, settings, isAmongPinn
       data-node-id={node.id}
       className="group/row grid grid-cols-[minmax(96px,150px)_minmax(0,1fr)_24px] items-start gap-x-3 max-sm:grid-cols-[104px_minmax(0,1fr)_24px] max-sm:gap-x-2"
     >
-      <FieldName htmlFor={isControl ? id : undefined} node={isAmongPinned ? node : undefined} name={name} />
+      <FieldName
+        htmlFor={isControl ? id : undefined}
+        node={isAmongPinned ? node : undefined}
+        name={!node.known && name === UNNAMED ? t("unnamed") : name}
+      />
       <div className="min-w-0">
         <FieldControl
           id={id}

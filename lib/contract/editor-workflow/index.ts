@@ -13,7 +13,7 @@ import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, type Following, idIn, isNeverSent, isRunning, type Place, placesOf, type Scope } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
-import { type EditorProblem } from "./problems";
+import { type EditorProblem, UNNAMED } from "./problems";
 import { onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
 import { isSameJson, keptInputs } from "./kept-inputs";
 import { type Home, homeOf, type Widget, widgetsOf } from "./values";
@@ -94,7 +94,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     const known = own(info, node.type);
     const widgets = known ? widgetsOf(node, known) : [];
     const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
-    const inputs = known ? widgetInputs(node, nodeId, widgets) : asSent(objectOf(node.values) ?? {});
+    const inputs = known ? widgetInputs(node, nodeId, widgets) : asSent(node.values);
     if (!known) problems.push(missing(node, nodeId));
     for (const slot of placesOf(place, following)) {
       if (slot.link === undefined) continue;
@@ -154,9 +154,10 @@ function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {
   return new Map(nodes.map((node) => [node.id, node]));
 }
 
-/** Values by name of a class that is not there, none of them as a link. */
-function asSent(values: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
+/** Values of a class that is not there, none of them as a link. */
+function asSent(values: EditorNode["values"]): JsonObject {
+  const named = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
 }
 
 /** SetNode and GetNode of one name belong together. */

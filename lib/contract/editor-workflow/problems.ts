@@ -1,5 +1,8 @@
 // What a file of the graph editor says that cannot be run as it stands, node by node. Facts only: sentences belong to the message catalogue.
 
+/** The editor's own name for the values of a class that is not there: the file has them by their place alone. */
+export const UNNAMED = "UNKNOWN";
+
 /** `nodeId`: as in the API graph, `outer:inner` inside a subgraph. */
 export type EditorProblem =
   | { code: "not_an_editor_file" }

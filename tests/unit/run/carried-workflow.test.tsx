@@ -180,7 +180,13 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect(screen.queryByRole("link", { name: "Lab" })).toBeNull();
   expect(screen.queryByText(/None of/)).toBeNull();
   expect(screen.getByText("No answer from: Attic")).toBeTruthy();
-  expect(screen.getByRole("group", { name: "Inputs, read only" }).matches(":disabled")).toBe(true);
+  const inputs = screen.getByRole("group", { name: "Inputs, read only" });
+  expect(inputs.matches(":disabled")).toBe(true);
+  // What the class has no names for is shown as the file has it.
+  const values = JSON.stringify(
+    JSON.parse(pair("13-missing-class.editor.json")).nodes.find(({ type }: { type: string }) => type === "SharpenDeluxe").widgets_values,
+  );
+  expect(within(inputs).getByText("Values in the file").closest("[data-node-id]")?.textContent).toContain(values);
   pressRun();
   expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
 });

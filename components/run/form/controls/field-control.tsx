@@ -12,7 +12,7 @@ import { type PictureContext } from "./picture-context";
 import { TextControl } from "./text-control";
 import { nodeDomId } from "../field-ids";
 import { Select } from "@/components/ui/controls/select";
-import { isObject } from "@/lib/contract/json/json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
 
 type FieldControlProps = ControlProps & {
   field: FormField;
@@ -32,12 +32,8 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
       return <span className="block py-1 text-ink-3">{t("notConnected")}</span>;
     case "fixed":
       return (
-        <code
-          id={props.id}
-          title={t("fixed")}
-          className="block overflow-hidden py-1 font-mono text-sm text-ellipsis whitespace-nowrap text-ink-2"
-        >
-          {writeExactJson(value)}
+        <code id={props.id} title={t("fixed")} className="line-clamp-6 py-1 font-mono text-sm break-words text-ink-2">
+          {writeExactJson(objectOf(value)?.__value__ ?? value)}
         </code>
       );
     case "switch":

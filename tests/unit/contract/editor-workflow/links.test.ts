@@ -119,7 +119,11 @@ test("a class that the service lacks is kept with its links and named with its p
     { id: 3, type: "Sink", in: { images: [2, 0] } },
   ];
   const { graph, problems } = convert(net(nodes(0)));
-  expect(graph["2"]).toEqual({ class_type: "Sharpen", inputs: { image: ["1", 0] }, _meta: { title: "Sharp" } });
+  expect(graph["2"]).toEqual({
+    class_type: "Sharpen",
+    inputs: { UNKNOWN: { __value__: [3] }, image: ["1", 0] },
+    _meta: { title: "Sharp" },
+  });
   expect(problems).toEqual([
     { code: "missing_class", nodeId: "2", classType: "Sharpen", title: "Sharp", pack: "someone/pack", version: "1.2" },
   ]);
