@@ -1,9 +1,11 @@
 // An app's own files: what its inputs are given, and where they are shown from. Whoever may run it may use these, and needs no right to the service's files.
 
+import { type MaskPlace } from "@/components/mask/file/mask-source";
 import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
 import { upload } from "@/lib/browser/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppFileAnswer } from "@/lib/contract/apps/app";
+import { toImageValue } from "@/lib/contract/image-ref";
 import { appApi } from "./apps-address";
 
 /** `input`: which takes it, as each has its own kind and bounds. */
@@ -19,4 +21,12 @@ export function sendAppFile(app: string, input: string): SendPicture {
 
 export function fileAddress(app: string, name: string, edge?: 256 | 512): string {
   return apiPath(withQuery(appApi(app, "files"), { name, edge }));
+}
+
+/** Masks over what may be given to the app. */
+export function masksOf(app: string): MaskPlace {
+  return {
+    urlOf: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),
+    saveAt: appApi(app, "masks"),
+  };
 }

@@ -6,7 +6,7 @@ import { NumberControl } from "@/components/run/form/controls/number-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-context";
 import { type Control } from "@/components/run/form/form-model";
 import { Checkbox } from "@/components/ui/controls/checkbox";
-import { type AppControl, type AppInput } from "@/lib/contract/apps/app";
+import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { formatBytes } from "@/lib/shared/format";
@@ -18,7 +18,7 @@ export const fieldId = (name: string) => `app-${name}`;
 type AppFormProps = {
   /** Which takes the files; absent where none are sent. */
   app?: string;
-  inputs: readonly AppInput[];
+  inputs: readonly AppField[];
   values: FieldValues;
   problems: readonly FieldProblem[];
   picture: PictureContext;
@@ -54,7 +54,7 @@ export function AppForm({ inputs, ...row }: AppFormProps) {
   });
 }
 
-type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppInput; takesPaste: boolean };
+type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; takesPaste: boolean };
 
 function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");

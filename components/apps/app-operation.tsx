@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { apiPath } from "@/lib/browser/urls";
-import { type AppInput, type AppView } from "@/lib/contract/apps/app";
+import { type AppField, type AppView } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { appApi } from "./apps-address";
 
 /** How a program runs this app: one line for a shell, and the description of its own operation. */
-export function AppOperation({ app: { id, definition } }: { app: AppView }) {
+export function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   const t = useTranslations("apps.operation");
-  const line = () => curlLine(new URL(apiPath(appApi(id, "runs")), window.location.origin).href, definition.inputs);
+  const line = () => curlLine(new URL(apiPath(appApi(id, "runs")), window.location.origin).href, inputs);
   return (
     <details className="text-sm text-ink-2">
       <summary className="cursor-pointer py-1 hover:text-ink">{t("title")}</summary>
@@ -27,7 +27,7 @@ export function AppOperation({ app: { id, definition } }: { app: AppView }) {
 }
 
 /** Files go beside the values of a form; without any it is JSON. Single quotes hold everything but themselves. */
-export function curlLine(address: string, inputs: readonly AppInput[]): string {
+export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const wanted = inputs.filter(({ isRequired, example, default: usual }) => isRequired || example !== undefined || usual !== undefined);
@@ -44,9 +44,9 @@ export function curlLine(address: string, inputs: readonly AppInput[]): string {
   return ["curl", key, "-H 'Content-Type: application/json'", "-d", quoted(body), quoted(address)].join(" ");
 }
 
-const isFile = (kind: AppInput["control"]["kind"]) => kind === "picture" || kind === "video" || kind === "audio";
+const isFile = (kind: AppField["control"]["kind"]) => kind === "picture" || kind === "video" || kind === "audio";
 
-function valueOf({ example, default: usual, control }: AppInput): unknown {
+function valueOf({ example, default: usual, control }: AppField): unknown {
   if (example !== undefined || usual !== undefined) return example ?? usual;
   switch (control.kind) {
     case "switch":

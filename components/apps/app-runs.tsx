@@ -8,7 +8,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useViewing } from "@/components/viewer/use-viewing";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";
-import { type AppInput, type AppValues, type AppView } from "@/lib/contract/apps/app";
+import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { differing } from "./app-values";
 import { RunCard, type Shown, toShown, ValueShown } from "./run-card";
@@ -24,7 +24,7 @@ type AppRunsProps = { app: AppView; runs: ReturnType<typeof useAppRuns>; onReuse
 /** Results as they land, the newest first: looked at in full, compared, downloaded, and made again with something changed. */
 export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsProps) {
   const t = useTranslations("apps.runs");
-  const { inputs } = app.definition;
+  const { inputs } = app;
   const [marked, setMarked] = useState<readonly string[]>([]);
   const [isComparing, setComparing] = useState(false);
   const pictures = runs.flatMap((run) => run.results.flatMap((result) => toShown(run, result)));
@@ -104,7 +104,7 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
 }
 
 /** Below the pictures that are compared: what their runs were given differently. */
-function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppInput[]; chosen: readonly Shown[] }) {
+function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly Shown[] }) {
   const t = useTranslations("apps.runs");
   return (
     <section aria-label={t("differences")} className="max-h-[38dvh] shrink-0 overflow-auto border-t border-line px-4 py-3">

@@ -2,45 +2,49 @@
 
 import { Play } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useMemo, useState, useSyncExternalStore } from "react";
+import { use, useMemo, useState, useSyncExternalStore } from "react";
 import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRole, useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { portsOf } from "@/components/run/run-ports";
-import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-context";
 import { useRunKey } from "@/components/run/submit/run-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { Link } from "@/components/ui/link";
 import { ofTab, persisted } from "@/lib/browser/persisted";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
 import { type AppView } from "@/lib/contract/apps/app";
 import { RANDOM } from "@/lib/contract/apps/fill";
 import { objectOf } from "@/lib/contract/json/json";
+import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
+import { type Result } from "@/lib/shared/result";
 import { AppForm, fieldId } from "./app-form";
 import { type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, usualValues, valuesFrom } from "./app-values";
 import { appApi, appPath } from "./apps-address";
 import { FavouriteButton } from "./apps-screen";
-import { fileAddress } from "./app-files";
+import { fileAddress, masksOf } from "./app-files";
 import { OpenAppSkeleton } from "./apps-skeleton";
 import { AppOperation } from "./app-operation";
 import { AppRuns, RESULTS } from "./app-runs";
 import { useAppRuns } from "./use-app-runs";
+import { OwnPictures } from "./own-pictures";
 import { Presets } from "./presets";
 
 type AppAnswer = { app: AppView };
-type AppScreenProps = { id: string; linked?: string };
+type AppScreenProps = { id: string; linked?: string; app: Promise<Result<Stamped<AppView>, Failure>> };
 
-const asIs = (answer: AppAnswer) => answer;
+const appIn = ({ app }: AppAnswer) => app;
 const slowly = () => "slow" as const;
 
-export function AppScreen({ id, linked }: AppScreenProps) {
+export function AppScreen({ id, linked, app }: AppScreenProps) {
   const t = useTranslations("apps");
-  const poll = usePoll(appApi(id), { read: asIs, motion: slowly });
-  const view = poll.value?.app;
+  const first = use(app);
+  const poll = usePoll(appApi(id), { ...initialOf(first), read: appIn, motion: slowly });
+  const view = poll.value;
   const trail = (
     <Link href={withQuery("/apps", { connection: linked })} className="hover:text-ink max-sm:hidden">
       {t("title")} /
@@ -85,6 +89,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
   const connection = useConnections().find(({ id }) => id === connectionId) ?? here;
   const { id, isLocal } = connection ?? {};
   const role = useRole();
+  const seesAssets = connection?.hasNoAssets !== true && (role === undefined || hasRole(role, "viewer"));
   const ports = useMemo(() => portsOf(id, { isLocal }), [id, isLocal]);
   return {
     connection: id,
@@ -92,13 +97,14 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
     canSend,
     ownNames,
     isPlain: true,
-    isBlind: role !== undefined && !hasRole(role, "viewer"),
-    // What the mask editor saves goes to the service by itself, which takes an operator.
-    canMask: role === undefined || hasRole(role, "operator"),
     listAssets: ports.listAssets,
     storedName: async () => undefined,
     sendPicture: ports.sendPicture,
-    ...(app !== undefined && { sourceOf: (value: string) => fileAddress(app, value, 512) }),
+    ...(app !== undefined && {
+      sourceOf: (value: string) => fileAddress(app, value, 512),
+      masks: masksOf(app),
+      ...(!seesAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
+    }),
     onNamed: (sentAs, name) => setOwnNames((known) => ({ ...known, [sentAs]: name })),
   };
 }
@@ -109,8 +115,7 @@ const readTyped = (kept: unknown): FieldValues => objectOf(kept) ?? {};
 
 function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
-  const { id, definition, canRun, lastInputs } = app;
-  const { inputs, text } = definition;
+  const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
   // Over a reload, in this tab.
   const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, MOST_KEPT));

@@ -1,8 +1,8 @@
 // What stands in the fields of an app's form, and what of it is sent.
 // Guarantees: pure; judged as the server judges it, so that what is wrong is told before anything is sent.
 
-import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, fillApp, RANDOM } from "@/lib/contract/apps/fill";
+import { type AppField, type AppValues } from "@/lib/contract/apps/app";
+import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -11,33 +11,33 @@ import { type Failure } from "@/lib/contract/failure";
 /** What is left out stands for the default. */
 export type FieldValues = Readonly<Record<string, unknown>>;
 
-export function usualValues(inputs: readonly AppInput[]): FieldValues {
+export function usualValues(inputs: readonly AppField[]): FieldValues {
   return Object.fromEntries(
     inputs.map(({ name, control, default: usual }) => [name, usual ?? (control.kind === "seed" ? RANDOM : undefined)]),
   );
 }
 
 /** Of an earlier run or a preset: an input that was not there then has its usual value. */
-export function valuesFrom(inputs: readonly AppInput[], kept: AppValues): FieldValues {
+export function valuesFrom(inputs: readonly AppField[], kept: AppValues): FieldValues {
   const usual = usualValues(inputs);
   return Object.fromEntries(inputs.map(({ name }) => [name, own(kept, name) ?? usual[name]]));
 }
 
-export function toSend(inputs: readonly AppInput[], values: FieldValues): Record<string, unknown> {
+export function toSend(inputs: readonly AppField[], values: FieldValues): Record<string, unknown> {
   const given = inputs.filter(({ name }) => own(values, name) !== undefined);
   return Object.fromEntries(given.map(({ name }) => [name, own(values, name)]));
 }
 
-export function problemsOf(inputs: readonly AppInput[], values: FieldValues): AppProblem[] {
-  const filled = fillApp({ inputs, graph: {} }, toSend(inputs, values));
-  return filled.ok ? [] : filled.problems;
+export function problemsOf(inputs: readonly AppField[], values: FieldValues): AppProblem[] {
+  const checked = checkInputs(inputs, toSend(inputs, values));
+  return checked.ok ? [] : checked.problems;
 }
 
 /** As the console judges it, or in the service's own words. */
 export type FieldProblem = AppProblem | { input: string; label: string; code: "said"; message: string };
 
 /** Where the server says which inputs are wrong; undefined where it refused for another reason. */
-export function problemsIn({ details }: Failure, inputs: readonly AppInput[]): FieldProblem[] | undefined {
+export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const told: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
   const found = told.flatMap((told): FieldProblem[] => {
     const problem = objectOf(told);
@@ -59,6 +59,6 @@ const codes = [
 ];
 
 /** Inputs that are not the same in all of these runs. */
-export function differing(inputs: readonly AppInput[], runs: readonly (AppValues | undefined)[]): AppInput[] {
+export function differing(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
   return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
 }

@@ -10,7 +10,7 @@ import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { usePoll } from "@/lib/browser/use-poll";
-import { type AppInput, type AppPreset } from "@/lib/contract/apps/app";
+import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
 import { type FieldValues, toSend, valuesFrom } from "./app-values";
 import { appApi } from "./apps-address";
 
@@ -21,7 +21,7 @@ const [USUAL, LAST] = ["usual", "last"];
 
 type PresetsProps = {
   app: string;
-  inputs: readonly AppInput[];
+  inputs: readonly AppField[];
   values: FieldValues;
   /** Of the member's last run. */
   last?: FieldValues;

@@ -15,7 +15,7 @@ import { OutputMedia } from "@/components/viewer/output-media";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type AppInput, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
+import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
@@ -178,13 +178,13 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
           </ul>
         ) : null}
         {state === "completed" && results.length === 0 ? <p className="text-ink-2">{t("noResults")}</p> : null}
-        <Given app={app.id} inputs={app.definition.inputs} run={run} before={before} />
+        <Given app={app.id} inputs={app.inputs} run={run} before={before} />
       </div>
     </article>
   );
 }
 
-type GivenProps = { app: string; inputs: readonly AppInput[]; run: AppRun; before: AppRun | undefined };
+type GivenProps = { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined };
 
 /** What it was given: what was changed since the run before it is in sight, and the rest one press away. */
 function Given({ app, inputs, run, before }: GivenProps) {
@@ -192,7 +192,7 @@ function Given({ app, inputs, run, before }: GivenProps) {
   const given = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
   const changed = before ? differing(given, [run.inputs, before.inputs]) : [];
   if (given.length === 0) return null;
-  const list = (shown: readonly AppInput[]) => (
+  const list = (shown: readonly AppField[]) => (
     <dl className="grid grid-cols-[minmax(80px,max-content)_minmax(0,1fr)] gap-x-3 gap-y-1">
       {shown.map((input) => (
         <div key={input.name} className="contents">
@@ -217,7 +217,7 @@ function Given({ app, inputs, run, before }: GivenProps) {
 
 const LONGEST_SHOWN = 300;
 
-export function ValueShown({ app, input: { control }, value }: { app: string; input: AppInput; value: unknown }) {
+export function ValueShown({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
   const t = useTranslations("apps.runs");
   if (value === undefined) return <span className="text-ink-3">{t("nothing")}</span>;
   if (control.kind === "picture" && typeof value === "string")

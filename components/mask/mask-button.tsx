@@ -4,14 +4,21 @@ import { useState } from "react";
 import { createPortal } from "react-dom";
 import { Button } from "@/components/ui/controls/button";
 import { type FileName } from "@/lib/browser/urls";
+import { type MaskPlace } from "./file/mask-source";
 import { type SavedMask } from "./file/save-mask";
 
 const MaskDialog = dynamic(() => import("./mask-dialog").then((module) => module.MaskDialog), { ssr: false });
 
-type MaskButtonProps = { file: Required<FileName>; title: string; connection?: string; onSaved: (saved: SavedMask) => void };
+type MaskButtonProps = {
+  file: Required<FileName>;
+  title: string;
+  connection?: string;
+  place?: MaskPlace;
+  onSaved: (saved: SavedMask) => void;
+};
 
 /** Beside an input that names a picture; the editor comes with the first press. */
-export function MaskButton({ file, title, connection, onSaved }: MaskButtonProps) {
+export function MaskButton({ file, title, connection, place, onSaved }: MaskButtonProps) {
   const t = useTranslations("masks");
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -26,6 +33,7 @@ export function MaskButton({ file, title, connection, onSaved }: MaskButtonProps
               file={file}
               title={title}
               connection={connection}
+              place={place}
               onClose={close}
               onSaved={(saved) => {
                 close();

@@ -4,7 +4,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
-import { sourceOfFile } from "./file/mask-source";
+import { type MaskPlace, sourceOfFile } from "./file/mask-source";
 import { openMask } from "./file/open-mask";
 import { type SavedMask, sendMask } from "./file/save-mask";
 import { encodeInWorker } from "./file/worker-client";
@@ -15,19 +15,20 @@ type MaskDialogProps = {
   file: Required<FileName>;
   title: string;
   connection?: string;
+  place?: MaskPlace;
   /** The picture with its mask: what the input is to name from now on. */
   onSaved: (saved: SavedMask) => void;
   onClose: () => void;
 };
 
 /** The editor over a page that has to stay as it is. Closing it loses nothing: opened again for the same picture, it goes on. */
-export function MaskDialog({ file, title, connection, onSaved, onClose }: MaskDialogProps) {
+export function MaskDialog({ file, title, connection, place, onSaved, onClose }: MaskDialogProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
   const dialog = useRef<HTMLDialogElement>(null);
   const { isLocal } = useConnection() ?? {};
-  const [source] = useState(() => sourceOfFile(file, title, connection, isLocal));
-  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection) }));
+  const [source] = useState(() => ({ ...sourceOfFile(file, title, connection, isLocal), place }));
+  const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection, place) }));
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();

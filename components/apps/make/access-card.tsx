@@ -1,22 +1,24 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useRole } from "@/components/frame/member-context";
 import { NumberControl } from "@/components/run/form/controls/number-control";
 import { Card } from "@/components/ui/card";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Select } from "@/components/ui/controls/select";
+import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type AppAccess, type AppLimits } from "@/lib/contract/apps/app";
-import { hasRole } from "@/lib/contract/roles";
+import { type AppAccess, type AppLimits, type AppPerson } from "@/lib/contract/apps/app";
 import { type Draft } from "./use-source";
 
+/** Admins see every app but what is somebody's alone. */
+const chosenRoles = ["operator", "viewer", "runner"] as const;
 const kinds = ["me", "team", "members"] as const;
-const limitNames = ["runsPerDay", "atOnce", "pictureBytes"] as const;
-const MEGABYTE = 1_000_000;
+const limitNames = ["runsPerDay", "atOnce", "pictureBytes", "picturePixels"] as const;
+/** Bytes and pixels are asked for in millions. */
+const unit = { runsPerDay: 1, atOnce: 1, pictureBytes: 1_000_000, picturePixels: 1_000_000 } as const;
 
 type AccessCardProps = {
   access: AppAccess;
@@ -37,7 +39,7 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
             value={access.kind}
             onChange={({ target }) => {
               const kind = kinds.find((one) => one === target.value) ?? "me";
-              onChange({ access: kind === "members" ? { kind, members: [] } : { kind } });
+              onChange({ access: kind === "members" ? { kind, members: [], roles: [] } : { kind } });
             }}
           >
             {kinds.map((kind) => (
@@ -49,22 +51,29 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
         )}
       </FormField>
       {access.kind === "members" ? (
-        <Members
-          chosen={access.members}
-          connection={connection}
-          onChange={(members) => onChange({ access: { kind: "members", members } })}
-        />
+        <>
+          <div role="group" aria-label={t("roles")} className="flex flex-wrap gap-x-4">
+            <CheckList
+              options={chosenRoles}
+              chosen={chosenRoles.filter((role) => access.roles.includes(role))}
+              onChange={(roles) => onChange({ access: { ...access, roles } })}
+            >
+              {(role) => t(`everyone.${role}`)}
+            </CheckList>
+          </div>
+          <Members chosen={access.members} connection={connection} onChange={(members) => onChange({ access: { ...access, members } })} />
+        </>
       ) : null}
-      <div role="group" aria-label={t("limits")} className="grid gap-3 sm:grid-cols-3">
+      <div role="group" aria-label={t("limits")} className="grid gap-3 sm:grid-cols-2">
         {limitNames.map((name) => {
           const value = limits[name];
-          const each = name === "pictureBytes" ? MEGABYTE : 1;
+          const each = unit[name];
           return (
             <FormField key={name} label={t(name)} hint={t("limitHint")}>
               {(control) => (
                 <NumberControl
                   {...control}
-                  integer
+                  integer={name !== "picturePixels"}
                   value={value === undefined ? undefined : value / each}
                   onChange={(next) => {
                     const { [name]: _, ...rest } = limits;
@@ -80,34 +89,38 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
   );
 }
 
-type Person = { id: string; name: string };
 type MembersProps = { chosen: readonly string[]; connection?: string; onChange: (members: string[]) => void };
 
-/** The team as an admin knows it; everybody else knows those who ran something on the connection. */
+/** Whoever may use the connection. */
 function Members({ chosen, connection, onChange }: MembersProps) {
   const t = useTranslations("apps.make.access");
-  const role = useRole();
-  const isAdmin = role !== undefined && hasRole(role, "admin");
-  const path = isAdmin ? "/api/console/members" : withQuery("/api/console/jobs/people", { connection });
-  const { data, error, mutate } = useSWR<Person[], ApiFailure>(["apps.people", path], async () => {
-    const read = await callApi<{ members?: Person[]; people?: Person[] }>(isAdmin ? "/api/console/members" : path);
-    if (!read.ok) throw read.failure;
-    return read.value.members ?? read.value.people ?? [];
-  });
+  const roleName = useTranslations("frame.member.role");
+  const { data, error, mutate } = useSWR<AppPerson[], ApiFailure>(
+    withQuery("/api/apps/people", { connection }),
+    async (path: `/${string}`) => {
+      const read = await callApi<{ people: AppPerson[] }>(path);
+      if (!read.ok) throw read.failure;
+      return read.value.people;
+    },
+  );
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   const people = data ?? [];
-  // Somebody who was chosen by another and is not known here stays chosen.
+  // Somebody who may not use the connection at the moment stays chosen.
   const others = chosen.filter((id) => !people.some((one) => one.id === id));
   return (
     <div role="group" aria-label={t("members")} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">
+      {data ? null : <Skeleton className="my-1 h-6" />}
       <CheckList
         options={people}
         chosen={people.filter(({ id }) => chosen.includes(id))}
         onChange={(now) => onChange([...others, ...now.map(({ id }) => id)])}
       >
-        {({ name }) => name}
+        {({ name, role }) => (
+          <>
+            {name} <span className="text-sm text-ink-3">{roleName(role)}</span>
+          </>
+        )}
       </CheckList>
-      {data && people.length === 0 ? <p className="py-1 text-ink-2">{t("nobody")}</p> : null}
     </div>
   );
 }

@@ -16,7 +16,6 @@ import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from
 import { type AppPin, appDraft } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/json";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -91,7 +90,7 @@ function pinOf(key: string): AppPin[] {
   return typeof node === "string" && typeof input === "string" ? [{ node, input }] : [];
 }
 
-type Workflow = { graph: Graph; editor?: AppDefinition["editor"]; version: number };
+type Workflow = AppDefinition & { version: number };
 type Read = { view: AppView; workflow: Workflow };
 
 const MOST_READS = 3;
@@ -124,10 +123,10 @@ export function useAppSource(app: string): Source {
   const draft = useMemo(() => {
     if (!data) return undefined;
     const { view, workflow } = data;
-    const { definition, access, members = [], limits, version } = view;
-    const who: AppAccess = access === "members" ? { kind: access, members } : { kind: access };
-    const { graph, editor } = workflow;
-    return { definition: { ...definition, graph, ...(editor && { editor }) }, access: who, limits, version };
+    const { access, chosen = { members: [], roles: [] }, limits } = view;
+    const who: AppAccess = access === "members" ? { kind: access, ...chosen } : { kind: access };
+    const { version, ...definition } = workflow;
+    return { definition, access: who, limits, version };
   }, [data]);
   if (read?.ok === false) return { kind: "failed", failure: read.failure, again: () => setTries((now) => now + 1) };
   return data && draft && isThere ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };

@@ -1,10 +1,13 @@
 // Which picture a mask is drawn for, and the names under which a service may know it.
 // Guarantees: pure; the surest name comes first. It is the name that POST /api/upload/mask is told as original_ref.
 
-import { type FileName } from "@/lib/browser/urls";
+import { type FileName, viewUrl } from "@/lib/browser/urls";
 import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
+
+/** Where pictures lie and masks go, if not with the files of a connection. Such a place keeps no layers beside its pictures. */
+export type MaskPlace = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
   /** The same for the same picture, so that a drawing that was left is found again. */
@@ -12,6 +15,7 @@ export type MaskSource = {
   title: string;
   files: readonly FileName[];
   connection?: string;
+  place?: MaskPlace;
   /** What is known before anything is fetched. */
   known: {
     bytes?: number;
@@ -51,6 +55,11 @@ export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels
 export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {
   const { filename, subfolder, type } = file;
   return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, known: {} };
+}
+
+/** As a page asks for it, with a query. */
+export function addressOf({ connection, place }: Pick<MaskSource, "connection" | "place">, file: FileName): string {
+  return place ? place.urlOf(file) : viewUrl({ ...file, connection });
 }
 
 /** Only what is known of it travels; some services want a subfolder, be it empty. */

@@ -3,7 +3,7 @@
 // hands out no files, the preview is shown and the mask still has the original's size; where an earlier mask cannot be read, that is said.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type FileName, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { type FileName, thumbnailUrl } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
@@ -11,7 +11,7 @@ import { type Size } from "../drawing/geometry";
 import { type Earlier, earlierMask, findLayer, readLayer } from "./earlier-mask";
 import { fetchFile, type FetchOptions, type FetchRefusal } from "./fetch-file";
 import { type TooLarge, tooLarge } from "./limits";
-import { type MaskSource } from "./mask-source";
+import { addressOf, type MaskSource } from "./mask-source";
 import { type Hold, holdOf } from "./orientation";
 import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
 
@@ -44,7 +44,7 @@ export type OpenOptions = FetchOptions & { file?: File };
 export type OpenMask = (source: MaskSource, options: OpenOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
 
 export const openMask: OpenMask = async (source, options) => {
-  const { known, files, connection } = source;
+  const { known, files } = source;
   if (options.file) return openOwn(source, options.file, options);
   if (known.isPicture === false) return failed({ kind: "not-picture" });
   const drawn = known.original ? await openOriginal(source, known.original, options) : undefined;
@@ -53,7 +53,7 @@ export const openMask: OpenMask = async (source, options) => {
   if (why) return failed({ kind: "too-large", why });
   let refusal: FetchRefusal | undefined;
   for (const [index, name] of files.entries()) {
-    const file = await fetchFile(viewUrl({ ...name, connection }), options);
+    const file = await fetchFile(addressOf(source, name), options);
     // What answered goes first when the mask is sent.
     if (file.ok) return openFile(source, file.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
     refusal = file.failure;
@@ -79,7 +79,7 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
   const layer = await findLayer(source, options);
   if (!layer) return undefined;
   const ref = { filename, subfolder: "", type: "input" };
-  const original = await fetchFile(viewUrl({ ...ref, connection: source.connection }), options);
+  const original = await fetchFile(addressOf(source, ref), options);
   const size = original.ok ? await naturalSize(original.value) : undefined;
   // A layer is upright; an original that is not shown so would lie across it.
   if (!original.ok || !size || tooLarge(size) || (await holdOf(original.value, false))) return undefined;
@@ -119,7 +119,7 @@ async function openFile(
 
 /** What the mask was drawn over: the original itself, which is then the one to refer to, or the same colours without alpha. */
 async function withoutMask(
-  { known, connection }: MaskSource,
+  source: MaskSource,
   refs: readonly FileName[],
   size: Size,
   { signal }: FetchOptions,
@@ -128,13 +128,14 @@ async function withoutMask(
     const found = (await holdOf(file, false)) ? undefined : await naturalSize(file);
     return found?.width === size.width && found.height === size.height;
   };
-  if (known.original) {
-    const ref = { filename: known.original, subfolder: "", type: "input" };
-    const original = await fetchFile(viewUrl({ ...ref, connection }), { signal });
+  const { original: over } = source.known;
+  if (over) {
+    const ref = { filename: over, subfolder: "", type: "input" };
+    const original = await fetchFile(addressOf(source, ref), { signal });
     if (original.ok && (await isSame(original.value))) return { file: original.value, ref };
   }
   const [first] = refs;
-  const opaque = first && (await fetchFile(`${viewUrl({ ...first, connection })}&channel=rgb`, { signal }));
+  const opaque = first && (await fetchFile(`${addressOf(source, first)}&channel=rgb`, { signal }));
   return opaque?.ok && (await isSame(opaque.value)) ? { file: opaque.value } : undefined;
 }
 

@@ -4,11 +4,11 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/upload";
-import { type FileName, viewUrl, withQuery } from "@/lib/browser/urls";
+import { type FileName, withQuery } from "@/lib/browser/urls";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Coverage } from "../drawing/coverage";
 import { MOST_BYTES } from "./limits";
-import { originalRef } from "./mask-source";
+import { addressOf, type MaskPlace, originalRef } from "./mask-source";
 import { type Hold } from "./orientation";
 
 export type SavedMask = {
@@ -71,22 +71,22 @@ function isUnknownName({ status, code }: ApiFailure): boolean {
 }
 
 /** Fields before the bytes, so that a streaming reader knows where they go. The name is the family's, and new each time. */
-export function sendMask(connection: string | undefined): SavePorts["send"] {
+export function sendMask(connection: string | undefined, place?: MaskPlace): SavePorts["send"] {
   return async (file, ref, options) => {
     const form = new FormData();
     form.set("original_ref", originalRef(ref));
     form.set("image", file, `clipspace-mask-${Date.now()}.png`);
-    const answer = await upload<SavedMask>(withQuery("/api/upload/mask", { connection }), { form, ...options });
+    const answer = await upload<SavedMask>(place?.saveAt ?? withQuery("/api/upload/mask", { connection }), { form, ...options });
     if (!answer.ok) return answer;
     if (typeof answer.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     // A plain local server names a file also where it did not find the original and stored nothing.
-    if (answer.value.metadata || !options.handsOut || (await isThere(answer.value, connection))) return answer;
+    if (answer.value.metadata || !options.handsOut || (await isThere(answer.value, { connection, place }))) return answer;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };
 }
 
-async function isThere({ name, subfolder, type }: SavedMask, connection: string | undefined): Promise<boolean> {
-  const address = viewUrl({ filename: name, subfolder: subfolder ?? undefined, type: type ?? "input", connection });
+async function isThere({ name, subfolder, type }: SavedMask, from: Parameters<typeof addressOf>[0]): Promise<boolean> {
+  const address = addressOf(from, { filename: name, subfolder: subfolder ?? undefined, type: type ?? "input" });
   const answer = await fetch(address, { method: "HEAD", credentials: "same-origin" }).catch(() => undefined);
   return answer?.status !== 404;
 }

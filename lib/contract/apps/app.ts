@@ -6,10 +6,11 @@ import { z } from "zod";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
 import { checkValue, problemSentence, withUsual } from "./fill";
+import { roles, type Role } from "../roles";
 import { isSecretName } from "../secrets/secret-names";
-import { appBounds, appValueSchema, type AppDefinition, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
+import { appBounds, appValueSchema, type AppField, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
 
-export { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
+export { type AppControl, type AppDefinition, type AppField, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
 
 const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
@@ -42,13 +43,20 @@ export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest })
   inputs: inputs.map((input) => withUsual(input, rest.graph)),
 }));
 
-/** Who sees and runs it, beside its maker. */
+/** Who sees and runs it, beside its maker. `roles`: whoever has one of these now. */
 export const appAccessSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("team") }),
-  z.object({ kind: z.literal("members"), members: z.array(idSchema).max(appBounds.members) }),
+  z.object({
+    kind: z.literal("members"),
+    members: z.array(idSchema).max(appBounds.members).default([]),
+    roles: z.array(z.enum(roles)).max(roles.length).default([]),
+  }),
   z.object({ kind: z.literal("me") }),
 ]);
 export type AppAccess = z.infer<typeof appAccessSchema>;
+
+/** GET /api/apps/people?connection=ID answers `{ people }`: whoever may use the connection, for whoever chooses among them. */
+export type AppPerson = { id: string; name: string; role: Role };
 
 /** Of each member. A day is a day of UTC. What is left out has no limit here. */
 export const appLimitsSchema = z.object({
@@ -116,11 +124,11 @@ export type AppsAnswer = { apps: AppCard[]; tags: string[]; next?: string };
 /** GET /api/apps/{id}. `lastInputs`: of the member's last run. */
 export type AppView = AppCard & {
   connectionId: string;
-  definition: Omit<AppDefinition, "graph" | "editor">;
+  inputs: AppField[];
   limits: AppLimits;
-  /** For whoever may edit it. */
-  members?: string[];
-  /** GET /api/apps/{id}/workflow answers `{ graph, editor?, version }`. */
+  /** For whoever may edit it, where some were chosen. */
+  chosen?: { members: string[]; roles: Role[] };
+  /** GET /api/apps/{id}/workflow answers the whole definition and `version`. */
   canSeeWorkflow: boolean;
   lastInputs?: AppValues;
 };
@@ -177,6 +185,12 @@ export const appRunsQuerySchema = z.object({
   after: z.string().max(300).optional(),
   limit: z.coerce.number().int().min(1).max(50).default(20),
 });
+
+/**
+ * GET /api/apps/{id}/pictures answers `{ pictures }`, what one may choose from without a right to the service's files: given before, made by
+ * one's own runs on the connection, and what the app names as examples.
+ */
+export type AppPicture = { value: string; name: string; from: "given" | "made" | "example" };
 
 /** POST /api/apps/{id}/files, one part `file`: a value for an input of the kind. GET …/files?name=VALUE answers the bytes, with edge a small WebP. */
 export type AppFileAnswer = { name: string };

@@ -5,7 +5,7 @@ import { parseJson } from "../json/json";
 import { own } from "../json/own";
 import { isSecretName } from "../secrets/secret-names";
 import { type Graph } from "../schemas/graph";
-import { type AppControl, type AppInput, type AppValue, type AppValues } from "./shape";
+import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./shape";
 
 const LONGEST_TEXT = 100_000;
 /** In place of a seed: draw one. */
@@ -33,34 +33,44 @@ export type AppProblem = {
   limit?: number | bigint;
 };
 /** `values`: what the graph was filled with, defaults and drawn seeds among them. */
-export type Filled = { ok: true; graph: Graph; values: AppValues } | { ok: false; problems: AppProblem[] };
+type Refused = { ok: false; problems: AppProblem[] };
+export type Filled = { ok: true; graph: Graph; values: AppValues } | Refused;
 type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
 
 /** What is not given is the default, and else what the graph holds. `random`: at least 0 and less than 1. */
 export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, unknown>>, random: () => number = Math.random): Filled {
+  const checked = checkInputs(inputs, given, random);
+  if (!checked.ok) return checked;
+  const filled = new Map(Object.entries(graph));
+  for (const { name, node: id, input } of inputs) {
+    const [node, value] = [filled.get(id), own(checked.values, name)];
+    if (node && value !== undefined) filled.set(id, { ...node, inputs: { ...node.inputs, [input]: value } });
+  }
+  return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
+}
+
+/** What is sent of what was given, or all that is wrong with it. */
+export function checkInputs(
+  inputs: readonly AppField[],
+  given: Readonly<Record<string, unknown>>,
+  random: () => number = Math.random,
+): { ok: true; values: AppValues } | Refused {
   const names = new Set(inputs.map(({ name }) => name));
   const problems: AppProblem[] = Object.keys(given).flatMap((name) =>
     names.has(name) ? [] : [{ input: name, label: name, code: "unknown_input" as const }],
   );
   const values: [string, AppValue][] = [];
-  const filled = new Map(Object.entries(graph));
   for (const input of inputs) {
     const checked = valueFor(input, own(given, input.name), random);
     if (checked === undefined) continue;
-    if (!checked.ok) {
-      problems.push(checked.problem);
-      continue;
-    }
-    values.push([input.name, checked.value]);
-    const node = filled.get(input.node);
-    if (node) filled.set(input.node, { ...node, inputs: { ...node.inputs, [input.input]: checked.value } });
+    if (checked.ok) values.push([input.name, checked.value]);
+    else problems.push(checked.problem);
   }
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, graph: Object.fromEntries(filled), values: Object.fromEntries(values) };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) };
 }
 
 /** A text that was emptied is meant so; what must be filled in and was emptied is missing, whatever its default. */
-function valueFor(input: AppInput, given: unknown, random: () => number): Checked | undefined {
+function valueFor(input: AppField, given: unknown, random: () => number): Checked | undefined {
   const { control, isRequired, default: usual } = input;
   const isEmptied = given === "" && (control.kind === "text" || isRequired);
   const isGiven = given !== undefined && given !== null && given !== "";
@@ -81,7 +91,7 @@ export function withUsual(input: AppInput, graph: Graph): AppInput {
   return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
 }
 
-export function checkValue(input: AppInput, value: unknown, random: () => number = Math.random): Checked {
+export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): Checked {
   const { control } = input;
   const bad = (code: AppProblem["code"], limit?: number | bigint): Checked => ({ ok: false, problem: problemOf(input, code, limit) });
   switch (control.kind) {
@@ -114,7 +124,7 @@ function drawn({ min = 0, max = LARGEST_SEED }: { min?: number | bigint; max?: n
   return Math.max(low, low + Math.floor(random() * (high - low + 1)));
 }
 
-export function problemOf({ name, label, control }: AppInput, code: AppProblem["code"], limit?: number | bigint): AppProblem {
+export function problemOf({ name, label, control }: AppField, code: AppProblem["code"], limit?: number | bigint): AppProblem {
   return { input: name, label, control: control.kind, code, ...(limit !== undefined && { limit }) };
 }
 

@@ -64,6 +64,8 @@ export const appInputSchema = z.object({
   example: appValueSchema.optional(),
 });
 export type AppInput = z.infer<typeof appInputSchema>;
+/** As a form has it: where it is in the graph is for whoever may see that. */
+export type AppField = Omit<AppInput, "node" | "input"> & Partial<Pick<AppInput, "node" | "input">>;
 
 export const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
 export type AppOutput = z.infer<typeof appOutputSchema>;

@@ -8,6 +8,7 @@ import {
   type AppFile,
   APP_FILE_FORMAT,
   type AppLimits,
+  type AppPerson,
   type AppsAnswer,
   type appsQuerySchema,
   type appUpdateSchema,
@@ -45,6 +46,16 @@ export async function listApps(
     apps.tags(asker, connection.value.id),
   ]);
   return ok({ apps: found.apps.map(toCard), tags, ...(found.next !== undefined && { next: found.next }) });
+}
+
+/** Whoever may use the connection, by name. Nothing else of them leaves. */
+export async function listPeople(viewer: Viewer, connectionId: string | undefined): Promise<Result<AppPerson[], Failure>> {
+  const connection = await findConnection(viewer, connectionId);
+  if (!connection.ok) return connection;
+  const { memberId: ownersOnly } = connection.value;
+  const members = (await composition().store.members.list()).filter(({ disabled }) => !disabled);
+  const there = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
+  return ok(there.map(({ id, name, role }) => ({ id, name, role })).sort((one, other) => one.name.localeCompare(other.name)));
 }
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };
@@ -87,8 +98,9 @@ export async function updateApp(
 
 function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
   if (!access) return false;
-  const members = access.kind === "members" ? access.members : [];
-  return access.kind !== app.access || [...members].sort().join("\n") !== [...app.members].sort().join("\n");
+  const { members, roles } = access.kind === "members" ? access : { members: [], roles: [] };
+  const isSame = (some: readonly string[], others: readonly string[]) => [...some].sort().join("\n") === [...others].sort().join("\n");
+  return access.kind !== app.access || !isSame(members, app.members) || !isSame(roles, app.roles);
 }
 
 /** A new version, equal to the old one. */

@@ -1,6 +1,6 @@
 // Files that are given to an app: taken in, measured against its limits, sent to its service by the upload that all others take, looked at again.
-// Guarantees: no file is held whole in memory; a form that stops coming is not waited for; whoever runs apps only names files that they, the app
-// or the team's presets brought; what was taken in is gone from this machine when it was sent.
+// Guarantees: no file is held whole in memory; a form that stops coming is not waited for; what was taken in is gone from this machine when it was
+// sent.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -11,13 +11,15 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, problemOf, problemSentence } from "@/lib/contract/apps/fill";
-import { isFileKind } from "@/lib/contract/apps/openapi";
+import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { imageUploadAnswerSchema } from "@/lib/contract/schemas/upload";
+import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -28,7 +30,7 @@ import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { type StoredApp } from "../store/apps";
 import { pictureSize } from "../thumbnails/resize";
-import { seesWorkflows } from "./open-app";
+import { type z } from "zod";
 
 /** Of a whole form: it lies on this machine's disk for a moment. */
 const MOST_BYTES = 512 * 1024 ** 2;
@@ -148,7 +150,7 @@ function openParser(request: Request) {
 
 /** What the app's limits say of a file that was taken in. */
 export function problemOfFile(
-  { limits: { pictureBytes, picturePixels } }: StoredApp,
+  { limits: { pictureBytes, picturePixels } }: Pick<StoredApp, "limits">,
   input: AppInput,
   { bytes, pixels }: Pick<TakenFile, "bytes" | "pixels">,
 ): AppProblem | undefined {
@@ -172,7 +174,8 @@ export async function problemsOfNamed(access: Access, viewer: Viewer, app: Store
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
-    const size = (await appKeeps.file(app.id, viewer.memberId, name)) ?? (await sizeThere(access, name));
+    const given = await appKeeps.file(app.connectionId, viewer.memberId, name);
+    const size = given && given.bytes > 0 ? given : await sizeThere(access, name);
     const problem = size ? problemOfFile(app, input, size) : problemOf(input, "unreadable_file");
     if (problem) problems.push(problem);
   }
@@ -197,75 +200,63 @@ async function sizeThere(access: Access, name: string): Promise<{ bytes: number;
   }
 }
 
-/** Whoever sees nothing but apps names no file by guessing. */
-export async function filesNotTheirs(viewer: Viewer, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
-  const problems: AppProblem[] = [];
-  for (const input of app.definition.inputs) {
-    const name = values[input.name];
-    if (!isFileKind(input.control.kind) || typeof name !== "string" || name === "") continue;
-    if (!(await mayName(viewer, app, name))) problems.push(problemOf(input, "not_yours"));
-  }
-  return problems;
-}
-
-export async function mayName(viewer: Viewer, app: StoredApp, name: string): Promise<boolean> {
-  if (seesWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
-  const { appKeeps } = composition().store;
-  const files = app.definition.inputs.filter(({ control }) => isFileKind(control.kind));
-  if (files.some((input) => input.default === name)) return true;
-  if (await appKeeps.file(app.id, viewer.memberId, name)) return true;
-  const presets = await appKeeps.presets(app.id, viewer.memberId);
-  return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
-}
-
 /** Sends it on, and answers the value that names it from then on. */
 export async function sendFile(asked: Asked, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
-  const form = await formOf(file);
+  const answer = await passUpload(asked, app, operations.uploadImage, { file, fields: { type: "input" } });
+  if (!answer.ok) return answer;
+  const read = imageUploadAnswerSchema.safeParse(answer.value);
+  return read.success ? ok(await keep(asked, app, read.data, file)) : failed(unreadable);
+}
+
+const unreadable = refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
+
+type Upload = { file: TakenFile; fields: Readonly<Record<string, string>> };
+
+async function passUpload(asked: Asked, app: StoredApp, operation: Operation, { file, fields }: Upload): Promise<Result<unknown, Failure>> {
+  const form = await formOf(file, fields);
   const address = new URL(asked.request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
   const sent = { method: "POST", headers, body: form.body.stream(), signal: asked.request.signal, duplex: "half" } as const;
   // The log tells of the run, or of the file under the app's own act.
-  const answer = await runOperation(
-    operations.uploadImage,
-    { ...asked, request: new Request(address, sent), note: () => undefined },
-    ok({}),
-  );
-  if (!answer.ok) return answer;
-  const read = imageUploadAnswerSchema.safeParse(await answer.value.json());
-  if (!read.success) return failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read."));
-  const name = toImageValue(read.data);
-  const { bytes, pixels } = file;
-  await composition().store.appKeeps.addFile(app.id, asked.viewer.memberId, { name, bytes, pixels });
-  return ok(name);
+  const answer = await runOperation(operation, { ...asked, request: new Request(address, sent), note: () => undefined }, ok({}));
+  return answer.ok ? ok(await answer.value.json()) : answer;
 }
 
-/** One file for the app's inputs of its kind, sent on at once. */
-export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<string, Failure>> {
-  if (!isForm(asked.request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
-  const form = await takeForm(asked.request);
-  if (!form.ok) return form;
-  try {
-    const { fields, files } = form.value;
-    const [file] = files;
-    if (!file) return failed(refusal("MISSING_FILE", "file: the body holds no file of this name."));
-    const wanted = fields.get("input");
-    const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (wanted ?? name) === name);
-    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
-    const problem = problemOfFile(app, input, file);
-    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    return await sendFile(asked, app, file);
-  } finally {
-    await form.value.dispose();
-  }
+async function keep(
+  { viewer }: Asked,
+  app: StoredApp,
+  answer: z.output<typeof imageUploadAnswerSchema>,
+  { fileName: ownName, bytes, pixels }: Pick<TakenFile, "fileName" | "bytes" | "pixels">,
+): Promise<string> {
+  const { store, now } = composition();
+  const name = toImageValue(answer);
+  await store.appKeeps.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
+  return name;
+}
+
+/** The service puts it over the picture that `ref` names, and what comes of it is the member's too. */
+export async function sendMask(
+  asked: Asked,
+  app: StoredApp,
+  mask: TakenFile,
+  { ref, ownName }: { ref: JsonObject; ownName: string },
+): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
+  const answer = await passUpload(asked, app, operations.uploadMask, { file: mask, fields: { original_ref: writeExactJson(ref) } });
+  if (!answer.ok) return answer;
+  const read = maskUploadAnswerSchema.safeParse(answer.value);
+  if (!read.success) return failed(unreadable);
+  await keep(asked, app, read.data, { fileName: ownName, bytes: 0, pixels: mask.pixels });
+  return ok(read.data);
 }
 
 /** With its length: not every service takes an upload that does not tell it. */
-async function formOf({ path, fileName }: TakenFile): Promise<{ type: string; body: Blob }> {
+async function formOf({ path, fileName }: TakenFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
   const boundary = `----lightdesk${randomUUID()}`;
   const last = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
   const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
-  const begin = `${part('name="type"')}\r\ninput\r\n${part(`name="image"; filename="${last}"`)}Content-Type: application/octet-stream\r\n\r\n`;
+  const texts = Object.entries(fields).map(([name, text]) => `${part(`name="${name}"`)}\r\n${text}\r\n`);
+  const begin = `${texts.join("")}${part(`name="image"; filename="${last}"`)}Content-Type: application/octet-stream\r\n\r\n`;
   const body = new Blob([begin, await openAsBlob(path), `\r\n--${boundary}--\r\n`]);
   return { type: `multipart/form-data; boundary=${boundary}`, body };
 }

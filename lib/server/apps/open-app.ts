@@ -2,7 +2,7 @@
 // Guarantees: what a member may not see is answered as what is not there.
 
 import "server-only";
-import { type AppCard, type AppView } from "@/lib/contract/apps/app";
+import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -17,16 +17,25 @@ import { type Asker, type StoredApp, type StoredCard } from "../store/apps";
 export const noApp = refusal("NOT_FOUND", "There is no such app.");
 
 export function askerOf({ memberId, role }: Viewer): Asker {
-  return { memberId, isAdmin: hasRole(role, "admin") };
+  return { memberId, role, isAdmin: hasRole(role, "admin") };
 }
 
 /** The app of the route's [id] folder. */
 export async function openApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
-  const { viewer, note } = asked;
-  const app = await composition().store.apps.find(askerOf(viewer), idOf(asked));
-  if (!app || !(await findConnection(viewer, app.connectionId)).ok) return failed(noApp);
-  note({ target: app.id, connectionId: app.connectionId, outcome: app.title });
-  return ok(app);
+  const app = await findApp(asked.viewer, idOf(asked));
+  if (app.ok) asked.note({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
+  return app;
+}
+
+async function findApp(viewer: Viewer, id: string): Promise<Result<StoredApp, Failure>> {
+  const app = await composition().store.apps.find(askerOf(viewer), id);
+  return app && (await findConnection(viewer, app.connectionId)).ok ? ok(app) : failed(noApp);
+}
+
+/** For a page. */
+export async function readApp(viewer: Viewer, id: string): Promise<Result<AppView, Failure>> {
+  const app = await findApp(viewer, id);
+  return app.ok ? ok(await toView(viewer, app.value)) : app;
 }
 
 /** To change it: whoever made it, and admins. */
@@ -56,15 +65,17 @@ export async function cardsFor(viewer: Viewer): Promise<(app: StoredCard) => App
 
 export async function toView(viewer: Viewer, app: StoredApp): Promise<AppView> {
   const [last] = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: 1 });
-  const { graph: _graph, editor: _editor, ...definition } = app.definition;
+  const { inputs } = app.definition;
+  const canSeeWorkflow = seesWorkflows(viewer);
+  const fields: AppField[] = canSeeWorkflow ? inputs : inputs.map(({ node: _node, input: _input, ...field }) => field);
   const card = (await cardsFor(viewer))(app);
   return {
     ...card,
     connectionId: app.connectionId,
-    definition,
+    inputs: fields,
     limits: app.limits,
-    ...(card.canEdit && { members: app.members }),
-    canSeeWorkflow: seesWorkflows(viewer),
+    ...(card.canEdit && app.access === "members" && { chosen: { members: app.members, roles: app.roles } }),
+    canSeeWorkflow,
     ...(last && { lastInputs: last.inputs }),
   };
 }

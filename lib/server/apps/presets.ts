@@ -14,7 +14,7 @@ import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type KeptPreset } from "../store/app-keeps";
 import { type StoredApp } from "../store/apps";
-import { filesNotTheirs } from "./files";
+import { filesNotTheirs } from "./pictures";
 
 type Body = z.output<typeof appPresetBodySchema>;
 const none = refusal("NOT_FOUND", "There is no such preset.");

@@ -26,7 +26,8 @@ import { type Access, openConnection } from "../connections/access";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/app-runs";
 import { type StoredApp } from "../store/apps";
-import { filesNotTheirs, isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
+import { isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
+import { filesNotTheirs } from "./pictures";
 import { refreshRun, submissionKey } from "./run-state";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -95,7 +95,10 @@ export async function fileBytes(asked: Asked, app: StoredApp, file: OutputFile):
   const { filename, subfolder, type } = file;
   if (searchOf(asked.request).has("edge")) return smallPicture(asked, app, { filename, subfolder, type });
   const address = new URL(asked.request.url);
-  address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type }).toString()}`;
+  const wanted = new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type });
+  const channel = searchOf(asked.request).get("channel");
+  if (channel !== null) wanted.set("channel", channel);
+  address.search = `?${wanted.toString()}`;
   const { headers, method, signal } = asked.request;
   return runOperation(operations.view, { ...asked, request: new Request(address, { method, headers, signal }) }, ok({}));
 }

@@ -37,13 +37,14 @@ const appReads = [
   "listAppPresets",
   "viewAppCover",
   "viewAppFile",
+  "listAppPictures",
   "readAppOpenApi",
   "listAppRuns",
   "readAppRun",
   "viewAppResult",
 ];
 /** Making and changing apps is for people. */
-const appActs = ["addAppFile", "runApp", "cancelAppRun"];
+const appActs = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 
 const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
 const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];

@@ -6,14 +6,24 @@ import { randomUUID } from "node:crypto";
 import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/shape";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type AppFileRow } from "./app-rows";
 import { readKept } from "./apps";
 import { type Database } from "./database";
 
 export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };
-export type KeptFile = { name: string; bytes: number; pixels: number | undefined };
+/** `bytes`: 0 where they are not known. */
+export type KeptFile = { name: string; ownName: string; bytes: number; pixels: number | undefined };
 export type AppKeepStore = ReturnType<typeof createAppKeepStore>;
 
 export function createAppKeepStore(database: Database) {
+  const filesOf = (connectionId: string, memberId: string) =>
+    database
+      .selectFrom("app_files")
+      .innerJoin("apps", "apps.id", "app_files.app_id")
+      .select(["name", "own_name", "bytes", "pixels"])
+      .where("apps.connection_id", "=", connectionId)
+      .where("member_id", "=", memberId);
+
   return {
     async setFavourite(appId: string, memberId: string, isFavourite: boolean): Promise<void> {
       if (isFavourite)
@@ -69,26 +79,31 @@ export function createAppKeepStore(database: Database) {
       await database.deleteFrom("app_presets").where("id", "=", id).execute();
     },
 
-    async addFile(appId: string, memberId: string, { name, bytes, pixels }: KeptFile): Promise<void> {
-      const size = { bytes, pixels: pixels ?? null };
+    async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: KeptFile, now: number): Promise<void> {
+      const known = { own_name: ownName, bytes, pixels: pixels ?? null, given_at: now };
       await database
         .insertInto("app_files")
-        .values({ app_id: appId, member_id: memberId, name, ...size })
-        .onConflict((conflict) => conflict.columns(["app_id", "member_id", "name"]).doUpdateSet(size))
+        .values({ app_id: appId, member_id: memberId, name, ...known })
+        .onConflict((conflict) => conflict.columns(["app_id", "member_id", "name"]).doUpdateSet(known))
         .execute();
     },
 
-    async file(appId: string, memberId: string, name: string): Promise<KeptFile | undefined> {
-      const row = await database
-        .selectFrom("app_files")
-        .select(["name", "bytes", "pixels"])
-        .where("app_id", "=", appId)
-        .where("member_id", "=", memberId)
-        .where("name", "=", name)
-        .executeTakeFirst();
-      return row && { name: row.name, bytes: row.bytes, pixels: row.pixels ?? undefined };
+    /** Given to whichever app of the connection. */
+    async file(connectionId: string, memberId: string, name: string): Promise<KeptFile | undefined> {
+      const row = await filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
+      return row && toFile(row);
+    },
+
+    /** The newest first. */
+    async files(connectionId: string, memberId: string, limit: number): Promise<KeptFile[]> {
+      const rows = await filesOf(connectionId, memberId).orderBy("given_at", "desc").orderBy("name").limit(limit).execute();
+      return rows.map(toFile);
     },
   };
+}
+
+function toFile({ name, own_name: ownName, bytes, pixels }: Pick<AppFileRow, "name" | "own_name" | "bytes" | "pixels">): KeptFile {
+  return { name, ownName, bytes, pixels: pixels ?? undefined };
 }
 
 function columnsOf({ name, inputs, isTeam }: Pick<KeptPreset, "name" | "inputs" | "isTeam">) {

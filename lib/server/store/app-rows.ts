@@ -17,6 +17,8 @@ export type AppRow = {
   definition: string;
   /** team, members or me. */
   access: string;
+  /** Those whose members see it, where some were chosen. */
+  roles: string;
   limits: string;
   version: number;
   updated_at: number;
@@ -32,7 +34,15 @@ export type AppVersionRow = {
   definition: string;
 };
 export type AppPresetRow = { id: string; app_id: string; member_id: string; name: string; inputs: string; is_team: number };
-export type AppFileRow = { app_id: string; member_id: string; name: string; bytes: number; pixels: number | null };
+export type AppFileRow = {
+  app_id: string;
+  member_id: string;
+  name: string;
+  bytes: number;
+  pixels: number | null;
+  given_at: number;
+  own_name: string;
+};
 export type AppRunRow = {
   id: string;
   app_id: string;

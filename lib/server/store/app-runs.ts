@@ -96,6 +96,21 @@ export function createAppRunStore(database: Database) {
       return rows.map(toRun);
     },
 
+    /** What the member's runs of a connection's apps put out, the newest first; of those that may have put out `filename`, where one is given. */
+    async made(connectionId: string, memberId: string, { limit, filename }: { limit: number; filename?: string }): Promise<KeptResult[]> {
+      let query = database
+        .selectFrom("app_runs")
+        .innerJoin("apps", "apps.id", "app_runs.app_id")
+        .select("results")
+        .where("apps.connection_id", "=", connectionId)
+        .where("member_id", "=", memberId)
+        .where("results", "is not", null)
+        .where("results", "!=", "[]");
+      if (filename !== undefined) query = query.where("results", "like", `%${writeExactJson(filename).replace(/[%_\\]/g, "_")}%`);
+      const rows = await query.orderBy("created_at", "desc").limit(limit).execute();
+      return rows.flatMap(({ results }) => readKept<KeptResult[]>(results ?? "[]"));
+    },
+
     async moving(appId: string, memberId: string): Promise<StoredRun[]> {
       const rows = await ofMember(appId, memberId).where("state", "in", movingStates).orderBy("created_at").limit(1000).execute();
       return rows.map(toRun);

@@ -8,6 +8,7 @@ import { type Expression, type ExpressionBuilder, type SqlBool } from "kysely";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
 import { type AppChange } from "@/lib/contract/apps/compare";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Role } from "@/lib/contract/roles";
 import { type Database } from "./database";
 import { type AppRow } from "./app-rows";
 import { type Tables } from "./tables";
@@ -15,7 +16,7 @@ import { type Tables } from "./tables";
 const MOST_VERSIONS = 100;
 export const MOST_APPS = 2000;
 
-export type Asker = { memberId: string; isAdmin: boolean };
+export type Asker = { memberId: string; role: Role; isAdmin: boolean };
 export type StoredCard = {
   id: string;
   connectionId: string;
@@ -29,7 +30,7 @@ export type StoredCard = {
   updatedAt: number;
   isFavourite: boolean;
 };
-export type StoredApp = StoredCard & { definition: AppDefinition; limits: AppLimits; members: string[] };
+export type StoredApp = StoredCard & { definition: AppDefinition; limits: AppLimits; members: string[]; roles: Role[] };
 export type AppFilter = {
   words: readonly string[];
   tag?: string;
@@ -50,19 +51,19 @@ type Change = {
 export type AppStore = ReturnType<typeof createAppStore>;
 
 export function createAppStore(database: Database) {
-  const cards = ({ memberId, isAdmin }: Asker) =>
+  const cards = (asker: Asker) =>
     database
       .selectFrom("apps")
       .leftJoin("members", "members.id", "apps.maker_id")
       .leftJoin("app_favourites", (join) =>
-        join.onRef("app_favourites.app_id", "=", "apps.id").on("app_favourites.member_id", "=", memberId),
+        join.onRef("app_favourites.app_id", "=", "apps.id").on("app_favourites.member_id", "=", asker.memberId),
       )
       .select([
         ...(["apps.id", "connection_id", "maker_id", "title", "text", "tags", "cover", "access", "version", "updated_at"] as const),
         "members.name as maker_name",
         "app_favourites.member_id as favoured_by",
       ])
-      .where((where) => mayBeSeen(where, memberId, isAdmin));
+      .where((where) => mayBeSeen(where, asker));
 
   async function putVersion(
     trx: Database,
@@ -125,6 +126,7 @@ export function createAppStore(database: Database) {
             maker_id: app.memberId,
             ...faceOf(definition),
             access: access.kind,
+            roles: rolesOf(access),
             limits: writeExactJson(limits),
             version: 1,
             updated_at: now,
@@ -165,7 +167,7 @@ export function createAppStore(database: Database) {
     },
 
     async find(asker: Asker, id: string): Promise<StoredApp | undefined> {
-      const row = await cards(asker).select(["definition", "limits"]).where("apps.id", "=", id).executeTakeFirst();
+      const row = await cards(asker).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
       if (!row) return undefined;
       const members = await database.selectFrom("app_members").select("member_id").where("app_id", "=", id).execute();
       return {
@@ -173,6 +175,7 @@ export function createAppStore(database: Database) {
         definition: readKept<AppDefinition>(row.definition),
         limits: readKept<AppLimits>(row.limits),
         members: members.map(({ member_id }) => member_id),
+        roles: readKept<Role[]>(row.roles),
       };
     },
 
@@ -187,7 +190,7 @@ export function createAppStore(database: Database) {
             version: number,
             updated_at: now,
             ...(definition && faceOf(definition)),
-            ...(access && { access: access.kind }),
+            ...(access && { access: access.kind, roles: rolesOf(access) }),
             ...(limits && { limits: writeExactJson(limits) }),
           })
           .where("id", "=", id)
@@ -238,22 +241,29 @@ export function createAppStore(database: Database) {
 }
 
 /** Its maker; the team or whoever was chosen; admins, but for what is its maker's alone while there is one. */
-function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, memberId: string, isAdmin: boolean): Expression<SqlBool> {
+function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: Asker): Expression<SqlBool> {
   return where.or([
     where("apps.maker_id", "=", memberId),
     where("apps.access", "=", "team"),
     where.and([
       where("apps.access", "=", "members"),
-      where.exists(
-        where
-          .selectFrom("app_members")
-          .select("app_id")
-          .whereRef("app_members.app_id", "=", "apps.id")
-          .where("app_members.member_id", "=", memberId),
-      ),
+      where.or([
+        where("apps.roles", "like", `%"${role}"%`),
+        where.exists(
+          where
+            .selectFrom("app_members")
+            .select("app_id")
+            .whereRef("app_members.app_id", "=", "apps.id")
+            .where("app_members.member_id", "=", memberId),
+        ),
+      ]),
     ]),
     ...(isAdmin ? [where("apps.access", "=", "members"), where("apps.maker_id", "is", null)] : []),
   ]);
+}
+
+function rolesOf(access: AppAccess): string {
+  return writeExactJson(access.kind === "members" ? access.roles : []);
 }
 
 function faceOf(definition: AppDefinition) {
@@ -262,7 +272,7 @@ function faceOf(definition: AppDefinition) {
   return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };
 }
 
-type CardRow = Omit<AppRow, "words" | "definition" | "limits"> & { maker_name: string | null; favoured_by: string | null };
+type CardRow = Omit<AppRow, "words" | "definition" | "limits" | "roles"> & { maker_name: string | null; favoured_by: string | null };
 
 function toCard(row: CardRow): StoredCard {
   const { id, connection_id: connectionId, maker_id: makerId, title, text, version, updated_at: updatedAt } = row;

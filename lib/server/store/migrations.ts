@@ -28,6 +28,7 @@ import { embedding } from "./migrations/0023-embedding";
 import { settings } from "./migrations/0024-settings";
 import { apps } from "./migrations/0028-apps";
 import { embed } from "./migrations/0029-embed";
+import { chosenRoles } from "./migrations/0032-chosen-roles";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -56,4 +57,5 @@ export const migrations: Record<string, Migration> = {
   "0024-settings": settings,
   "0028-apps": apps,
   "0029-embed": embed,
+  "0032-chosen-roles": chosenRoles,
 };

@@ -31,6 +31,7 @@ let tokens: Record<"all" | "viewer" | "reads" | "other" | "elsewhere", MadeToken
 
 /** For people alone, beside what asks for a session: what is kept for one person, or takes a stored key anywhere. */
 const forPeople = new Set([
+  "listAppPeople",
   "listEmbedHosts",
   "addEmbedHost",
   "changeEmbedHost",
@@ -149,7 +150,17 @@ test("a viewer can change nothing at a service", () => {
 test("whoever runs apps only is let in to apps, to their own account and tokens, and to nothing else", () => {
   const acts = closed.filter(({ guard }) => guard?.role === "runner").map(({ guard }) => guard?.action);
   const own = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSessions", "endSession"];
-  const apps = ["listApps", "readApp", "viewAppCover", "viewAppFile", "addAppFile", "favourApp", "readAppOpenApi"];
+  const apps = [
+    "listApps",
+    "readApp",
+    "viewAppCover",
+    "viewAppFile",
+    "listAppPictures",
+    "addAppFile",
+    "addAppMask",
+    "favourApp",
+    "readAppOpenApi",
+  ];
   const presets = ["listAppPresets", "addAppPreset", "changeAppPreset", "removeAppPreset"];
   const runs = ["runApp", "listAppRuns", "readAppRun", "cancelAppRun", "viewAppResult"];
   const others = ["createToken", "revokeToken", "useConnection", "embedLook", "endEmbedSession", "unknown"];

@@ -11,6 +11,7 @@ import { appDefinitionSchema, type AppInput, type AppRun, type AppView } from "@
 import { fillApp } from "@/lib/contract/apps/fill";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Role } from "@/lib/contract/roles";
+import { ok } from "@/lib/shared/result";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { renderInApp } from "../components/render";
 import { AtPage } from "@/tests/support/at-page";
@@ -48,7 +49,7 @@ const app = (change: Partial<AppView> = {}): AppView => ({
   canEdit: false,
   canRun: true,
   connectionId: "home",
-  definition: { title: "Poster", text: "Makes a poster.", tags: [], inputs, outputs: [] },
+  inputs,
   limits: {},
   canSeeWorkflow: false,
   ...change,
@@ -106,7 +107,7 @@ async function show(who: Who = { role: "operator" }) {
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
             <MemberProvider {...who}>
-              <AppScreen id="app-1" />
+              <AppScreen id="app-1" app={Promise.resolve(ok({ value: shown, atMs: Date.now() }))} />
             </MemberProvider>
           </Suspense>
         </SWRConfig>
@@ -169,7 +170,7 @@ it("shows what is sent of a field that was emptied, and asks again for what must
 
 it("takes a picture out again where none is needed: back to the app's own", async () => {
   const free = inputs.map((one) => (one.name === "photo" ? { ...one, isRequired: false } : one));
-  shown = app({ definition: { ...shown.definition, inputs: free } });
+  shown = app({ inputs: free });
   await withPicture();
   const field = within(screen.getByRole("group", { name: "Picture optional" }));
   expect(field.getByText("aa.png")).toBeDefined();
@@ -195,12 +196,16 @@ it("says that the console is read-only where nobody can run anything", async () 
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });
 
-it.each(["runner", "viewer", "operator"] as const)("offers a mask to whoever can save one: %s", async (role) => {
-  const masked = inputs.map((one) => (one.name === "photo" ? { ...one, control: { kind: "picture" as const, hasMask: true } } : one));
-  shown = app({ definition: { ...shown.definition, inputs: masked } });
-  await withPicture({ role });
-  expect(screen.queryAllByRole("button", { name: "Draw a mask" })).toHaveLength(role === "operator" ? 1 : 0);
-});
+it.each(["runner", "viewer", "operator"] as const)(
+  "lets a mask be drawn, and a picture be chosen from what one may see: %s",
+  async (role) => {
+    const masked = inputs.map((one) => (one.name === "photo" ? { ...one, control: { kind: "picture" as const, hasMask: true } } : one));
+    shown = app({ inputs: masked });
+    await withPicture({ role });
+    expect(screen.getByRole("button", { name: "Draw a mask" })).toBeDefined();
+    expect(screen.getByRole("button", { name: role === "runner" ? "From your pictures" : "From assets" })).toBeDefined();
+  },
+);
 
 it("keeps the key of what was not answered, so that to try again starts nothing twice", async () => {
   await withPicture();

@@ -121,7 +121,6 @@ it("writes choices a line each, and reads them back with their types", () => {
 });
 
 describe("an app that is edited", () => {
-  const definition = { text: "", tags: [], inputs: [], outputs: [] };
   const view = (title: string, version: number) => ({
     id: "app-1",
     title,
@@ -129,7 +128,16 @@ describe("an app that is edited", () => {
     access: "me",
     limits: {},
     connectionId: "home",
-    definition: { ...definition, title },
+    inputs: [],
+  });
+  const workflow = (version: number) => ({
+    title: version === 1 ? "Fox" : "Owl",
+    text: "",
+    tags: [],
+    inputs: [],
+    outputs: [],
+    graph,
+    version,
   });
   const answer = (value: unknown) => new Response(writeExactJson(value));
 
@@ -137,7 +145,7 @@ describe("an app that is edited", () => {
   async function edit(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
     vi.stubGlobal("fetch", async (address: string) => {
       if (address === "/api/apps/app-1") return answer({ app: view(read.app().title, read.app().version) });
-      if (address === "/api/apps/app-1/workflow") return answer({ graph, version: read.workflow() });
+      if (address === "/api/apps/app-1/workflow") return answer(workflow(read.workflow()));
       if (address === "/api/apps/app-1/versions") return answer({ versions: [] });
       return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
     });

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { AssetPicker, type PickedPicture } from "@/components/run/form/controls/asset-picker";
+import { AssetPicker, type PickedAsset } from "@/components/run/form/controls/asset-picker";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";
 import { portsTo } from "./page";
@@ -24,7 +24,7 @@ const assets = names.map((name, index) => ({
 }));
 
 test("a press with Shift takes every picture from the one before to this one, either way, and keeps what was chosen", async () => {
-  const picked: PickedPicture[][] = [];
+  const picked: PickedAsset[][] = [];
   const { listAssets, storedName, sendPicture } = portsTo(undefined, {
     listAssets: async () => ok(assetsAnswerSchema.parse({ assets, total: assets.length, has_more: false })),
   });

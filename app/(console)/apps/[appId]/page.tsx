@@ -1,21 +1,32 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
+import { cache, Suspense } from "react";
 import { AppScreen } from "@/components/apps/app-screen";
+import { AppSkeleton } from "@/components/apps/apps-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
+import { readApp } from "@/lib/server/apps/open-app";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { pathParam, textParam } from "@/app/(console)/params";
+import { stamp } from "@/app/(console)/stamp";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("apps"))("title") };
+/** The title and the page read the app together. */
+const appOnce = cache(async (id: string) => readApp(await requireViewer(), id));
+
+export async function generateMetadata({ params }: PageProps<"/apps/[appId]">): Promise<Metadata> {
+  const app = await appOnce(pathParam((await params).appId));
+  return { title: app.ok ? app.value.title : (await getTranslations("apps"))("title") };
 }
 
 export default async function AppPage({ params, searchParams }: PageProps<"/apps/[appId]">) {
   await requireViewer();
   const id = pathParam((await params).appId);
+  const app = stamp(appOnce(id), (value) => value);
   return (
     <PageMessages messages={await pickMessages("apps", "run", "masks", "viewer")}>
-      <AppScreen key={id} id={id} linked={textParam(await searchParams, "connection")} />
+      <Suspense fallback={<AppSkeleton />}>
+        <AppScreen key={id} id={id} linked={textParam(await searchParams, "connection")} app={app} />
+      </Suspense>
     </PageMessages>
   );
 }

@@ -3,19 +3,18 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent } from "react";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/pictures/picture";
-import { thumbnailUrl } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 
 type AssetChoicesProps = {
-  assets: readonly AssetView[];
-  connection?: string;
+  assets: readonly Pick<AssetView, "id" | "name">[];
+  srcOf: (id: string) => string;
   /** Absent where a press is the choice. */
   chosen?: ReadonlyMap<string, unknown>;
   /** `isRange`: with Shift, which means all from the one before to this one. */
   onClick: (id: string, isRange: boolean) => void;
 };
 
-export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoicesProps) {
+export function AssetChoices({ assets, srcOf, chosen, onClick }: AssetChoicesProps) {
   const t = useTranslations("run.picker");
   return (
     <ul
@@ -35,13 +34,7 @@ export function AssetChoices({ assets, connection, chosen, onClick }: AssetChoic
               className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
             >
               <span className="relative block aspect-[4/3] w-full">
-                <Picture
-                  src={thumbnailUrl({ asset: id, edge: 256, connection })}
-                  alt=""
-                  width={160}
-                  height={120}
-                  className="absolute inset-0 size-full"
-                />
+                <Picture src={srcOf(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
                 {isChosen ? (
                   <span className="absolute top-1 right-1 grid size-5 place-items-center rounded-full bg-accent text-accent-ink">
                     <Check aria-hidden="true" className="size-3.5" />

@@ -10,6 +10,7 @@ import { Input } from "@/components/ui/controls/input";
 import { useRange } from "@/components/ui/hooks/use-range";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { thumbnailUrl } from "@/lib/browser/urls";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
@@ -17,16 +18,16 @@ import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { readTags } from "@/lib/shared/read-tags";
 import { AssetChoices } from "./asset-choices";
 import { assetValue } from "./asset-value";
-import { type PictureContext } from "./picture-context";
+import { type PickedPicture, type PictureContext } from "./picture-context";
 
-export type PickedPicture = { value: string; name: string; assetId: string };
+export type PickedAsset = PickedPicture & { assetId: string };
 
 type AssetPickerProps = {
   isOpen: boolean;
   picture: PictureContext;
   isMany?: boolean;
   onClose: () => void;
-  onPicked: (pictures: PickedPicture[]) => void;
+  onPicked: (pictures: PickedAsset[]) => void;
 };
 
 /** Pictures that the connection holds, newest first: by name, by tags, page by page. */
@@ -49,7 +50,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [tags, setTags] = useState("");
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
-  const [chosen, setChosen] = useState<ReadonlyMap<string, PickedPicture>>(new Map());
+  const [chosen, setChosen] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
   const askedName = useSettled(name, SETTLED_MS);
   const askedTags = useSettled(tags, SETTLED_MS);
   const include_tags = readTags(askedTags);
@@ -71,7 +72,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
   const rangeTo = useRange(pictures.map((one) => one.id));
-  const picked = (assetId: string): PickedPicture[] => {
+  const picked = (assetId: string): PickedAsset[] => {
     const asset = pictures.find((one) => one.id === assetId);
     return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name, assetId: asset.id }] : [];
   };
@@ -121,7 +122,12 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
           {t(assets.length > 0 ? "noneHere" : name.trim() === "" && tags.trim() === "" ? "none" : "noneFound")}
         </p>
       ) : null}
-      <AssetChoices assets={pictures} connection={picture.connection} chosen={isMany ? chosen : undefined} onClick={press} />
+      <AssetChoices
+        assets={pictures}
+        srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
+        chosen={isMany ? chosen : undefined}
+        onClick={press}
+      />
       <div className="flex flex-wrap items-center gap-2">
         <Button disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
           {t("newer")}

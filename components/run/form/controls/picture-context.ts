@@ -1,6 +1,11 @@
+import { type ReactNode } from "react";
+import { type MaskPlace } from "@/components/mask/file/mask-source";
 import { type Decode } from "./check-picture";
 import { type RunPorts } from "@/components/run/run-ports";
 import { type SendPicture, type UnsentPicture } from "./use-picture-upload";
+
+export type PickedPicture = { value: string; name: string };
+export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picked: PickedPicture) => void };
 
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
 export type PictureContext = {
@@ -20,10 +25,10 @@ export type PictureContext = {
   onNamed: (sentAs: string, ownName: string) => void;
   /** For people who know no file names of a service: what a picture is called is told and not edited, and nobody chooses among the server's files. */
   isPlain?: boolean;
-  /** For whoever may give files and see no others: nothing is chosen among the assets. */
-  isBlind?: boolean;
-  /** Whoever could not save a mask is not let to draw one. */
-  canMask?: boolean;
+  /** In the place of the assets: what may be chosen from by whoever may not see these. */
+  picker?: (props: PickerProps) => ReactNode;
+  /** In the place of the connection's files. */
+  masks?: MaskPlace;
   /** Back to none, or to what stands there by itself; absent where there is nothing to take out. */
   onRemove?: () => void;
   /** Where a picture is shown from, if not from the service's own files. */

@@ -15,7 +15,7 @@ import { contentOf } from "./asset-value";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { RemoveButton, ServerFiles } from "./media-control";
 import { own } from "@/lib/contract/json/own";
-import { type PictureContext } from "./picture-context";
+import { type PickedPicture, type PictureContext } from "./picture-context";
 import { PictureName } from "./picture-name";
 import { SendingNote } from "./sending-note";
 import { UnlistedNote } from "./unlisted-note";
@@ -57,6 +57,12 @@ export function PictureControl(props: PictureControlProps) {
     const [file] = files;
     setSeveral(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
+  }
+  function pick({ value: chosen, name: called }: PickedPicture) {
+    setPicking(false);
+    stop();
+    onNamed(chosen, called);
+    onChange(chosen);
   }
   const { isOver, props: target } = useDropTarget(take);
   useOwnPaste(takesPaste && canSend, take);
@@ -118,9 +124,9 @@ export function PictureControl(props: PictureControlProps) {
               {t("camera")}
             </Button>
           ) : null}
-          {hasNoAssets || !canSend || picture.isBlind ? null : (
+          {!canSend || (hasNoAssets && !picture.picker) ? null : (
             <Button size="small" onClick={() => setPicking(true)}>
-              {t("fromAssets")}
+              {t(picture.picker ? "fromOwn" : "fromAssets")}
             </Button>
           )}
           <ServerFiles
@@ -131,11 +137,12 @@ export function PictureControl(props: PictureControlProps) {
               onChange(chosen);
             }}
           />
-          {name === "" || !canSend || !hasMask || picture.canMask === false ? null : (
+          {name === "" || !canSend || !hasMask ? null : (
             <MaskButton
               file={toFileRef(name)}
               title={ownName ?? name}
               connection={connection}
+              place={picture.masks}
               onSaved={(saved) => {
                 stop();
                 const sentAs = toImageValue(saved);
@@ -149,18 +156,16 @@ export function PictureControl(props: PictureControlProps) {
           <input ref={chooser} type="file" accept="image/*" hidden data-testid="picture-file" onChange={takeChosen} />
           <input ref={camera} type="file" accept="image/*" capture="environment" hidden onChange={takeChosen} />
         </span>
-        <AssetPicker
-          isOpen={isPicking}
-          picture={picture}
-          onClose={() => setPicking(false)}
-          onPicked={([picked]) => {
-            setPicking(false);
-            if (!picked) return;
-            stop();
-            onNamed(picked.value, picked.name);
-            onChange(picked.value);
-          }}
-        />
+        {picture.picker ? (
+          picture.picker({ isOpen: isPicking, onClose: () => setPicking(false), onPicked: pick })
+        ) : (
+          <AssetPicker
+            isOpen={isPicking}
+            picture={picture}
+            onClose={() => setPicking(false)}
+            onPicked={([picked]) => (picked ? pick(picked) : setPicking(false))}
+          />
+        )}
         <div id={noteId} aria-live="polite" className="w-full min-w-0 text-sm">
           {several > 0 ? (
             <p className="text-bad">{t("several", { count: several })}</p>

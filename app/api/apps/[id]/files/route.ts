@@ -1,6 +1,7 @@
 import { toFileRef } from "@/lib/contract/image-ref";
-import { mayName, receiveFile } from "@/lib/server/apps/files";
+import { receiveFile } from "@/lib/server/apps/receive-file";
 import { openApp } from "@/lib/server/apps/open-app";
+import { mayName } from "@/lib/server/apps/pictures";
 import { fileBytes } from "@/lib/server/apps/runs";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";

@@ -7,6 +7,5 @@ export const GET = consoleRoute("readAppWorkflow", "viewer", async (asked) => {
   const app = await openApp(asked);
   if (!app.ok) return app;
   const { definition, version } = app.value;
-  const { graph, editor } = definition;
-  return ok(jsonAnswer({ graph, ...(editor && { editor }), version }));
+  return ok(jsonAnswer({ ...definition, version }));
 });

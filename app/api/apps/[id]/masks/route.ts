@@ -1,0 +1,13 @@
+import { receiveMask } from "@/lib/server/apps/receive-file";
+import { openApp } from "@/lib/server/apps/open-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+/** Parts `original_ref` and `image`, and the answer, as POST /api/upload/mask has them. */
+export const POST = consoleRoute("addAppMask", "runner", async (asked) => {
+  const app = await openApp(asked);
+  if (!app.ok) return app;
+  const saved = await receiveMask(asked, app.value);
+  return saved.ok ? ok(jsonAnswer(saved.value)) : saved;
+});

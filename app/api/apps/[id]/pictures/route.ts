@@ -1,0 +1,10 @@
+import { openApp } from "@/lib/server/apps/open-app";
+import { listPictures } from "@/lib/server/apps/pictures";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listAppPictures", "runner", async (asked) => {
+  const app = await openApp(asked);
+  return app.ok ? ok(jsonAnswer({ pictures: await listPictures(asked.viewer, app.value) })) : app;
+});

@@ -1,0 +1,11 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { listPeople } from "@/lib/server/apps/change-app";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { searchOf } from "@/lib/server/bff/read-request";
+import { ok } from "@/lib/shared/result";
+
+export const GET = consoleRoute("listAppPeople", "operator", async ({ request, viewer }) => {
+  const people = await listPeople(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  return people.ok ? ok(jsonAnswer({ people: people.value })) : people;
+});

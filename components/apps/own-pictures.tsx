@@ -1,0 +1,66 @@
+import { useTranslations } from "next-intl";
+import useSWR from "swr";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { AssetChoices } from "@/components/run/form/controls/asset-choices";
+import { type PickerProps } from "@/components/run/form/controls/picture-context";
+import { Dialog } from "@/components/ui/dialog";
+import { Skeleton } from "@/components/ui/skeleton";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type AppPicture } from "@/lib/contract/apps/app";
+import { appApi } from "./apps-address";
+import { fileAddress } from "./app-files";
+
+type OwnPicturesProps = PickerProps & { app: string };
+
+/** What whoever sees no assets may choose from: the app's examples, and what they made and gave themselves. */
+export function OwnPictures({ isOpen, onClose, ...body }: OwnPicturesProps) {
+  const t = useTranslations("apps.pictures");
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(880px,calc(100vw-24px))]">
+      <Body {...body} />
+    </Dialog>
+  );
+}
+
+const kinds = ["example", "made", "given"] as const;
+
+function Body({ app, onPicked }: Pick<OwnPicturesProps, "app" | "onPicked">) {
+  const t = useTranslations("apps.pictures");
+  const read = async (path: `/${string}`) => {
+    const answer = await callApi<{ pictures: AppPicture[] }>(path, { cache: "no-store" });
+    if (!answer.ok) throw answer.failure;
+    return answer.value.pictures;
+  };
+  const { data, error, mutate } = useSWR<AppPicture[], ApiFailure>(appApi(app, "pictures"), read, { shouldRetryOnError: false });
+  if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
+  if (!data)
+    return (
+      <div role="status" aria-label={t("loading")} className="grid grid-cols-3 gap-2.5 sm:grid-cols-5 md:grid-cols-6">
+        {Array.from({ length: 6 }, (_, place) => (
+          <Skeleton key={place} className="aspect-[4/3] w-full" />
+        ))}
+      </div>
+    );
+  if (data.length === 0) return <p className="py-8 text-center text-ink-2">{t("none")}</p>;
+  return (
+    <div className="flex flex-col gap-4 text-ink">
+      {kinds.map((kind) => {
+        const pictures = data.filter(({ from }) => from === kind);
+        return pictures.length === 0 ? null : (
+          <section key={kind} aria-label={t(kind)} className="flex flex-col gap-1.5">
+            <h3 className="font-semibold">{t(kind)}</h3>
+            <AssetChoices
+              assets={pictures.map(({ value, name }) => ({ id: value, name }))}
+              srcOf={(value) => fileAddress(app, value, 256)}
+              onClick={(value) => {
+                const picture = pictures.find((one) => one.value === value);
+                if (picture) onPicked(picture);
+              }}
+            />
+          </section>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+// Which files of the service a member may see and give without a right to the service's own: given by themselves, made by their own runs,
+// named by the app or by a preset that they see.
+// Guarantees: asked for each file that is named, whoever names it; nobody finds another member's file by its name.
+
+import "server-only";
+import { type AppPicture } from "@/lib/contract/apps/app";
+import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
+import { isFileKind } from "@/lib/contract/apps/openapi";
+import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { operations } from "@/lib/contract/operations";
+import { kindOfName } from "@/lib/contract/views/media-kind";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { type KeptResult } from "../store/app-runs";
+import { type StoredApp } from "../store/apps";
+import { seesWorkflows } from "./open-app";
+
+/** Of given and of made ones each. */
+const MOST_SHOWN = 60;
+/** Names of outputs are counted up: so many runs may be looked at for one. */
+const MOST_RUNS = 200;
+
+export async function filesNotTheirs(viewer: Viewer, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
+  const problems: AppProblem[] = [];
+  for (const input of app.definition.inputs) {
+    const name = values[input.name];
+    if (!isFileKind(input.control.kind) || typeof name !== "string" || name === "") continue;
+    if (!(await mayName(viewer, app, name))) problems.push(problemOf(input, "not_yours"));
+  }
+  return problems;
+}
+
+export async function mayName(viewer: Viewer, app: StoredApp, name: string): Promise<boolean> {
+  if (seesWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
+  if (examplesOf(app).includes(name)) return true;
+  const { appKeeps, appRuns } = composition().store;
+  const { connectionId, definition } = app;
+  const { memberId } = viewer;
+  if (await appKeeps.file(connectionId, memberId, name)) return true;
+  const made = await appRuns.made(connectionId, memberId, { limit: MOST_RUNS, filename: toFileRef(name).filename });
+  if (made.some((result) => valueOf(result) === name)) return true;
+  const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
+  const presets = await appKeeps.presets(app.id, memberId);
+  return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
+}
+
+/** The newest first; each once. */
+export async function listPictures(viewer: Viewer, app: StoredApp): Promise<AppPicture[]> {
+  const { appKeeps, appRuns } = composition().store;
+  const [given, made] = await Promise.all([
+    appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN),
+    appRuns.made(app.connectionId, viewer.memberId, { limit: MOST_SHOWN }),
+  ]);
+  const pictures: AppPicture[] = [
+    ...examplesOf(app).map((value) => ({ value, name: toFileRef(value).filename, from: "example" as const })),
+    ...made.slice(0, MOST_SHOWN).flatMap((result) => {
+      const value = valueOf(result);
+      return value === undefined ? [] : [{ value, name: result.name, from: "made" as const }];
+    }),
+    ...given.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
+  ];
+  const shown = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
+  return [...new Map(shown.map((picture) => [picture.value, picture])).values()];
+}
+
+function valueOf({ file }: KeptResult): string | undefined {
+  return file && toImageValue({ ...file, name: file.filename });
+}
+
+function examplesOf({ definition: { inputs } }: StoredApp): string[] {
+  const files = inputs.filter(({ control }) => isFileKind(control.kind));
+  return files.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
+}

@@ -1,0 +1,21 @@
+// An app may be for roles. A file that was given to one has the time, and the name that it had then: those from before have none.
+
+import "server-only";
+import { type Kysely, type Migration } from "kysely";
+
+export const chosenRoles: Migration = {
+  async up({ schema }: Kysely<unknown>): Promise<void> {
+    await schema
+      .alterTable("apps")
+      .addColumn("roles", "text", (column) => column.notNull().defaultTo("[]"))
+      .execute();
+    await schema
+      .alterTable("app_files")
+      .addColumn("given_at", "bigint", (column) => column.notNull().defaultTo(0))
+      .execute();
+    await schema
+      .alterTable("app_files")
+      .addColumn("own_name", "text", (column) => column.notNull().defaultTo(""))
+      .execute();
+  },
+};

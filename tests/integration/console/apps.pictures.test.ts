@@ -1,0 +1,145 @@
+// What whoever runs apps only may choose from and draw on: what they gave, what their runs made, what the app names.
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AppPicture } from "@/lib/contract/apps/app";
+import { toFileRef } from "@/lib/contract/image-ref";
+import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
+
+let world: AppWorld;
+beforeAll(async () => {
+  world = await createAppWorld();
+});
+afterAll(() => world.dispose());
+
+const masked = (limits = {}) => ({
+  definition: {
+    ...definition,
+    inputs: definition.inputs?.map((input) =>
+      input.name === "picture" ? { ...input, control: { kind: "picture" as const, hasMask: true } } : input,
+    ),
+  },
+  limits,
+});
+const png = async (size: number, name = "photo.png") => new File([new Uint8Array(await picture(size, size))], name, { type: "image/png" });
+type As = "runner" | "viewer" | "operator";
+const pictures = async (app: { id: string }, as: As = "runner"): Promise<AppPicture[]> =>
+  (await world.ask(`/api/apps/${app.id}/pictures`, { as })).body.pictures;
+const fileOf = (app: { id: string }, value: string) => `/api/apps/${app.id}/files?name=${encodeURIComponent(value)}`;
+
+async function post(path: string, parts: Record<string, string | Blob>, as: As = "runner") {
+  const form = new FormData();
+  for (const [name, part] of Object.entries(parts)) form.set(name, part);
+  const encoded = new Response(form);
+  return world.ask(path, {
+    as,
+    method: "POST",
+    body: await encoded.arrayBuffer(),
+    headers: { "content-type": encoded.headers.get("content-type") ?? "" },
+  });
+}
+
+/** As the mask editor sends it: clear where it was drawn. */
+async function drawn(size: number): Promise<File> {
+  const mask = sharp({ create: { width: size, height: size, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } }).png();
+  return new File([new Uint8Array(await mask.toBuffer())], "clipspace-mask-1.png", { type: "image/png" });
+}
+const drawOn = async (app: { id: string }, value: string, size: number) =>
+  post(`/api/apps/${app.id}/masks`, { original_ref: JSON.stringify(toFileRef(value)), image: await drawn(size) });
+
+test("what they gave and what their runs made is offered in every app of the connection, shown, and given again; nobody else's is", async () => {
+  const [app, other] = [await world.make(), await world.make({ definition: { ...definition, title: "Other" } })];
+  const begun = await world.run(app, { picture: await png(11, "my holiday.png") });
+  const run = await world.ended(app, begun.body.run.id);
+  const theirs = await world.run(app, { picture: await png(12) }, { as: "operator" });
+  const foreign = await world.ended(app, theirs.body.run.id, { as: "operator" });
+  const offered = await pictures(other);
+  expect(offered.map(({ from, name }) => [from, name])).toEqual([
+    ["made", run.results[0]?.name],
+    ["given", "my holiday.png"],
+  ]);
+  for (const { value } of offered) {
+    expect((await world.harness.request(fileOf(other, value), { as: "runner" })).status).toBe(200);
+    const again = await world.ask(`/api/apps/${other.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
+    expect(again.status).toBe(202);
+    expect(await world.ended(other, again.body.run.id)).toMatchObject({ state: "completed" });
+  }
+  // The operator's results and files, whose names can be guessed.
+  const made = (await pictures(app, "operator")).filter(({ from }) => from === "made").map(({ value }) => value);
+  expect(made).toHaveLength(1);
+  for (const value of [...made, String(foreign.inputs.picture)]) {
+    expect((await world.ask(fileOf(app, value), { as: "runner" })).status).toBe(404);
+    const tried = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
+    expect(tried).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
+  }
+});
+
+test("what the app names as its default or example is offered and shown", async () => {
+  const given = await post(`/api/apps/${(await world.make()).id}/files`, { file: await png(13) }, "operator");
+  const example = String(given.body.name);
+  const inputs = definition.inputs?.map((input) => (input.name === "picture" ? { ...input, example } : input));
+  const app = await world.make({ definition: { ...definition, inputs } });
+  expect((await pictures(app)).find(({ value }) => value === example)).toMatchObject({ from: "example" });
+  expect((await world.harness.request(fileOf(app, example), { as: "runner" })).status).toBe(200);
+  const elsewhere = await world.make();
+  expect((await world.ask(fileOf(elsewhere, example), { as: "runner" })).status).toBe(404);
+});
+
+test("a mask that they draw on a picture of theirs is kept with it, runs, and is drawn on again", async () => {
+  const app = await world.make(masked());
+  const { body } = await post(`/api/apps/${app.id}/files`, { file: await png(14, "me.png") });
+  const saved = await drawOn(app, body.name, 14);
+  expect(saved.status).toBe(200);
+  const value: string = saved.body.name;
+  const [channel] = (await sharp(await bytesOf(`${fileOf(app, value)}&channel=a`)).stats()).channels;
+  expect(channel?.max).toBe(0);
+  expect((await pictures(app)).find((one) => one.value === value)).toMatchObject({ name: "me.png", from: "given" });
+  const begun = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
+  const run = await world.ended(app, begun.body.run.id);
+  expect(run.state).toBe("completed");
+  const made = (await pictures(app)).find(({ from }) => from === "made");
+  expect((await drawOn(app, made?.value ?? "", 14)).status).toBe(200);
+});
+
+test("a mask on somebody else's picture, one larger than the app takes, and one for an app without masks are refused", async () => {
+  const app = await world.make(masked({ picturePixels: 400 }));
+  const theirs = await post(`/api/apps/${app.id}/files`, { file: await png(15) }, "operator");
+  expect((await drawOn(app, theirs.body.name, 15)).status).toBe(404);
+  expect((await drawOn(app, "../secret.png", 15)).status).toBe(404);
+  const { body } = await post(`/api/apps/${app.id}/files`, { file: await png(16) });
+  expect(await drawOn(app, body.name, 21)).toMatchObject({ status: 422, body: { message: "Picture: may have at most 400 pixels" } });
+  expect((await post(`/api/apps/${app.id}/masks`, { original_ref: "{", image: await drawn(16) })).status).toBe(400);
+  const without = await world.make();
+  expect((await drawOn(without, body.name, 16)).status).toBe(422);
+});
+
+test("where their inputs are in the workflow is told to whoever may see it, and to nobody else", async () => {
+  const app = await world.make();
+  const read = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
+  expect((await read("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
+  const told = await read("runner");
+  expect(told.inputs[0]).toMatchObject({ name: "picture", label: "Picture" });
+  for (const input of told.inputs) {
+    expect(input).not.toHaveProperty("node");
+    expect(input).not.toHaveProperty("input");
+  }
+  expect(JSON.stringify(told)).not.toContain("filename_prefix");
+});
+
+test("an app may be for roles, for whoever has one of them now, beside people; the author chooses among all who may use the connection", async () => {
+  const { memberId } = world.harness.viewerOf("viewer");
+  const app = await world.make({ access: { kind: "members", roles: ["runner"], members: [] } });
+  const seenBy = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).status;
+  expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([200, 404]);
+  const access = { kind: "members", roles: ["operator"], members: [memberId] };
+  const changed = await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "PUT", json: { version: 1, access } });
+  expect(changed.body.app.chosen).toEqual({ members: [memberId], roles: ["operator"] });
+  expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([404, 200]);
+  expect((await world.ask(`/api/apps/${app.id}`, { as: "viewer" })).body.app).not.toHaveProperty("chosen");
+  const asked = await world.ask("/api/apps/people?connection=embedded", { as: "operator" });
+  expect(asked.body.people).toContainEqual({ id: memberId, name: "viewer", role: "viewer" });
+  expect((await world.ask("/api/apps/people?connection=embedded", { as: "viewer" })).status).toBe(403);
+});
+
+async function bytesOf(path: string): Promise<Buffer> {
+  return Buffer.from(await (await world.harness.request(path, { as: "runner" })).arrayBuffer());
+}
