@@ -8,6 +8,16 @@ const project = (name: string, extra: object = {}) => ({
   extends: true as const,
   test: { name, environment: "node", include: [`tests/${name}/**/*.test.ts`], ...extra },
 });
+/** What the console keeps, once more on PostgreSQL: the same files, with the harness' store there. */
+const onPostgres = {
+  include: [
+    "tests/integration/postgres/**/*.test.ts",
+    ...["audit", "apps.runs", "job-search", "members", "submissions", "tokens", "usage"].map(
+      (name) => `tests/integration/console/${name}.test.ts`,
+    ),
+  ],
+  globalSetup: ["tests/support/postgres.ts"],
+};
 /** What is rendered: a page of jsdom, one for all files of a worker. */
 const screens = {
   environment: "jsdom",
@@ -31,6 +41,13 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
-    projects: [project("unit"), project("screens", screens), project("integration"), project("contract"), project("faults")],
+    projects: [
+      project("unit"),
+      project("screens", screens),
+      project("integration", { exclude: ["tests/integration/postgres/**"] }),
+      project("postgres", onPostgres),
+      project("contract"),
+      project("faults"),
+    ],
   },
 });

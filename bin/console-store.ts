@@ -13,8 +13,9 @@ export function fail(message: string): void {
 
 async function openAndRun(work: (store: Store, env: Env) => Promise<void>): Promise<void> {
   const env = readEnv();
-  if (!hasStore(env.dataDir)) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
-  const store = openStore(env.dataDir);
+  if (env.databaseUrl === undefined && !hasStore(env.dataDir))
+    return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
+  const store = openStore(env.dataDir, undefined, env.databaseUrl);
   try {
     await work(store, env);
   } finally {

@@ -65,7 +65,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const log = createLog(env.logLevel, logDestination);
   const reserve = createDiskReserve(join(env.dataDir, "reserve"));
   reserve.release();
-  const store = openStore(env.dataDir, reserve);
+  const store = openStore(env.dataDir, reserve, env.databaseUrl);
   const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
   const pictureBreaker = createBreaker(now);

@@ -22,6 +22,7 @@ const wholeNumber = (min: number, max: number) =>
 const MINUTE_MS = 60_000;
 /** With or without the base path, and nothing behind it. */
 const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -57,6 +58,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   return {
     root,
     dataDir: absolute(root, dataDir),
+    /** Where the console's own store is; undefined: SQLite in the data folder. */
+    databaseUrl: read("DATABASE_URL", postgresUrl, "postgres://USER:PASSWORD@HOST:PORT/DATABASE, and nothing where SQLite is to be used"),
     host: read("HOST", hostName, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
     port: read("PORT", wholeNumber(0, 65535), "a port number from 0 to 65535") ?? 3000,
     /** Empty, or a slash and a name, once or more. */

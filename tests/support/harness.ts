@@ -1,10 +1,11 @@
 // The whole console without a socket: real store, real embedded service, members of each role with minted sessions, a captured log.
 // Requests are real Requests that go through the route handlers on disk. Whoever makes one disposes of it.
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "next-auth/jwt";
+import { inject } from "vitest";
 import { type Role, roles } from "@/lib/contract/roles";
 import { setUp } from "@/lib/server/auth/set-up";
 import { readViewer, type Viewer } from "@/lib/server/auth/viewer";
@@ -12,6 +13,7 @@ import { startComposition, type CompositionOptions } from "@/lib/server/composit
 import { readEnv } from "@/lib/server/env";
 import { type Member } from "@/lib/server/store/members";
 import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { ask, createDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";
 
 export const HOST = "desk.test";
@@ -35,7 +37,10 @@ type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">
 
 export async function createHarness({ settings = {}, made, ...options }: HarnessOptions = {}) {
   const folder = made ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
-  const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...settings });
+  // The same suites run on both: vitest.config.ts says which of them on PostgreSQL too.
+  const server = inject("postgres");
+  const own = server === undefined || made !== undefined || settings.DATABASE_URL ? undefined : await createDatabase(server);
+  const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...(own && { DATABASE_URL: own.url }), ...settings });
   let logged = "";
   const logDestination = { write: (line: string) => void (logged += line) };
   const console = startComposition({ env, logDestination, ...options });
@@ -130,8 +135,19 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
       return connection.id;
     },
     log: () => logged,
+    /** All that the store holds, as it lies there. */
+    async stored(): Promise<string> {
+      if (own === undefined) {
+        const files = ["console.sqlite", "console.sqlite-wal"].map((name) => readFile(join(folder, name), "latin1"));
+        return (await Promise.all(files)).join("\n");
+      }
+      const tables = await ask<{ name: string }>(own.url, "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'");
+      const rows = tables.map(({ name }) => ask<{ row: string }>(own.url, `SELECT t::text AS row FROM "${name}" t`));
+      return (await Promise.all(rows)).flatMap((some) => some.map(({ row }) => row)).join("\n");
+    },
     async dispose() {
       await console.stop();
+      await own?.drop();
       await rm(folder, { recursive: true, force: true });
     },
   };

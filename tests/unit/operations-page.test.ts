@@ -20,6 +20,6 @@ it("docs/operations.md has a row for every setting of the service and of the con
     ),
   );
   for (const name of ofProviders) known.add(name);
-  const told = new Set([...page.matchAll(/^\| `(LIGHTDESK_\w+|PORT|HOST)`/gm)].map(([, name]) => name));
+  const told = new Set([...page.matchAll(/^\| `(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST)`/gm)].map(([, name]) => name));
   expect([...told].sort()).toEqual([...known].sort());
 });

@@ -9,6 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AppFileRow } from "./app-rows";
 import { readKept } from "./apps";
 import { type Database } from "./database";
+import { dialectOf } from "./dialect/dialect";
 
 export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };
 /** `bytes`: 0 where they are not known. */
@@ -56,19 +57,21 @@ export function createAppKeepStore(database: Database) {
 
     /** Undefined where the member has as many as may be. */
     async addPreset(appId: string, preset: Omit<KeptPreset, "id">): Promise<string | undefined> {
-      const { count } = await database
-        .selectFrom("app_presets")
-        .select(({ fn }) => fn.countAll<number>().as("count"))
-        .where("app_id", "=", appId)
-        .where("member_id", "=", preset.memberId)
-        .executeTakeFirstOrThrow();
-      if (count >= appBounds.presets) return undefined;
-      const id = randomUUID();
-      await database
-        .insertInto("app_presets")
-        .values({ id, app_id: appId, member_id: preset.memberId, ...columnsOf(preset) })
-        .execute();
-      return id;
+      return dialectOf(database).serially(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
+        const { count } = await trx
+          .selectFrom("app_presets")
+          .select(({ fn }) => fn.countAll<number>().as("count"))
+          .where("app_id", "=", appId)
+          .where("member_id", "=", preset.memberId)
+          .executeTakeFirstOrThrow();
+        if (count >= appBounds.presets) return undefined;
+        const id = randomUUID();
+        await trx
+          .insertInto("app_presets")
+          .values({ id, app_id: appId, member_id: preset.memberId, ...columnsOf(preset) })
+          .execute();
+        return id;
+      });
     },
 
     async changePreset(id: string, preset: Omit<KeptPreset, "id" | "memberId">): Promise<void> {

@@ -1,15 +1,17 @@
 // Runs of apps: written down before anything is sent, so that a console that ends in between neither loses one nor sends it twice.
-// Guarantees: one run for a member, an app and a key, however many ask at once; limits hold over restarts and several processes, since the
-// row is counted and written in one statement. Must never: hold a key or a token that was given as an input.
+// Guarantees: one run for a member, an app and a key, however many ask at once; limits hold over restarts and several processes, since those
+// of a member and an app begin one after the other. Must never: hold a key or a token that was given as an input.
 
 import "server-only";
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type AppRunState, type AppValues } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { readKept } from "./apps";
 import { type Database } from "./database";
+import { dialectOf } from "./dialect/dialect";
 import { type AppRunRow } from "./app-rows";
+import { type Tables } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
@@ -47,6 +49,11 @@ export function createAppRunStore(database: Database) {
           AND (${atOnce ?? -1} < 0 OR ${counted} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
   };
 
+  const alone = (
+    { appId, memberId }: Pick<NewRun, "appId" | "memberId">,
+    work: (trx: Kysely<Tables>) => Promise<{ numAffectedRows?: bigint }>,
+  ) => dialectOf(database).serially(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
+
   return {
     /** False where the key was used before, or a limit is reached. */
     async begin(run: NewRun, limits: Limits): Promise<boolean> {
@@ -57,22 +64,24 @@ export function createAppRunStore(database: Database) {
         .where("member_id", "=", memberId)
         .where("created_at", "<", run.createdAt - KEPT_MS)
         .execute();
-      const done = await sql`
-        INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
-        SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
-          'sending', ${run.createdAt}
-        WHERE ${isWithin(run, limits)}
-        ON CONFLICT DO NOTHING`.execute(database);
-      return done.numAffectedRows === 1n;
+      return alone(run, (trx) =>
+        sql`
+          INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
+          SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
+            'sending', ${run.createdAt}
+          WHERE ${isWithin(run, limits)}
+          ON CONFLICT DO NOTHING`.execute(trx),
+      );
     },
 
     /** One that was not sent, as if it were begun now. False where it is under way by now, or a limit is reached. */
     async beginAgain(run: Omit<NewRun, "key" | "contentHash">, limits: Limits): Promise<boolean> {
-      const done = await sql`
-        UPDATE app_runs SET state = 'sending', error = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
-          created_at = ${run.createdAt}
-        WHERE id = ${run.id} AND state = 'unsent' AND ${isWithin(run, limits)}`.execute(database);
-      return done.numAffectedRows === 1n;
+      return alone(run, (trx) =>
+        sql`
+          UPDATE app_runs SET state = 'sending', error = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
+            created_at = ${run.createdAt}
+          WHERE id = ${run.id} AND state = 'unsent' AND ${isWithin(run, limits)}`.execute(trx),
+      );
     },
 
     async findByKey(appId: string, memberId: string, key: string): Promise<StoredRun | undefined> {
@@ -134,7 +143,7 @@ export function createAppRunStore(database: Database) {
         query
           .where("state", "=", seen.state)
           .where("created_at", "=", seen.createdAt)
-          .where("job_id", "is", seen.jobId ?? null);
+          .where((where) => (seen.jobId === undefined ? where("job_id", "is", null) : where("job_id", "=", seen.jobId)));
       const done = await (asSeen ?? query).executeTakeFirst();
       return Number(done.numUpdatedRows) > 0;
     },

@@ -4,12 +4,13 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type Expression, type ExpressionBuilder, type SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
 import { type AppChange } from "@/lib/contract/apps/compare";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Role } from "@/lib/contract/roles";
 import { type Database } from "./database";
+import { dialectOf } from "./dialect/dialect";
 import { type AppRow } from "./app-rows";
 import { type Tables } from "./tables";
 
@@ -51,6 +52,7 @@ type Change = {
 export type AppStore = ReturnType<typeof createAppStore>;
 
 export function createAppStore(database: Database) {
+  const { serially, holds } = dialectOf(database);
   const cards = (asker: Asker) =>
     database
       .selectFrom("apps")
@@ -111,7 +113,7 @@ export function createAppStore(database: Database) {
     }): Promise<string | undefined> {
       const id = randomUUID();
       const { definition, access, limits, now } = app;
-      return database.transaction().execute(async (trx) => {
+      return serially(database, `apps of ${app.connectionId}`, async (trx) => {
         const { count } = await trx
           .selectFrom("apps")
           .select(({ fn }) => fn.countAll<number>().as("count"))
@@ -141,8 +143,8 @@ export function createAppStore(database: Database) {
     /** By title. `next`: what comes after. */
     async list(asker: Asker, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
       let query = cards(asker).where("connection_id", "=", connectionId);
-      for (const word of filter.words) query = query.where("words", "like", `%${word.replace(/[%_]/g, "")}%`);
-      if (filter.tag !== undefined) query = query.where("tags", "like", `%${writeExactJson(filter.tag).replace(/[%_]/g, "_")}%`);
+      for (const word of filter.words) query = query.where(holds(sql.ref("words"), word));
+      if (filter.tag !== undefined) query = query.where(holds(sql.ref("tags"), writeExactJson(filter.tag)));
       if (filter.whose === "mine") query = query.where("maker_id", "=", asker.memberId);
       if (filter.whose === "team") query = query.where("access", "!=", "me");
       if (filter.whose === "favourites") query = query.where("app_favourites.member_id", "is not", null);

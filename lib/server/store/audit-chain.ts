@@ -5,14 +5,14 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AuditRow, type Tables } from "./tables";
 
 type Hashed = Omit<Selectable<AuditRow>, "hash">;
 export type ChainState = { rows: number; last: string } | { brokenAt: number };
 
-export const CHAIN_START = "";
+const CHAIN_START = "";
 const PAGE = 1000;
 
 export function hashRow(before: string, row: Hashed): string {
@@ -57,9 +57,8 @@ export async function verifyChain(database: Kysely<Tables>): Promise<ChainState>
     rows += 1;
     lastId = Number(row.id);
   }
-  // SQLite remembers the last number that it gave: rows that were cut off at the end leave it ahead.
-  const given = await sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'audit'`.execute(database);
-  return Number(given.rows[0]?.seq ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
+  const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();
+  return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
 }
 
 async function* rowsOf(database: Kysely<Tables>): AsyncGenerator<Selectable<AuditRow>, void> {

@@ -5,7 +5,7 @@ import "server-only";
 import { type Selectable, sql } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { createActIds } from "./audit-acts";
-import { CHAIN_START, hashRow, verifyChain } from "./audit-chain";
+import { hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "./database";
 import { inPieces } from "./in-pieces";
 import { type AuditRow } from "./tables";
@@ -121,21 +121,18 @@ export function createAuditStore(database: Database) {
         via: plain(entry.via),
       };
       await database.transaction().execute(async (transaction) => {
-        // Written first: from here on no other process writes, the command line neither.
-        const { id } = await transaction
-          .insertInto("audit")
-          .values({ ...row, hash: "" })
-          .returning("id")
+        // Written first: from here on nobody else writes to the log, in whichever process. What fails gives its number back.
+        const end = await transaction
+          .updateTable("audit_end")
+          .set((where) => ({ id: where("id", "+", 1) }))
+          .returningAll()
           .executeTakeFirstOrThrow();
-        const before = await transaction
-          .selectFrom("audit")
-          .select("hash")
-          .where("id", "<", id)
-          .orderBy("id", "desc")
-          .limit(1)
-          .executeTakeFirst();
-        const hash = hashRow(before?.hash ?? CHAIN_START, { ...row, id });
-        await transaction.updateTable("audit").set({ hash }).where("id", "=", id).execute();
+        const hash = hashRow(end.hash, { ...row, id: end.id });
+        await transaction
+          .insertInto("audit")
+          .values({ ...row, id: end.id, hash })
+          .execute();
+        await transaction.updateTable("audit_end").set({ hash }).execute();
       });
     },
 

@@ -1,6 +1,6 @@
 // Opens the console's database and brings it to the newest schema.
 // Guarantees: one that is damaged, from a newer version, or suddenly empty is named with its file and what to do; nothing is written to it.
-// Everything above speaks kysely and awaits, so that another dialect can take its place; only this file knows SQLite.
+// SQLite's; PostgreSQL's is dialect/open-postgres.ts.
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type Database, prepareOne } from "./database";
-import { insertMember, type Member, type NewMember } from "./members";
+import { insertMember, type Member, type NewMember, oneMemberAtATime } from "./members";
 import { type IdentityRow } from "./tables";
 
 /** `provider`: its id in the settings, for people to read. */
@@ -36,11 +36,11 @@ export function createIdentityStore(database: Database) {
 
     /** False where it is another member's, or where the member is known to the issuer by another subject. */
     link: (identity: Identity, memberId: string, now: number) =>
-      database.transaction().execute((transaction) => linkIdentity(transaction, identity, memberId, now)),
+      oneMemberAtATime(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
 
     /** Undefined where the address or the subject is taken. */
     async makeMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
-      return database.transaction().execute(async (transaction) => {
+      return oneMemberAtATime(database, async (transaction) => {
         const known = await transaction
           .selectFrom("identities")
           .select("subject")

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { roles, type Role } from "@/lib/contract/roles";
 import { type Database } from "./database";
 import { type Identity, linkIdentity } from "./identities";
-import { insertMember, type Member, setPassword } from "./members";
+import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
 import { hashToken } from "./set-up-token";
 import { type InvitationRow } from "./tables";
 
@@ -43,7 +43,7 @@ export function createInvitationStore(database: Database) {
     /** The newest link to an address is the one that counts: those that were open before are withdrawn. */
     async create({ token, email, role, invitedBy, expiresAt, createdAt, resetsMemberId }: NewInvitation): Promise<{ id: string }> {
       const id = randomUUID();
-      await database.transaction().execute(async (transaction) => {
+      await oneMemberAtATime(database, async (transaction) => {
         await transaction
           .deleteFrom("invitations")
           .where("expires_at", "<", createdAt - KEPT_MS)
@@ -94,7 +94,7 @@ export function createInvitationStore(database: Database) {
      * the invitation stays as it was. Whoever comes by a provider has no password, and resets none.
      */
     async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
-      return database.transaction().execute(async (transaction) => {
+      return oneMemberAtATime(database, async (transaction) => {
         const row = await transaction
           .selectFrom("invitations")
           .select(["id", "email", "role", "resets_member_id"])
@@ -113,7 +113,10 @@ export function createInvitationStore(database: Database) {
         if (!member) return "taken";
         // Taken by another member meanwhile: nothing of this was.
         if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
-        await transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id).execute();
+        const taken = transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id);
+        // Withdrawn in another process meanwhile: nothing of this was.
+        const { numUpdatedRows } = await taken.where("withdrawn_at", "is", null).executeTakeFirst();
+        if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
         return member;
       });
     },

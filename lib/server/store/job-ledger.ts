@@ -9,6 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { dialectOf } from "./dialect/dialect";
 import { bodyOf, markOf } from "./ledger-words";
 import { type Database } from "./database";
 import { firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-rows";
@@ -42,7 +43,7 @@ export type JobLedgerStore = ReturnType<typeof createJobLedgerStore>;
 const FORGOTTEN_AT_ONCE = 500;
 
 export function createJobLedgerStore(database: Database) {
-  const counts = new Map<number, number>();
+  const { serially, rowsOf } = dialectOf(database);
   const written = createWrittenNotes();
 
   async function numberOf(connectionId: string): Promise<number | undefined> {
@@ -58,17 +59,8 @@ export function createJobLedgerStore(database: Database) {
     );
     return numberOf(connectionId);
   }
-  async function countOf(number: number): Promise<number> {
-    const known = counts.get(number);
-    if (known !== undefined) return known;
-    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ledger_jobs WHERE number = ${number}`.execute(database);
-    counts.set(number, rows[0]?.n ?? 0);
-    return rows[0]?.n ?? 0;
-  }
-  async function removed(number: number, rows: bigint | undefined): Promise<void> {
-    counts.set(number, Math.max(0, (await countOf(number)) - Number(rows ?? 0n)));
-    if (rows !== undefined && rows > 0n) written.forget();
-  }
+  /** Who reads rows of a connection and then writes them, or takes some out: one after the other. */
+  const alone = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => serially(database, `ledger ${number}`, work);
 
   return {
     /** True where the inputs of one of them are not known. */
@@ -76,9 +68,9 @@ export function createJobLedgerStore(database: Database) {
       const number = await numbered(connectionId);
       const notes = number === undefined ? [] : written.news(number, told);
       if (number === undefined || notes.length === 0) return false;
-      const count = await countOf(number);
-      const oldest = count >= most ? await oldestOf(database, number) : undefined;
-      const done = await database.transaction().execute(async (trx) => {
+      const done = await alone(number, async (trx) => {
+        const count = await countOf(trx, number);
+        const oldest = count >= most ? await oldestOf(trx, number) : undefined;
         const ids = notes.map(({ jobId }) => jobId);
         const known = await readKnown(trx, number, ids);
         const submitters = await submittersOf(
@@ -108,9 +100,9 @@ export function createJobLedgerStore(database: Database) {
         if (over > 0 || seen.left > 0) {
           await trx.updateTable("ledger_connections").set({ is_bounded: 1 }).where("number", "=", number).execute();
         }
-        return { ...seen, over: Math.max(0, over) };
+        await countMore(trx, number, seen.added - Math.max(0, over));
+        return { ...seen, over };
       });
-      counts.set(number, count + done.added - done.over);
       if (done.over > 0) written.forget();
       for (const note of done.whole) written.keep(number, note);
       return done.unread > 0;
@@ -121,12 +113,11 @@ export function createJobLedgerStore(database: Database) {
       const number = await numberOf(connectionId);
       for (let at = 0; number !== undefined && at < ids.length; at += FORGOTTEN_AT_ONCE) {
         const some = ids.slice(at, at + FORGOTTEN_AT_ONCE);
-        const { numDeletedRows } = await database
-          .deleteFrom("ledger_jobs")
-          .where("number", "=", number)
-          .where("job_id", "in", some)
-          .executeTakeFirst();
-        await removed(number, numDeletedRows);
+        await alone(number, async (trx) => {
+          const rows = trx.deleteFrom("ledger_jobs").where("number", "=", number).where("job_id", "in", some);
+          await countMore(trx, number, -Number((await rows.executeTakeFirst()).numDeletedRows));
+        });
+        written.forget();
       }
     },
 
@@ -134,14 +125,18 @@ export function createJobLedgerStore(database: Database) {
     async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: Absent): Promise<boolean> {
       const number = await numberOf(connectionId);
       if (number === undefined) return false;
-      const { numAffectedRows } = await sql`
-        DELETE FROM ledger_jobs WHERE key IN (
-          SELECT key FROM ledger_jobs
-          WHERE key >= ${firstKey(number, afterMs + 1)} AND key < ${firstKey(number, beforeMs)} AND is_exact = 1
-            AND job_id NOT IN (SELECT value FROM json_each(${writeExactJson(present)}))
-          LIMIT ${FORGOTTEN_AT_ONCE})`.execute(database);
-      await removed(number, numAffectedRows);
-      return Number(numAffectedRows ?? 0n) >= FORGOTTEN_AT_ONCE;
+      const removed = await alone(number, async (trx) => {
+        const { numAffectedRows } = await sql`
+          DELETE FROM ledger_jobs WHERE key IN (
+            SELECT key FROM ledger_jobs
+            WHERE key >= ${firstKey(number, afterMs + 1)} AND key < ${firstKey(number, beforeMs)} AND is_exact = 1
+              AND job_id NOT IN (SELECT value FROM ${rowsOf(present)})
+            LIMIT ${FORGOTTEN_AT_ONCE})`.execute(trx);
+        await countMore(trx, number, -Number(numAffectedRows ?? 0n));
+        return Number(numAffectedRows ?? 0n);
+      });
+      if (removed > 0) written.forget();
+      return removed >= FORGOTTEN_AT_ONCE;
     },
 
     /** The newest jobs whose inputs have not been read. */
@@ -174,7 +169,9 @@ export function createJobLedgerStore(database: Database) {
         .updateTable("ledger_connections")
         .set({
           // Who reads on from here may have begun before it was moved.
-          ...(reach.newestMs !== undefined && { newest_ms: sql<number>`max(ifnull(newest_ms, 0), ${reach.newestMs})` }),
+          ...(reach.newestMs !== undefined && {
+            newest_ms: sql<number>`CASE WHEN newest_ms > ${reach.newestMs} THEN newest_ms ELSE ${reach.newestMs} END`,
+          }),
           cursor_ms: reach.cursorMs ?? null,
           next_offset: reach.nextOffset ?? null,
           is_complete: reach.isComplete ? 1 : 0,
@@ -198,7 +195,7 @@ export function createJobLedgerStore(database: Database) {
     /** The time of the oldest job, where there is room for no older one. */
     async oldestOfFull(connectionId: string, most: number): Promise<number | undefined> {
       const number = await numberOf(connectionId);
-      return number !== undefined && (await countOf(number)) >= most ? oldestOf(database, number) : undefined;
+      return number !== undefined && (await countOf(database, number)) >= most ? oldestOf(database, number) : undefined;
     },
 
     /** Which of these connections a job is known of. */
@@ -260,11 +257,9 @@ async function put(trx: Kysely<Tables>, number: number, before: KnownRow | undef
   const body = indexed(after);
   if (before?.createdMs === after.createdMs) {
     if (writeExactJson(rowOf(before)) === writeExactJson(row)) return before.key;
-    await trx.updateTable("ledger_jobs").set(row).where("key", "=", before.key).execute();
-    if (indexed(before) !== body) {
-      await sql`DELETE FROM ledger_words WHERE rowid = ${before.key}`.execute(trx);
-      await sql`INSERT INTO ledger_words (rowid, body) VALUES (${before.key}, ${body})`.execute(trx);
-    }
+    const done = await trx.updateTable("ledger_jobs").set(row).where("key", "=", before.key).executeTakeFirst();
+    // Swept meanwhile, with its connection: then it has no entry either.
+    if (Number(done.numUpdatedRows) > 0 && indexed(before) !== body) await dialectOf(trx).putWords(trx, before.key, body);
     return before.key;
   }
   if (before) await trx.deleteFrom("ledger_jobs").where("key", "=", before.key).execute();
@@ -273,7 +268,7 @@ async function put(trx: Kysely<Tables>, number: number, before: KnownRow | undef
     .insertInto("ledger_jobs")
     .values({ ...row, key, number, job_id: after.jobId })
     .execute();
-  await sql`INSERT INTO ledger_words (rowid, body) VALUES (${key}, ${body})`.execute(trx);
+  await dialectOf(trx).putWords(trx, key, body);
   return key;
 }
 
@@ -309,10 +304,24 @@ async function freeKey(trx: Kysely<Tables>, first: bigint): Promise<bigint> {
   }
 }
 
+async function countOf(database: Kysely<Tables>, number: number): Promise<number> {
+  const row = await database.selectFrom("ledger_connections").select("jobs").where("number", "=", number).executeTakeFirst();
+  return row?.jobs ?? 0;
+}
+
+async function countMore(trx: Kysely<Tables>, number: number, jobs: number): Promise<void> {
+  if (jobs === 0) return;
+  await trx
+    .updateTable("ledger_connections")
+    .set((row) => ({ jobs: row("jobs", "+", jobs) }))
+    .where("number", "=", number)
+    .execute();
+}
+
 const oldestKeys = (number: number, count: number) =>
   sql`SELECT key FROM ledger_jobs WHERE key >= ${firstKey(number, 0)} AND key < ${firstKey(number + 1, 0)} ORDER BY key LIMIT ${count}`;
 
-async function oldestOf(database: Database, number: number): Promise<number | undefined> {
+async function oldestOf(database: Kysely<Tables>, number: number): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number }>`
     SELECT ${MS_OF_KEY} AS ms FROM ledger_jobs WHERE key >= ${firstKey(number, 0)} AND key < ${firstKey(number + 1, 0)}
     ORDER BY key LIMIT 1`.execute(database);

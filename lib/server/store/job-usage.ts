@@ -4,11 +4,11 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { isTerminalWord } from "@/lib/contract/states";
 import { type Database } from "./database";
+import { dialectOf } from "./dialect/dialect";
 import { inPieces } from "./in-pieces";
 import { type Tables } from "./tables";
 
@@ -68,9 +68,9 @@ export function createJobUsageStore(database: Database) {
         async (some) =>
           (
             await sql<{ id: string; name: string | null }>`
-              SELECT asked.value AS id, coalesce(members.name, (
-                SELECT member_name FROM audit WHERE member_id = asked.value ORDER BY id DESC LIMIT 1)) AS name
-              FROM json_each(${writeExactJson(some)}) AS asked LEFT JOIN members ON members.id = asked.value`.execute(database)
+              SELECT value AS id, coalesce(members.name, (
+                SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
+              FROM ${dialectOf(database).rowsOf(some)} LEFT JOIN members ON members.id = value`.execute(database)
           ).rows,
       );
       return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));

@@ -2,6 +2,7 @@
 
 import "server-only";
 import { type Database, prepareOne } from "./database";
+import { dialectOf } from "./dialect/dialect";
 import { type KeyRow } from "./tables";
 
 /** As keys/cipher.ts wrote it, with the key of the ring that opens it. */
@@ -14,7 +15,7 @@ export function createKeyStore(database: Database) {
   return {
     /** Replaces the connection's key, if it had one. */
     async put(key: StoredKey): Promise<void> {
-      await database.transaction().execute(async (transaction) => {
+      await dialectOf(database).serially(database, `key of ${key.connectionId}`, async (transaction) => {
         await transaction.deleteFrom("api_keys").where("connection_id", "=", key.connectionId).execute();
         await transaction.insertInto("api_keys").values(toRow(key)).execute();
       });

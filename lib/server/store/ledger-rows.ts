@@ -2,8 +2,9 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { dialectOf } from "./dialect/dialect";
 import { type Tables } from "./tables";
 
 const TIME_BITS = 42n;
@@ -49,7 +50,7 @@ type Row = {
 export async function readKnown(trx: Kysely<Tables>, number: number, ids: readonly string[]): Promise<Map<string, KnownRow>> {
   const { rows } = await sql<Row>`
     SELECT CAST(key AS TEXT) AS key, job_id, ${MS_OF_KEY} AS ms, is_exact, member_id, kinds, item, inputs
-    FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM json_each(${writeExactJson(ids)}))`.execute(trx);
+    FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${dialectOf(trx).rowsOf(ids)})`.execute(trx);
   return new Map(
     rows.map((row) => [
       row.job_id,

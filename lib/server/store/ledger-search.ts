@@ -6,8 +6,10 @@ import "server-only";
 import { type RawBuilder, sql } from "kysely";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/states";
-import { fold, markOf, termOf } from "./ledger-words";
+import { fold, markOf, pieceOf } from "./ledger-words";
 import { type Database } from "./database";
+import { dialectOf } from "./dialect/dialect";
+import { type Term } from "./dialect/dialect-type";
 import { firstKey, MS_OF_KEY, readItem } from "./ledger-rows";
 
 export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
@@ -27,14 +29,16 @@ const LAST_MS = Number.MAX_SAFE_INTEGER;
 const QUARTER_MS = sql.lit(15 * 60_000);
 
 export function createLedgerSearch(database: Database) {
+  const { keysWith } = dialectOf(database);
+
   /** A word in a job's texts, or in what its workflow or the person is called now. */
-  function wordTerm(word: string, named: Named): string {
+  function wordTerm(word: string, named: Named): Term {
     const held = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
     const marks = [
       ...held(named.workflows).map(({ id }) => markOf("workflow", id)),
       ...held(named.members).map(({ id }) => markOf("member", id)),
     ];
-    return `(${[word, ...marks].map(termOf).join(" OR ")})`;
+    return [word, ...marks].map(pieceOf);
   }
 
   async function namesFor(connectionId: string): Promise<Named> {
@@ -54,10 +58,10 @@ export function createLedgerSearch(database: Database) {
         FROM ledger_connections WHERE connection_id = ${connectionId}
         UNION ALL
         SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = of.number AND member_id > of.id)
-        FROM of WHERE id IS NOT NULL LIMIT ${sql.lit(MOST_PEOPLE)}
+        FROM of WHERE id IS NOT NULL
       )
       SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
-      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL`.execute(database);
+      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MOST_PEOPLE)}`.execute(database);
     return rows.filter(({ name }) => name !== null).sort((one, other) => one.name.localeCompare(other.name));
   }
 
@@ -74,16 +78,14 @@ export function createLedgerSearch(database: Database) {
       const terms = [...words, ...filterTerms(question)];
       const from = firstKey(row.number, question.fromMs ?? 0);
       const to = firstKey(row.number, question.toMs ?? LAST_MS);
-      const matching = (wanted: readonly string[]) =>
-        wanted.length === 0
-          ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}`
-          : sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${wanted.join(" AND ")} AND rowid >= ${from} AND rowid < ${to}`;
+      const matching = (wanted: readonly Term[]) =>
+        wanted.length === 0 ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}` : keysWith(wanted, from, to);
       const [id, ...others] = question.words;
       const found =
         id !== undefined && others.length === 0 && isBeginningOfId(id)
-          ? sql`${matching(terms)} UNION SELECT key FROM (${matching(filterTerms(question))}) WHERE key IN (${beginningWith(row.number, id)})`
+          ? sql`${matching(terms)} UNION SELECT key FROM (${matching(filterTerms(question))}) AS filtered WHERE key IN (${beginningWith(row.number, id)})`
           : matching(terms);
-      const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found})`.execute(database);
+      const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found}) AS found`.execute(database);
       const page = await pageOf(found, question).execute(database);
       return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
     },
@@ -98,9 +100,8 @@ export function createLedgerSearch(database: Database) {
       if (!row) return [];
       const { rows } = await sql<{ ms: number; count: number }>`
         SELECT ${MS_OF_KEY} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
-          SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${termOf(markOf("state", state))}
-          AND rowid >= ${firstKey(row.number, fromMs)} AND rowid < ${firstKey(row.number, toMs)}
-        ) GROUP BY 1`.execute(database);
+          ${keysWith([[markOf("state", state)]], firstKey(row.number, fromMs), firstKey(row.number, toMs))}
+        ) AS found GROUP BY 1`.execute(database);
       return rows;
     },
 
@@ -129,12 +130,12 @@ function beginningWith(number: number, id: string): RawBuilder<unknown> {
 
 type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
 
-function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: LedgerQuestion): string[] {
+function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: LedgerQuestion): Term[] {
   return [
-    ...(status && status.length > 0 ? [`(${status.map((state) => termOf(markOf("state", state))).join(" OR ")})`] : []),
-    ...(memberId === undefined ? [] : [termOf(markOf("member", memberId))]),
-    ...(workflow === undefined ? [] : [termOf(markOf("workflow", workflow))]),
-    ...(output === undefined ? [] : [termOf(markOf("output", output))]),
+    ...(status && status.length > 0 ? [status.map((state) => markOf("state", state))] : []),
+    ...(memberId === undefined ? [] : [[markOf("member", memberId)]]),
+    ...(workflow === undefined ? [] : [[markOf("workflow", workflow)]]),
+    ...(output === undefined ? [] : [[markOf("output", output)]]),
   ];
 }
 
@@ -142,9 +143,9 @@ function pageOf(found: RawBuilder<unknown>, { sort_by: by, sort_order: order, li
   const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
   if (by === "execution_time") {
     return sql<{ item: string }>`
-      SELECT item FROM (${found}) JOIN ledger_jobs USING (key)
+      SELECT item FROM (${found}) AS found JOIN ledger_jobs USING (key)
       ORDER BY run_ms IS NULL, run_ms ${direction}, key ${direction} LIMIT ${limit} OFFSET ${offset}`;
   }
   return sql<{ item: string }>`
-    SELECT item FROM (${found} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
+    SELECT item FROM (${found} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
 }

@@ -39,10 +39,19 @@ export function wordsOf(text: string): string[] {
   return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MOST_WORDS);
 }
 
-/** What the index is asked for a word or a mark. */
-export function termOf(word: string): string {
-  const text = Array.from(word).length < THREE ? filled(word) : word;
-  return `"${text.replaceAll('"', '""')}"`;
+/** What is looked for in the index for a word or a mark. */
+export function pieceOf(word: string): string {
+  return Array.from(word).length < THREE ? filled(word) : word;
+}
+
+/** Marks and short words that were filled up: three characters that stand in an entry as they are, and are never a part of a text. */
+export function isWholePiece(piece: string): boolean {
+  return /^[\uE000\u{F0000}-\u{FFFFD}]/u.test(piece);
+}
+
+/** All of them in an entry. */
+export function wholePiecesOf(body: string): string[] {
+  return [...new Set(body.match(/[\u{F0000}-\u{FFFFD}]{3}|\uE000{2}.|\uE000[^\uE000]{2}/gu) ?? [])];
 }
 
 export function fold(text: string): string {

@@ -3,9 +3,11 @@
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
+import { type Kysely } from "kysely";
 import { roles, type Role } from "@/lib/contract/roles";
 import { type Database, prepareOne } from "./database";
-import { type MemberRow } from "./tables";
+import { dialectOf } from "./dialect/dialect";
+import { type MemberRow, type Tables } from "./tables";
 
 export type Member = {
   id: string;
@@ -31,6 +33,10 @@ export type MemberStore = ReturnType<typeof createMemberStore>;
 const GUEST_KEPT_MS = 30 * 24 * 60 * 60_000;
 const GUESTS_AT_ONCE = 200;
 
+/** One after the other: whatever looks for an owner, an address or an identity, and then writes it. */
+export const oneMemberAtATime = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
+  dialectOf(database).serially(database, "members", work);
+
 export function createMemberStore(database: Database) {
   const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
   return {
@@ -41,7 +47,7 @@ export function createMemberStore(database: Database) {
 
     /** Undefined when an owner is there already. */
     async createFirstOwner(member: Omit<NewMember, "role">): Promise<Member | undefined> {
-      return database.transaction().execute(async (transaction) => {
+      return oneMemberAtATime(database, async (transaction) => {
         const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
         if (owner) return undefined;
         const row = toRow({ ...member, role: "owner", passwordResetAt: member.createdAt });
@@ -61,12 +67,15 @@ export function createMemberStore(database: Database) {
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
       const of = { id, disabled: 1, guest_of: hostId, guest_seen_at: now };
-      const kept = await database
-        .insertInto("members")
-        .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
-        .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guest_seen_at: now }))
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      // Both the id and the address are the guest's: of two tickets at once one waits.
+      const kept = await dialectOf(database).serially(database, id, (trx) =>
+        trx
+          .insertInto("members")
+          .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
+          .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guest_seen_at: now }))
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      );
       return toMember(kept);
     },
 
@@ -116,26 +125,28 @@ export function createMemberStore(database: Database) {
 
     /** By the member. A new password ends old sessions. Undefined when the address is another member's. */
     async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
-      const row = await database
-        .updateTable("members")
-        .set((expression) => ({
-          ...(name !== undefined && { name }),
-          ...(email !== undefined && { email: email.trim().toLowerCase() }),
-          ...(passwordHash !== undefined && { password_hash: passwordHash, session_version: expression("session_version", "+", 1) }),
-        }))
-        .where("id", "=", id)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom("members as others")
-                .select("others.id")
-                .where("others.email", "=", email ?? "")
-                .where("others.id", "!=", id),
+      const changed = (trx: Kysely<Tables>) =>
+        trx
+          .updateTable("members")
+          .set((expression) => ({
+            ...(name !== undefined && { name }),
+            ...(email !== undefined && { email: email.trim().toLowerCase() }),
+            ...(passwordHash !== undefined && { password_hash: passwordHash, session_version: expression("session_version", "+", 1) }),
+          }))
+          .where("id", "=", id)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom("members as others")
+                  .select("others.id")
+                  .where("others.email", "=", email ?? "")
+                  .where("others.id", "!=", id),
+              ),
             ),
-          ),
-        )
-        .returningAll()
-        .executeTakeFirst();
+          )
+          .returningAll()
+          .executeTakeFirst();
+      const row = await oneMemberAtATime(database, changed);
       return row && toMember(row);
     },
 

@@ -1,4 +1,4 @@
-// Every migration, in order, imported statically so that the bundler carries them. A published one is never changed.
+// Every migration of SQLite, in order, imported statically so that the bundler carries them. A published one is never changed.
 
 import "server-only";
 import { type Migration } from "kysely";
@@ -28,6 +28,8 @@ import { embedding } from "./migrations/0023-embedding";
 import { settings } from "./migrations/0024-settings";
 import { apps } from "./migrations/0028-apps";
 import { embed } from "./migrations/0029-embed";
+import { sharedStore } from "./migrations/0030-shared-store";
+import { postgresTables } from "./migrations/0030-postgres-tables";
 import { chosenRoles } from "./migrations/0032-chosen-roles";
 
 export const migrations: Record<string, Migration> = {
@@ -57,5 +59,12 @@ export const migrations: Record<string, Migration> = {
   "0024-settings": settings,
   "0028-apps": apps,
   "0029-embed": embed,
+  "0030-shared-store": sharedStore,
   "0032-chosen-roles": chosenRoles,
+};
+
+/** A PostgreSQL database begins with the tables of then; what comes after runs on both. */
+export const postgresMigrations: Record<string, Migration> = {
+  "0030-postgres-tables": postgresTables,
+  ...Object.fromEntries(Object.entries(migrations).filter(([name]) => name > "0031")),
 };

@@ -10,6 +10,7 @@ import { createAppKeepStore, type AppKeepStore } from "./app-keeps";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { migrate, openDatabase, type Database } from "./database";
+import { migratePostgres, openPostgres } from "./dialect/open-postgres";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createIdentityStore, type IdentityStore } from "./identities";
 import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
@@ -103,14 +104,19 @@ export function hasStore(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
-/** The folder must exist. Whoever opens it closes it. */
-export function openStore(dataDir: string, reserve?: DiskReserve): Store {
+/** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
+export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
+  if (url !== undefined) return storeOn(openPostgres(url), () => migratePostgres(url));
   const file = join(dataDir, FILE);
   const database = openDatabase(
     file,
     ["encryption-keys", "auth-secret"].map((name) => join(dataDir, name)),
     reserve,
   );
+  return storeOn(database, () => migrate(database, file));
+}
+
+function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -137,7 +143,7 @@ export function openStore(dataDir: string, reserve?: DiskReserve): Store {
     apps: createAppStore(database),
     appKeeps: createAppKeepStore(database),
     appRuns: createAppRunStore(database),
-    migrate: () => migrate(database, file),
+    migrate: migrateIt,
     close: () => database.destroy(),
   };
 }

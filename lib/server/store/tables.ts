@@ -141,7 +141,7 @@ export type TokenRow = {
 };
 
 export type AuditRow = {
-  id: Generated<number>;
+  id: number;
   at: number;
   request_id: string;
   member_id: string | null;
@@ -158,6 +158,9 @@ export type AuditRow = {
   via: string | null;
   hash: string;
 };
+
+/** One row: the number and the hash of the last entry that was written. */
+type AuditEndRow = { id: number; hash: string };
 
 export type SavedViewRow = {
   id: string;
@@ -184,6 +187,7 @@ export type LedgerConnectionRow = {
   /** Older jobs were left out, since the ledger is full. */
   is_bounded: Generated<number>;
   swept_at: number | null;
+  jobs: Generated<number>;
 };
 
 export type LedgerJobRow = {
@@ -337,6 +341,9 @@ export type Tables = {
   settings: { name: string; value: string };
   tokens: TokenRow;
   audit: AuditRow;
+  audit_end: AuditEndRow;
+  /** When what was tried under a name may be tried as often as at first. */
+  attempts: { name: string; full_at: number };
   apps: AppRow;
   app_members: { app_id: string; member_id: string };
   app_versions: AppVersionRow;

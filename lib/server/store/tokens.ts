@@ -10,6 +10,7 @@ import { parseJson } from "@/lib/contract/json/json";
 import { type Role, roles } from "@/lib/contract/roles";
 import { tokenOperationsSchema } from "@/lib/contract/tokens";
 import { type Database, prepareOne } from "./database";
+import { dialectOf } from "./dialect/dialect";
 import { hashToken } from "./set-up-token";
 import { type TokenRow } from "./tables";
 
@@ -44,9 +45,9 @@ export function createTokenStore(database: Database) {
     /** "taken": one of the member's that works has this name; "full": the member has as many as there may be. */
     async create({ token, ...given }: NewToken): Promise<Token | "taken" | "full"> {
       const made: Token = { id: randomUUID(), ...given, lastUsedAt: undefined, revokedAt: undefined };
-      return database.transaction().execute(async (transaction) => {
+      return dialectOf(database).serially(database, `tokens of ${made.memberId}`, async (transaction) => {
         const { createdAt: now, memberId } = made;
-        // Written first: from here on no other process writes.
+        // In SQLite too no other process writes from here on.
         await transaction
           .deleteFrom("tokens")
           .where((where) => where.or([where("revoked_at", "<", now - KEPT_MS), where("expires_at", "<", now - KEPT_MS)]))

@@ -234,7 +234,8 @@ test("large acts are read a few thousand entries at a time, and each is a row th
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 7199)
     INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, act_id, hash)
-      SELECT ${now}, 'r', 'm', 'M', 'deleteAsset', 'large', (number / 900) || '-' || (number % 900), 204, 'act ' || (number / 900), '' FROM entry`);
+      SELECT ${now}, 'r', 'm', 'M', 'deleteAsset', 'large', (number / 900) || '-' || (number % 900), 204, 'act ' || (number / 900), '' FROM entry;
+    UPDATE audit_end SET id = (SELECT max(id) FROM audit)`);
   database.close();
   const read = vi.spyOn(audit, "listActs");
   const page = (before = "") => pageOf(`limit=200&on=large${before}`);
@@ -266,7 +267,8 @@ test("an act that goes on while the log is read is on its later page, and in its
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 149)
     INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, act_id, hash)
-      SELECT ${now} + 20000 * number, 'r', 'm', 'M', 'uploadAsset', 'between', number, 200, NULL, '' FROM entry`);
+      SELECT ${now} + 20000 * number, 'r', 'm', 'M', 'uploadAsset', 'between', number, 200, NULL, '' FROM entry;
+    UPDATE audit_end SET id = (SELECT max(id) FROM audit)`);
   database.close();
   const file = (await harness.request("/api/console/audit/export?action=uploadAsset", { as: "admin" })).body?.getReader();
   const decoder = new TextDecoder();

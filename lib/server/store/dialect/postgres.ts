@@ -1,0 +1,35 @@
+// What PostgreSQL says in its own way. Its writers do not wait for each other, so whoever reads and then writes takes a lock by name.
+
+import "server-only";
+import { type RawBuilder, sql } from "kysely";
+import { isWholePiece, wholePiecesOf } from "../ledger-words";
+import { type StoreDialect, type Term } from "./dialect-type";
+
+export const postgresDialect: StoreDialect = {
+  serially: (database, name, work) =>
+    database.transaction().execute(async (trx) => {
+      // Given back with the transaction.
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+      return work(trx);
+    }),
+  // An array and no JSON: a text of JSON could name a character that PostgreSQL does not take.
+  rowsOf: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
+  holds: (column, text) => sql`strpos(${column}, ${text}) > 0`,
+
+  async putWords(trx, key, body) {
+    await sql`
+      INSERT INTO ledger_words (key, marks, body) VALUES (${key}, ${wholePiecesOf(body)}, ${body})
+      ON CONFLICT (key) DO UPDATE SET marks = excluded.marks, body = excluded.body`.execute(trx);
+  },
+
+  keysWith(terms, from, to) {
+    const conditions = [sql`key >= ${from} AND key < ${to}`, ...terms.map(conditionOf)];
+    return sql`SELECT key FROM ledger_words WHERE ${sql.join(conditions, sql` AND `)}`;
+  },
+};
+
+function conditionOf(pieces: Term): RawBuilder<unknown> {
+  const whole = pieces.filter(isWholePiece);
+  const others = pieces.filter((piece) => !isWholePiece(piece)).map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
+  return sql`(${sql.join([...(whole.length > 0 ? [sql`marks && ${whole}::text[]`] : []), ...others], sql` OR `)})`;
+}

@@ -1,0 +1,138 @@
+// Two consoles on one database, at the same moment: what may happen once happens once.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { openStore, type Store } from "@/lib/server/store/store";
+import { MOST_TOKENS } from "@/lib/server/store/tokens";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+
+const NOW = Date.UTC(2026, 4, 6);
+let database: OwnDatabase;
+let stores: [Store, Store];
+let memberId: string;
+let connectionId: string;
+
+beforeAll(async () => {
+  database = await createDatabase(inject("postgres"));
+  stores = [openStore("", undefined, database.url), openStore("", undefined, database.url)];
+  // Both start at once on an empty database.
+  await Promise.all(stores.map((store) => store.migrate()));
+  const [store] = stores;
+  memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
+  connectionId = (await store.connections.create({ name: "One", baseUrl: "http://127.0.0.1:9", createdAt: NOW })).id;
+});
+
+afterAll(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  await database.drop();
+});
+
+/** Each of them by both stores, all at once. */
+async function atOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
+}
+
+test("there is one first owner", async () => {
+  const made = await atOnce(12, (store, index) =>
+    store.members.createFirstOwner({ name: "Olga", email: `owner${index}@desk.test`, passwordHash: "x", createdAt: NOW }),
+  );
+  expect(made.filter(Boolean)).toHaveLength(1);
+});
+
+test("an invitation is taken once, and an address is one member's", async () => {
+  const token = randomUUID();
+  const given = { email: "new@desk.test", role: "operator", invitedBy: "Mo", expiresAt: NOW + 1000, createdAt: NOW } as const;
+  await stores[0].invitations.create({ token, ...given });
+  const taken = await atOnce(12, (store, index) => store.invitations.accept(token, { name: `N${index}`, passwordHash: "x" }, NOW));
+  expect(taken.filter((one) => typeof one === "object")).toHaveLength(1);
+  const others = await Promise.all(
+    [1, 2].map((n) => stores[0].members.create({ name: "P", email: `p${n}@desk.test`, role: "viewer", createdAt: NOW })),
+  );
+  const renamed = await atOnce(2, (store, index) => store.members.changeAccount(others[index]?.id ?? "", { email: "same@desk.test" }));
+  expect(renamed.filter(Boolean)).toHaveLength(1);
+});
+
+test("an identity belongs to one member, and a guest who comes twice is one", async () => {
+  const identity = { issuer: "https://id.test", subject: "s", provider: "id" };
+  const made = await atOnce(8, (store, index) =>
+    store.identities.makeMember({ name: "I", email: `i${index}@desk.test`, role: "viewer", createdAt: NOW }, identity),
+  );
+  expect(made.filter(Boolean)).toHaveLength(1);
+  const guests = await atOnce(8, (store) => store.members.guest("host", { sub: "g", name: "G" }, NOW));
+  expect(new Set(guests.map(({ id }) => id)).size).toBe(1);
+});
+
+test("a submission is begun once, and a ticket is taken once", async () => {
+  const about = { contentHash: "h", now: NOW, forgetBefore: 0 };
+  const begun = await atOnce(12, (store) => store.submissions.begin({ memberId, key: "key-of-a-submission" }, about));
+  expect(begun.filter(Boolean)).toHaveLength(1);
+  const host = { name: "H", origins: [], connection: null, role: "viewer", pages: [], guests: false, jwksUrl: null } as const;
+  await stores[0].embedHosts.create(
+    "host-1",
+    { ...host, origins: [], pages: [] },
+    { sealed: undefined, old: undefined, keptBy: undefined },
+    NOW,
+  );
+  const taken = await atOnce(12, (store) => store.embedHosts.takeTicket("host-1", "ticket", { now: NOW, expiresAt: NOW + 1000 }));
+  expect(taken.filter(Boolean)).toHaveLength(1);
+});
+
+test("no more runs of an app begin than its limits let", async () => {
+  const definition = { title: "A", text: "", tags: [], graph: {}, fields: [], outputs: [] };
+  const appId = randomUUID();
+  await ask(
+    database.url,
+    `INSERT INTO apps (id, connection_id, title, text, tags, words, definition, access, limits, version, updated_at)
+     VALUES ('${appId}', '${connectionId}', 'A', '', '[]', 'a', '${JSON.stringify(definition)}', 'team', '{}', 1, ${NOW})`,
+  );
+  const run = () => ({ id: randomUUID(), appId, memberId, version: 1, contentHash: "h", inputs: {}, createdAt: NOW, key: undefined });
+  const begun = await atOnce(20, (store) => store.appRuns.begin(run(), { runsPerDay: 3, atOnce: 10, dayBegan: 0 }));
+  expect(begun.filter(Boolean)).toHaveLength(3);
+});
+
+test("of a member's tokens no more work than there may be, and a name is one token's", async () => {
+  const token = (name: string) => ({
+    ...{ token: randomUUID(), memberId, name, role: "viewer" as const, connectionId, connectionIds: undefined, operations: [] },
+    ...{ createdAt: NOW, expiresAt: undefined },
+  });
+  const same = await atOnce(6, (store) => store.tokens.create(token("same")));
+  expect(same.filter((made) => typeof made === "object")).toHaveLength(1);
+  const many = await atOnce(MOST_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
+  expect(many.filter((made) => typeof made === "object")).toHaveLength(MOST_TOKENS - 1);
+});
+
+test("the log is one chain without gaps, also where a writer fails in between", async () => {
+  const entry = (index: number) => ({ at: NOW, requestId: `r${index}`, action: "addMember", status: 200 });
+  await atOnce(60, (store, index) =>
+    // What is no number is refused by the database, after the entry has its number.
+    index % 6 === 5 ? expect(store.audit.add({ ...entry(index), status: 0.5 })).rejects.toThrow() : store.audit.add(entry(index)),
+  );
+  expect(await stores[1].audit.verify()).toMatchObject({ rows: 50 });
+  await ask(database.url, "DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)");
+  expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
+});
+
+test("the ledger holds no more jobs than it may, and counts those that it has", async () => {
+  const most = 40;
+  await atOnce(30, (store, index) => {
+    const notes = Array.from({ length: 4 }, (_, of) => {
+      const jobId = `job-${(index * 3 + of) % 70}`;
+      return { jobId, item: { id: jobId, status: "completed" }, createdMs: NOW + ((index * 3 + of) % 70), isExact: true };
+    });
+    return store.jobLedger.note(connectionId, notes, most);
+  });
+  const [row] = await ask<{ counted: string; there: string; words: string }>(
+    database.url,
+    `SELECT jobs AS counted, (SELECT count(*) FROM ledger_jobs) AS there, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
+  );
+  expect(row).toMatchObject({ counted: row?.there, words: row?.there });
+  expect(Number(row?.there)).toBeLessThanOrEqual(most);
+  await stores[0].jobLedger.forget(connectionId, ["job-69", "job-68"]);
+  const { total } = await stores[1].jobLedger.search(connectionId, {
+    words: [],
+    offset: 0,
+    limit: 1,
+    sort_by: "create_time",
+    sort_order: "desc",
+  });
+  expect(total).toBe(Number(row?.there) - 2);
+});

@@ -1,0 +1,18 @@
+// Before the suites that run on PostgreSQL: one server for all of them.
+import { type TestProject } from "vitest/node";
+import { startPostgres } from "./postgres-server";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Where databases can be made; absent: the suite runs on SQLite. */
+    postgres: string;
+  }
+}
+
+export async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const given = process.env.DATABASE_URL_FOR_TESTS;
+  if (given) return void provide("postgres", given);
+  const server = await startPostgres();
+  provide("postgres", server.url);
+  return () => server.remove();
+}
