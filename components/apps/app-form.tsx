@@ -4,8 +4,11 @@ import { type ControlProps } from "@/components/run/form/controls/control-props"
 import { FieldControl } from "@/components/run/form/controls/field-control";
 import { NumberControl } from "@/components/run/form/controls/number-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { hashOfNode } from "@/components/run/form/field-ids";
 import { type Control } from "@/components/run/form/form-model";
 import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Link } from "@/components/ui/link";
+import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
@@ -121,6 +124,14 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
           {wrong.map((problem) => (
             <li key={problem.code}>
               <ProblemText problem={problem} />
+              {app === undefined || input.node === undefined ? null : (
+                <Link
+                  href={`${withQuery("/run", { app, connection: picture.connection })}${hashOfNode(input.node)}`}
+                  className="ml-2 text-accent hover:underline"
+                >
+                  {t("showNode")}
+                </Link>
+              )}
             </li>
           ))}
         </ul>

@@ -10,7 +10,7 @@ import { type Decode } from "./form/controls/check-picture";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
-import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
+import { type AppDefinition } from "@/lib/contract/apps/app";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
@@ -109,14 +109,8 @@ async function loadSamplePicture(name: string): Promise<File | undefined> {
   }
 }
 
-async function readApp(id: string): ReturnType<RunPorts["readApp"]> {
-  const address: `/${string}` = `/api/apps/${encodeURIComponent(id)}`;
-  const [view, workflow] = await Promise.all([
-    callApi<{ app: AppView }>(address, { cache: "no-store" }),
-    callApi<Pick<AppDefinition, "graph" | "editor">>(`${address}/workflow`, { cache: "no-store" }),
-  ]);
-  if (!view.ok) return view;
-  return workflow.ok ? ok({ ...workflow.value, title: view.value.app.title }) : workflow;
+function readApp(id: string): ReturnType<RunPorts["readApp"]> {
+  return callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" });
 }
 
 async function loadSample(name: string): Promise<Result<string, "missing">> {

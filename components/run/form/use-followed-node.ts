@@ -1,5 +1,5 @@
 import { type FocusEvent, useCallback, useEffect, useState } from "react";
-import { focusProblem } from "./field-ids";
+import { focusProblem, nodeOfHash } from "./field-ids";
 import { isEditable } from "./field-row";
 import { type FormNode } from "./form-model";
 
@@ -15,6 +15,11 @@ export function useFollowedNode(form: readonly FormNode[], onLead: () => void) {
     focusProblem({ nodeId: lead.nodeId, ...(field !== undefined && { field }) });
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a press leads once; what is typed afterwards changes the form and must not lead again
   }, [lead]);
+  // A link may name the node that it is about.
+  useEffect(() => {
+    const linked = nodeOfHash(window.location.hash);
+    if (linked !== undefined) focusProblem({ nodeId: linked });
+  }, []);
   const select = useCallback(
     (id: string) => {
       setNodeId(id);

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from "react";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Arrival } from "./arrivals";
 
-const names = ["job", "file", "carrier", "sample", "asset", "assets", "without"] as const;
+const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
 /** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed and not the job anew. */
 export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
@@ -11,7 +11,8 @@ export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival
     if (!arrival || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
     // A connection that the address names stays named: what was opened from it is run there.
-    window.history.replaceState(null, "", search.size === 0 ? window.location.pathname : `${window.location.pathname}?${search}`);
+    const { pathname, hash } = window.location;
+    window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
     open(arrival);
   });
   const key = writeExactJson(arrival);

@@ -93,6 +93,14 @@ it("an address that names a connection goes on naming it", async () => {
   expect(window.location.search).toBe("?connection=studio");
 });
 
+it("the workflow of an app is opened by the app's name, at the node that the address names", async () => {
+  window.history.replaceState(null, "", "/run?app=one#node-1");
+  arrive({ app: "one" }, { readApp: async () => ok({ title: "Negatives", graph: sampleGraph("01-invert") }) });
+  expect(await screen.findByText("Negatives")).toBeTruthy();
+  expect(window.location.search).toBe("");
+  expect(document.activeElement?.id).toBe("node-1");
+});
+
 describe("pictures to be used", () => {
   const content = (digit: string) => `blake3:${digit.repeat(64)}`;
   const asset = (id: string, more: object = {}) =>
