@@ -31,6 +31,8 @@ import { openDatabase, query } from "./store/database";
 import { tellFigures } from "./figures";
 import { makeDataFolder, requireDatabase } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
+import { createPool } from "./runners/pool";
+import { runnerChores } from "./runners/rounds";
 import { createRunners } from "./runners/store";
 import { classes } from "./nodes/classes";
 import { createKeys, findUserByKey } from "./users/keys";
@@ -49,6 +51,8 @@ function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
+/** How often a runner is asked how a job is doing; it also says so by itself. */
+const POLL_MS = 1000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
 const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -82,7 +86,23 @@ export async function startService(options: ServiceOptions) {
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
     const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]));
-    const engine = createEngine({ database, blobs, folders, runner, events, concurrency, maxJobPixels, collect, now, log });
+    const pool = createPool({ database, concurrency });
+    const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
+    const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
+    const engine = createEngine({
+      database,
+      blobs,
+      folders,
+      runner,
+      pool,
+      remoteLimits,
+      events,
+      concurrency,
+      maxJobPixels,
+      collect,
+      now,
+      log,
+    });
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
     const recovered = await recoverJobs(database, now).catch((error: unknown) => {
@@ -110,6 +130,7 @@ export async function startService(options: ServiceOptions) {
       blobs,
       folders,
       engine,
+      pool,
       events,
       clears,
       thumbnails,
@@ -121,14 +142,20 @@ export async function startService(options: ServiceOptions) {
       now,
       log,
     });
-    const housekeeping = startHousekeeping(serviceChores({ database, settings, folders, now }), log);
+    const housekeeping = startHousekeeping(
+      [
+        ...serviceChores({ database, settings, folders, now }),
+        ...runnerChores({ database, now, log, checkMs, changed: engine.runnersChanged }),
+      ],
+      log,
+    );
     const inFlight = new Set<Promise<Response>>();
 
     tellFigures(database, options.dataDir);
 
     return {
       keys: createKeys(database, now),
-      runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size } }),
+      runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size }, changed: engine.runnersChanged }),
 
       readiness: createReadiness({
         database: () => void database.row(query.selectFrom("users").select("id").limit(1)),

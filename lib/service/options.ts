@@ -63,7 +63,7 @@ export type Service = {
    * Tells of the jobs of the key's user, message by message as text (GET /ws), beginning with the state of the queue. Undefined for a key that
    * is missing, unknown or revoked.
    */
-  listen(key: string, clientId: string | undefined, tell: (message: string) => void): Feed | undefined;
+  listen(key: string, clientId: string | undefined, tell: (message: string | Uint8Array) => void): Feed | undefined;
   /** Whether its database, its disk and its workers are there. */
   readiness: Readiness;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */

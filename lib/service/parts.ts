@@ -9,6 +9,7 @@ import { type Downloads } from "./downloads/downloads";
 import { type JobEvents } from "./events/job-events";
 import { type Engine } from "./jobs/engine";
 import { type HistoryClears } from "./jobs/history-clears";
+import { type Pool } from "./runners/pool";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { type Database } from "./store/database";
@@ -18,6 +19,7 @@ export type Parts = {
   blobs: BlobStore;
   folders: Folders;
   engine: Engine;
+  pool: Pool;
   events: JobEvents;
   clears: HistoryClears;
   thumbnails: Thumbnails;

@@ -57,6 +57,11 @@ const schema = z.object({
   LIGHTDESK_DOWNLOAD_HOSTS: hosts.optional(),
   LIGHTDESK_DOWNLOADS_AT_ONCE: whole(1, 32, "how many downloads run at once, from 1 to 32").default(2),
   LIGHTDESK_MAX_DOWNLOAD_BYTES: whole(1, 1e15, "the largest download in bytes").default(100 * GIB),
+  LIGHTDESK_RUNNER_CHECK_SECONDS: whole(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
+  LIGHTDESK_RUNNER_LEASE_SECONDS: whole(1, 86_400, "for how many seconds a runner may be out of reach, from 1 to 86400").default(60),
+  LIGHTDESK_RUNNER_SILENCE_SECONDS: whole(1, 604_800, "for how many seconds a job on a runner may say nothing, from 1 to 604800").default(
+    1800,
+  ),
   LIGHTDESK_FFMPEG: z
     .string()
     .refine((path) => path === "none" || isAbsolute(path), "the absolute path of ffmpeg, or none")
@@ -111,6 +116,11 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
     downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
     maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
+    runnerCheckMs: values.LIGHTDESK_RUNNER_CHECK_SECONDS * 1000,
+    /** Out of reach for longer, its jobs go to others. */
+    runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
+    /** A job that runs and says nothing for longer hangs. */
+    runnerSilenceMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
     /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
     /** Whoever brings it may read metrics, and why the program is not ready; without it there are none. */

@@ -1,6 +1,7 @@
 // Addresses that no service lives at, whatever the configuration says: link-local and metadata ones, where a cloud keeps its own
 // secrets. Loopback and private ones may be meant. What is public is decided in ip-address.ts. For servers: it needs Node's types.
 
+import { type LookupAddress, type LookupOptions } from "node:dns";
 import { buildConnector } from "undici";
 import { isInNetworks, networks } from "./ip-address";
 
@@ -42,4 +43,20 @@ export function guardedConnector(timeout: number): buildConnector.connector {
 
 function forbidden(): Error {
   return Object.assign(new Error("an address that is never opened"), { code: "FORBIDDEN_ADDRESS" });
+}
+
+type Done = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+type All = LookupOptions & { all: true };
+type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+
+/** A look-up whose result is judged before it is connected to. */
+export function guardedLookup(resolve: Resolve) {
+  return (host: string, options: LookupOptions, done: Done): void => {
+    resolve(host, { ...options, all: true }, (error, addresses) => {
+      const [first] = error ? [] : addresses;
+      if (!first) return done(error ?? new Error(`no address for ${host}`), []);
+      if (addresses.some(({ address }) => isForbiddenAddress(address))) return done(forbidden(), []);
+      return options.all ? done(null, addresses) : done(null, first.address, first.family);
+    });
+  };
 }

@@ -4,10 +4,10 @@
 // Must never: follow a redirect, send an Origin (a local server refuses one), or open a link-local or metadata address.
 
 import "server-only";
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
+import { lookup as systemLookup } from "node:dns";
 import { WebSocket } from "ws";
 import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
-import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
+import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { keyHeader } from "./outgoing";
 
 /** A preview is a picture of a few hundred thousand bytes. */
@@ -37,7 +37,7 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
     handshakeTimeout: HANDSHAKE_MS,
     maxPayload: MOST_MESSAGE_BYTES,
     perMessageDeflate: false,
-    lookup: lookUp,
+    lookup: guardedLookup(systemLookup),
   });
   socket.on("message", (data, isBinary) => {
     // Always a Buffer, as `binaryType` is left as it is.
@@ -83,16 +83,4 @@ function endOf(status: number): FeedEnd {
   // A service without it may answer its page with 200, or that the method or the upgrade is unknown.
   const isElsewhere = status < 400 || [400, 404, 405, 426, 501].includes(status);
   return isElsewhere ? { code: feedEnds.notFound, reason: "The service of this connection has no /ws." } : unreachable;
-}
-
-type Done = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
-
-/** Judged in the very look-up whose result is connected to. */
-function lookUp(host: string, options: LookupOptions, done: Done): void {
-  systemLookup(host, { ...options, all: true }, (error, addresses) => {
-    const [first] = error ? [] : addresses;
-    if (!first) return done(error ?? new Error(`no address for ${host}`), []);
-    if (addresses.some(({ address }) => isForbiddenAddress(address))) return done(new Error("an address that is never opened"), []);
-    return options.all ? done(null, addresses) : done(null, first.address, first.family);
-  });
 }

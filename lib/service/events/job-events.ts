@@ -9,7 +9,8 @@ import { newId } from "../new-id";
 /** Long enough that a thousand cancelled jobs are one message. */
 const STATUS_EVERY_MS = 50;
 
-export type Tell = (message: string) => void;
+/** Bytes: a preview, as the family sends it. */
+export type Tell = (message: string | Uint8Array) => void;
 export type Hearers = { userId: number; clientId: string | undefined };
 type Listener = { clientId: string | undefined; tell: Tell };
 
@@ -40,8 +41,11 @@ export function createJobEvents(queueRemaining: (userId: number) => number) {
       const all = listeners.get(userId);
       if (!all) return;
       const text = message(type, data);
-      for (const listener of all)
-        if (clientId === undefined || listener.clientId === undefined || listener.clientId === clientId) listener.tell(text);
+      for (const listener of all) if (hears(listener, { clientId })) listener.tell(text);
+    },
+
+    show(hearers: Hearers, preview: Uint8Array): void {
+      for (const listener of listeners.get(hearers.userId) ?? []) if (hears(listener, hearers)) listener.tell(preview);
     },
 
     /** Something was submitted, cancelled or has ended: all of the user's listeners hear how much is left, a moment later. */
@@ -63,6 +67,10 @@ export function createJobEvents(queueRemaining: (userId: number) => number) {
       listeners.clear();
     },
   };
+}
+
+function hears(listener: Listener, { clientId }: Pick<Hearers, "clientId">): boolean {
+  return clientId === undefined || listener.clientId === undefined || listener.clientId === clientId;
 }
 
 function message(type: string, data: object): string {

@@ -16,7 +16,8 @@ import { type Call, route, type Route } from "./route";
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
 export function jobRoutes(parts: Parts): Route[] {
-  const { database, engine } = parts;
+  const { database, engine, pool } = parts;
+  const told = { progressOf: engine.progressOf, waits: pool.waits };
 
   /** Another user's job is as unknown as one that never was. */
   function requireJob(call: JobCall): StoredJob {
@@ -35,7 +36,7 @@ export function jobRoutes(parts: Parts): Route[] {
     route(operations.listJobs, (call) => {
       const query = call.query();
       const { seqs, total } = listJobs(database, call.user.id, query);
-      const jobs = listItems(database, seqs, engine.progressOf);
+      const jobs = listItems(database, seqs, told);
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
       return jsonText(objectText({ pagination }, { jobs: listText(jobs) }));
@@ -43,7 +44,7 @@ export function jobRoutes(parts: Parts): Route[] {
 
     route(operations.getJob, (call) => {
       const job = requireJob(call);
-      return jsonText(toDetail(database, job, engine.progressOf(job.id)));
+      return jsonText(toDetail(database, job, told));
     }),
 
     route(operations.getJobStatus, (call) => json(toStatus(requireJob(call)))),

@@ -5,9 +5,8 @@ import { operations } from "@/lib/contract/operations";
 import { listTags, refineTags } from "../assets/list-tags";
 import { usedBytes } from "../assets/quota";
 import { listInputNames } from "../assets/file-names";
-import { describeLibrary } from "../nodes/library";
 import { type Parts } from "../parts";
-import { empty, json } from "./answers";
+import { empty, json, jsonText } from "./answers";
 import { route, type Route } from "./route";
 
 /** The family's words: its clients look for them and show what they find. Nodes run on the processor, in the machine's memory. */
@@ -29,6 +28,7 @@ function describeSystem() {
 
 export function serviceRoutes(parts: Parts): Route[] {
   const { database } = parts;
+  const { libraries } = parts.pool;
   return [
     route(operations.getUser, ({ user }) => {
       const quota_bytes = parts.settings.userQuotaBytes;
@@ -36,12 +36,8 @@ export function serviceRoutes(parts: Parts): Route[] {
       return json({ status: user.status, id: user.name, ...storage });
     }),
     route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
-    route(operations.getObjectInfo, ({ user }) => json(describeLibrary({ images: listInputNames(database, user.id) }))),
-    route(operations.getObjectInfoOf, ({ user, param }) => {
-      const library = describeLibrary({ images: listInputNames(database, user.id) });
-      const name = param("class");
-      return json(Object.hasOwn(library, name) ? { [name]: library[name] } : {});
-    }),
+    route(operations.getObjectInfo, ({ user }) => jsonText(libraries.describe(listInputNames(database, user.id)))),
+    route(operations.getObjectInfoOf, ({ user, param }) => jsonText(libraries.describe(listInputNames(database, user.id), param("class")))),
     route(operations.getSystemStats, () => json(describeSystem())),
     route(operations.freeMemory, async ({ body }) => {
       await body();

@@ -8,7 +8,7 @@ import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";
 import { refusalOf } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
-import { type ProducedFile } from "../nodes/run";
+import { type NodeOthers, type ProducedFile } from "../nodes/run";
 import { newId } from "../new-id";
 import { type ServiceError } from "../service-error";
 import { type Database } from "../store/database";
@@ -37,7 +37,7 @@ export function insertOutputs(
   database: Database,
   job: { id: string; userId: number; at: number },
   staged: readonly StagedOutput[],
-  texts: ReadonlyMap<string, readonly string[]>,
+  { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
 ): { kept: KeptOutputs; refusal: ServiceError | undefined } {
   const outputs: Record<string, NodeOutput> = {};
   const previews: { rank: number; value: Record<string, unknown> }[] = [];
@@ -62,19 +62,23 @@ export function insertOutputs(
         content,
         name: file.displayName,
         tags: [file.type],
-        metadata: { width: file.width, height: file.height, node_id: file.nodeId },
+        metadata: { ...(file.width !== undefined && { width: file.width, height: file.height }), node_id: file.nodeId },
         mimeType: file.mimeType,
         output: { jobId: job.id, nodeId: file.nodeId, key: file.key, index: file.index },
       },
       job.at,
     );
     const filename = fileNameOf({ hash: content.hash, media_type: content.mediaType, name: file.displayName });
-    const item: FileItem = { filename, subfolder: "", type: file.type, display_name: file.displayName };
+    const item: FileItem = { filename, subfolder: "", type: file.type, display_name: file.displayName, ...file.facts };
     const node = (outputs[file.nodeId] ??= {});
     (node[file.key] ??= []).push(item);
     if (file.animated) (node.animated ??= []).push(true);
     kinds.add(file.mimeType.split("/")[0] ?? "");
     previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
+  }
+  for (const [nodeId, values] of others) {
+    const node = (outputs[nodeId] ??= {});
+    for (const [key, items] of Object.entries(values)) node[key] = [...(node[key] ?? []), ...items];
   }
   for (const [nodeId, lines] of texts) {
     (outputs[nodeId] ??= {}).text = [...lines];

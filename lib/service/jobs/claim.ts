@@ -1,8 +1,14 @@
 // Taking one job out of the queue of the store, and what is known of it from then on while it runs.
 
+import { randomUUID } from "node:crypto";
+import { type Selectable } from "kysely";
 import { textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type Attempt, beginAttempt, takeOver } from "../runners/attempts";
+import { type Place } from "../runners/pool";
+import { type RunnerRow } from "../runners/store";
 import { query } from "../store/database";
+import { type JobInputRow, type JobRow } from "../store/schema";
 import { type JobEvents } from "../events/job-events";
 import { createRunTeller, type RunTeller } from "./run-teller";
 import { type EngineParts } from "./engine-parts";
@@ -17,6 +23,10 @@ export type Claimed = {
   userId: number;
   attempts: number;
   slot: string;
+  fence: number;
+  needs: number | null;
+  /** Where it runs, unless that is the built-in runner. */
+  remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
   startMs: number;
   graph: Graph;
   outputs: string[];
@@ -24,59 +34,110 @@ export type Claimed = {
   images: { name: string; hash: string }[];
 };
 
-export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts"> & {
+export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "remote"> & {
   record: RunRecord;
   teller: RunTeller;
   /** Ends the run soon; before it has begun, keeps it from beginning. */
   cancel(): void;
+  /** Ends the run here and leaves it where it is, to be found again. */
+  leave(): void;
   /** Set once the runner has the job. */
-  handOver(cancel: () => void): void;
+  handOver(run: { cancel(): void; leave?(): void }): void;
 };
 
 export function createRunning(job: Claimed, events: JobEvents): Running {
   let isCancelled = false;
-  let cancelRun: (() => void) | undefined;
-  const { seq, id, userId, attempts, extraData } = job;
+  let isLeft = false;
+  let handed: { cancel(): void; leave?(): void } | undefined;
+  const { seq, id, userId, attempts, fence, remote, extraData } = job;
   const clientId = textOf(extraData.client_id);
   return {
     seq,
     id,
     userId,
     attempts,
+    fence,
+    ...(remote && { remote }),
     record: createRunRecord(id, job.graph, job.outputs, job.startMs),
     teller: createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length }),
     cancel() {
       isCancelled = true;
-      cancelRun?.();
+      handed?.cancel();
     },
-    handOver(cancel) {
-      cancelRun = cancel;
-      if (isCancelled) cancel();
+    leave() {
+      isLeft = true;
+      handed?.leave?.();
+    },
+    handOver(run) {
+      handed = run;
+      if (isCancelled) run.cancel();
+      else if (isLeft) run.leave?.();
     },
   };
 }
 
+type ClaimParts = Pick<EngineParts, "database" | "now" | "log" | "remoteLimits">;
+
 /** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
-export function claimJob(
-  { database, now, log }: Pick<EngineParts, "database" | "now" | "log">,
-  seq: number,
-  slot: string,
-): Claimed | undefined {
+export function claimJob({ database, now, log, remoteLimits }: ClaimParts, seq: number, { runner, slot }: Place): Claimed | undefined {
   const job = database.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
   if (job?.state !== "pending") return undefined;
   const at = Math.max(now(), job.create_time);
   const attempts = job.attempts + 1;
-  move(database, { seq, from: "pending", to: "in_progress", at }, { attempts, slot, start_time: at });
+  const fence = job.fence + 1;
+  const isRemote = runner.address !== null;
+  move(
+    database,
+    { seq, from: "pending", to: "in_progress", at },
+    { attempts, slot, fence, runner: isRemote ? runner.id : null, start_time: at },
+  );
+  const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
+  if (isRemote) {
+    beginAttempt(database, attempt, runner.id, at, remoteLimits.leaseMs);
+    if (job.needs !== null) database.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
+  }
+  return readClaimed({ database, now, log }, job, {
+    attempts,
+    fence,
+    slot,
+    startMs: at,
+    ...(isRemote && { remote: { runner, attempt, isResumed: false } }),
+  });
+}
+
+type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "remote">;
+type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
+
+/** One that was sent to a runner before the service started, taken over. Inside a commit. */
+export function resumeJob(parts: ClaimParts, seq: number): Claimed | undefined {
+  const { database, now } = parts;
+  const taken = takeOver(database, seq);
+  const job = database.row(
+    query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
+  );
+  const runner = taken && database.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner));
+  if (!taken || !job || !runner) return undefined;
+  const startMs = job.start_time ?? now();
+  const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs };
+  return readClaimed(parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
+}
+
+function readClaimed(
+  { database, now, log }: Pick<ClaimParts, "database" | "now" | "log">,
+  job: JoinedRow,
+  facts: Facts,
+): Claimed | undefined {
+  const { seq, needs } = job;
   const images = database.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
   try {
     const extraData = readRecord(job.extra_data);
     const outputs = readStrings(job.outputs_to_execute);
-    return { seq, id: job.id, userId: job.user_id, attempts, slot, startMs: at, graph: readGraph(job), outputs, extraData, images };
+    return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
-    failJob(database, job, "DamagedJob", "What the service stored of this job is damaged, so it cannot run. Submit it again.", at);
+    failJob(database, job, "DamagedJob", "What the service stored of this job is damaged, so it cannot run. Submit it again.", now());
     return undefined;
   }
 }

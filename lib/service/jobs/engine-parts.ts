@@ -4,6 +4,8 @@ import { type BlobStore } from "../assets/blob-store";
 import { type Folders } from "../assets/folders";
 import { type JobEvents } from "../events/job-events";
 import { type Runner } from "../nodes/runner";
+import { type Pool } from "../runners/pool";
+import { type RemoteLimits } from "../runners/remote-run";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
 
@@ -13,6 +15,8 @@ export type EngineParts = {
   folders: Folders;
   runner: Runner;
   events: JobEvents;
+  pool: Pool;
+  remoteLimits: RemoteLimits;
   concurrency: number;
   maxJobPixels: number;
   /** Removes content that nothing names any more. */

@@ -1,4 +1,4 @@
-// Takes what waits, runs at most `concurrency` jobs at once, and commits how each ends together with the claim of the next one
+// Takes what waits, gives it to the runners as they have slots free, and commits how each ends together with the claim of the next one
 // (the states are in transitions.ts).
 // Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
 // whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
@@ -6,7 +6,11 @@
 import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query } from "../store/database";
-import { type Claimed, type Running } from "./claim";
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners";
+import { clearedAway, endAttempt } from "../runners/attempts";
+import { kindOf, type Place } from "../runners/pool";
+import { clearAway } from "../runners/whereabouts";
+import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { createFairQueue, type FairQueue } from "./fair-queue";
 import { cancelRunning, failAround } from "./finish";
@@ -20,10 +24,9 @@ const PAUSE_MS = 1000;
 export type Engine = ReturnType<typeof createEngine>;
 
 export function createEngine(parts: EngineParts) {
-  const { database, now, log } = parts;
+  const { database, now, log, pool } = parts;
   const queue = createFairQueue();
   const running = new Map<string, Running>();
-  const freeSlots = Array.from({ length: parts.concurrency }, (_, index) => `slot-${index + 1}`);
   const background = new Set<Promise<void>>();
   const workFolders = createWorkFolders(parts.folders.work);
   /** Slots that are about to take a job. */
@@ -48,13 +51,17 @@ export function createEngine(parts: EngineParts) {
   }
 
   function pump(): void {
-    // A slot that asks for a job finds one: no more of them ask than jobs wait.
-    while (mayTake() && asking < queue.size()) {
-      const slot = freeSlots.shift();
-      if (slot === undefined) return;
+    while (mayTake()) {
+      const free = pool.free();
+      const canBegin = (kind: string) => free.some(({ id }) => pool.canDo(kind, id));
+      // A slot that asks for a job finds one: no more of them ask than jobs wait.
+      const next = free.length > 0 && asking < queue.size(canBegin) ? queue.peek(canBegin) : undefined;
+      const runner = next && pool.best(next.kind, free);
+      if (!runner) return;
+      const place = pool.occupy(runner);
       inBackground(
-        serve(slot).finally(() => {
-          freeSlots.push(slot);
+        serve(place).finally(() => {
+          place.release();
           pump();
         }),
       );
@@ -64,18 +71,18 @@ export function createEngine(parts: EngineParts) {
   const mayTake = () => accepting && rest === undefined;
 
   /** Runs one job after the other until none waits. */
-  async function serve(slot: string): Promise<void> {
-    let job = await claimAlone(slot);
+  async function serve(place: Place, first?: Claimed): Promise<void> {
+    let job = first ?? (await claimAlone(place));
     while (job) {
-      const next = createNextClaim({ parts, queue, running, mayTake }, slot);
+      const next = createNextClaim({ parts, queue, running, mayTake }, place);
       await runOne(job, next);
-      job = next.job() ?? (await claimAlone(slot));
+      job = next.job() ?? (await claimAlone(place));
     }
   }
 
-  async function claimAlone(slot: string): Promise<Claimed | undefined> {
+  async function claimAlone(place: Place): Promise<Claimed | undefined> {
     if (queue.size() === 0) return undefined;
-    const claim = createNextClaim({ parts, queue, running, mayTake }, slot);
+    const claim = createNextClaim({ parts, queue, running, mayTake }, place);
     asking += 1;
     try {
       await claim.keepIf(database.commit(claim.take));
@@ -88,6 +95,32 @@ export function createEngine(parts: EngineParts) {
     return claim.job();
   }
 
+  /** What was sent to a runner before the service started, and has not ended here. */
+  async function resume(seq: number): Promise<void> {
+    const job = await database.commit(() => resumeJob(parts, seq));
+    if (!job?.remote) return;
+    running.set(job.id, createRunning(job, parts.events));
+    const place = pool.occupy(job.remote.runner);
+    try {
+      const next = createNextClaim({ parts, queue, running, mayTake }, place);
+      await runOne(job, next);
+      const another = next.job();
+      if (another) await serve(place, another);
+    } finally {
+      place.release();
+      pump();
+    }
+  }
+
+  /** At once; the rounds see to what is still there. */
+  async function clearCancelled({ runner, attempt }: NonNullable<Claimed["remote"]>): Promise<void> {
+    const open = database.row(
+      query.selectFrom("attempts").selectAll().where("job_seq", "=", attempt.seq).where("number", "=", attempt.number),
+    );
+    if (!open || !(await clearAway(runner.address ?? "", { promptId: open.prompt_id, clientId: open.client_id }))) return;
+    await database.commitFreeing(() => clearedAway(database, open));
+  }
+
   async function runOne(job: Claimed, next: NextClaim): Promise<void> {
     const run = running.get(job.id);
     if (!run) return;
@@ -97,12 +130,20 @@ export function createEngine(parts: EngineParts) {
       outputDir = await workFolders.take();
       const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage: imageOfNext(parts, queue) });
       isClean = execution.isClean;
-      if (execution.waits) queue.putBack(job.userId, job.seq);
+      if (execution.waits) {
+        queue.putBack(job.userId, job.seq, kindOf(database, job));
+        // Perhaps for another runner than this slot's.
+        setImmediate(pump);
+      }
     } catch (error) {
       log.error({ err: error, job: job.id }, "a job could not be brought to its end");
-      await untilStored(() => failAround(database, job, error, now()));
+      await untilStored(() => {
+        if (failAround(database, job, error, now()) && job.remote) endAttempt(database, job, "lost", now());
+      });
     } finally {
       running.delete(job.id);
+      // It may have been set aside for how the job ended.
+      if (job.remote) pool.refresh();
       run.teller.ended(database);
       inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
     }
@@ -139,13 +180,21 @@ export function createEngine(parts: EngineParts) {
     /** Loads what waits and begins; afterwards `submitted` tells of each new job. */
     start(): void {
       accepting = true;
-      const waiting = query.selectFrom("jobs").select(["seq", "user_id"]).where("state", "=", "pending").where(isUnfinished).orderBy("seq");
-      for (const job of database.rows(waiting)) queue.add(job.user_id, job.seq);
+      const columns = ["seq", "user_id", "needs", "attempts"] as const;
+      const unfinished = query.selectFrom("jobs").select(columns).where(isUnfinished).orderBy("seq");
+      for (const job of database.rows(unfinished.where("state", "=", "pending"))) queue.add(job.user_id, job.seq, kindOf(database, job));
+      for (const { seq } of database.rows(unfinished.where("state", "=", "in_progress"))) inBackground(resume(seq));
       pump();
     },
 
-    submitted(userId: number, seq: number): void {
-      queue.add(userId, seq);
+    submitted(userId: number, seq: number, needs: number | null): void {
+      queue.add(userId, seq, `${needs ?? ""}|`);
+      pump();
+    },
+
+    /** Something about the runners has changed. */
+    runnersChanged(): void {
+      pool.refresh();
       pump();
     },
 
@@ -158,10 +207,17 @@ export function createEngine(parts: EngineParts) {
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
       const targets = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
       if (targets.length === 0) return [];
-      const cancelled = await database.commitFreeing(() => targets.filter((run) => cancelRunning(database, run, run.record, now())));
+      const cancelled = await database.commitFreeing(() =>
+        targets.filter((run) => {
+          const isCancelled = cancelRunning(database, run, run.record, now());
+          if (isCancelled && run.remote) endAttempt(database, run, "lost", now(), "It was cancelled.");
+          return isCancelled;
+        }),
+      );
       for (const run of cancelled) {
         run.cancel();
         run.teller.ended(database);
+        if (run.remote) inBackground(clearCancelled(run.remote));
       }
       return cancelled.map((run) => run.id);
     },
@@ -171,10 +227,15 @@ export function createEngine(parts: EngineParts) {
       accepting = false;
       clearTimeout(rest);
       await withinTime(Promise.all(background), graceMs);
-      const left = [...running.values()];
+      for (const run of running.values()) if (run.remote) run.leave();
+      const left = [...running.values()].filter((run) => !run.remote);
       if (left.length > 0) {
-        const giveBack = ({ seq, attempts }: Running) =>
-          move(database, { seq, from: "in_progress", to: "pending", at: now() }, { start_time: null, slot: null, attempts: attempts - 1 });
+        const giveBack = ({ seq, fence, attempts }: Running) =>
+          move(
+            database,
+            { seq, fence, from: "in_progress", to: "pending", at: now() },
+            { start_time: null, slot: null, attempts: attempts - 1 },
+          );
         await database
           .commitFreeing(() => left.forEach(giveBack))
           .catch((error: unknown) => log.error({ err: error }, "running jobs could not be given back: the next start finds them running"));
@@ -196,8 +257,8 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
  * The image file that the job will read that is served next, told to the worker so that it is decoded while another job runs. A guess that
  * costs nothing when it is wrong. With several slots the cores have work already, and it is not known which of them serves that job.
  */
-function imageOfNext({ database, blobs, concurrency, log }: EngineParts, queue: FairQueue): string | undefined {
-  const seq = concurrency === 1 ? queue.peek() : undefined;
+function imageOfNext({ database, blobs, pool, concurrency, log }: EngineParts, queue: FairQueue): string | undefined {
+  const seq = concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined;
   if (seq === undefined) return undefined;
   try {
     const image = database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));

@@ -10,7 +10,8 @@ import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 import { move, moveAll } from "./transitions";
 
-type Job = { seq: number; id: string };
+/** `fence`: of the attempt that speaks; an older one than the job's changes nothing. */
+type Job = { seq: number; id: string; fence?: number };
 
 export function finishRun(
   database: Database,
@@ -24,7 +25,8 @@ export function finishRun(
   const { outputs, ...columns } = kept;
   const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
-  if (!move(database, { seq: job.seq, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })) return false;
+  if (!move(database, { seq: job.seq, fence: job.fence, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) }))
+    return false;
   store(database, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
   return true;
 }
@@ -32,7 +34,7 @@ export function finishRun(
 /** A cancelled run keeps nothing that its nodes put out. No run ends before it began, whatever the clock does. */
 export function cancelRunning(database: Database, job: Job, record: RunRecord, now: number): boolean {
   const at = Math.max(now, record.startMs);
-  if (!move(database, { seq: job.seq, from: "in_progress", to: "cancelled", at }, runTimes(record, at))) return false;
+  if (!move(database, { seq: job.seq, fence: job.fence, from: "in_progress", to: "cancelled", at }, runTimes(record, at))) return false;
   const ending: Ending = { kind: "interrupted" };
   store(database, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
   return true;
@@ -54,7 +56,13 @@ export function resultOfNoRun(id: string, at: number): { outputs: string; messag
 /** For what happens around the nodes: no node is to blame. */
 export function failJob(database: Database, job: Job, type: string, message: string, at: number): boolean {
   const error = errorAround(type, message);
-  if (!move(database, { seq: job.seq, from: "in_progress", to: "failed", at }, { error: writeExactJson(error), end_time: at }))
+  if (
+    !move(
+      database,
+      { seq: job.seq, fence: job.fence, from: "in_progress", to: "failed", at },
+      { error: writeExactJson(error), end_time: at },
+    )
+  )
     return false;
   store(database, job.seq, {
     outputs: {},

@@ -2,8 +2,9 @@
 // Outputs, preview and timeline are there in terminal states only; progress while it runs.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database } from "../store/database";
+import { type Database, query } from "../store/database";
 import { plainStatement } from "../store/statement";
 import { resultOfNoRun } from "./finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
@@ -21,7 +22,7 @@ const isSound = (column: string) => `(${column} IS NULL OR json_valid(${column})
 
 /** A job as lists show it, without the brace that ends it. SQLite writes a page of them in a fifth of the time that rows would take here. */
 const items = (createTime: string) => `
-  SELECT jobs.id, state, start_time, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
+  SELECT jobs.id, state, start_time, needs, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
     '{"id":' || json_quote(jobs.id) || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || json_quote(workflow_id)
     || ${member("outputs_count", "outputs_count", ended)}
     || ${member("execution_start_time", "start_time", `${ended} AND start_time IS NOT NULL`)}
@@ -33,33 +34,45 @@ const items = (createTime: string) => `
 const LISTED = items("create_time");
 const DETAILED = items("create_time / 1000");
 
-type Item = { id: string; state: KnownJobState; start_time: number | null; is_sound: number; text: string };
+type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
+/** What is known of a job beside its row: how far it is, and why it waits. */
+export type Told = { progressOf: (jobId: string) => Progress | undefined; waits: (needs: number | null) => JobWaits | undefined };
 
 /** In the order of the numbers, each as JSON text. */
-export function listItems(database: Database, seqs: readonly number[], progressOf: (jobId: string) => Progress | undefined): string[] {
+export function listItems(database: Database, seqs: readonly number[], told: Told): string[] {
   const rows = database.rows(plainStatement<Item>(LISTED, [writeExactJson(seqs)]));
-  return rows.map((item) => `${withProgress(item, progressOf(item.id))}}`);
+  return rows.map((item) => `${withState(item, told)}}`);
 }
 
 /** execution_start_time belongs to terminal states only; how long a job has run until now is told with its progress. */
-function withProgress({ state, start_time, text }: Item, progress: Progress | undefined): string {
+function withState({ id, state, start_time, needs, text }: Item, { progressOf, waits }: Told): string {
+  const waitsFor = state === "pending" ? waits(needs) : undefined;
+  if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}`;
+  const progress = progressOf(id);
   return state === "in_progress" && progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}` : text;
 }
 
 /** As JSON text: the graph in it is not read to be shown. */
-export function toDetail(database: Database, job: StoredJob, progress: Progress | undefined): string {
+export function toDetail(database: Database, job: StoredJob, told: Told): string {
   const inputs = inputTexts(database, job.seq);
   const result = isTerminal(job.state) ? readResult(database, job) : undefined;
   const item = database.row(plainStatement<Item>(DETAILED, [writeExactJson([job.seq])]));
   if (!item?.is_sound) throw damaged();
   const more = objectText(
-    { update_time: Math.floor(job.update_time / 1000) },
+    { update_time: Math.floor(job.update_time / 1000), ...(job.attempts > 0 && job.slot !== null && { runner: runnerOf(database, job) }) },
     {
       ...(inputs && { workflow: objectText({}, { prompt: inputs.prompt, extra_data: inputs.extra_data }) }),
       ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
     },
   );
-  return `${withProgress(item, progress)},${more.slice(1)}`;
+  return `${withState(item, told)},${more.slice(1)}`;
+}
+
+/** One that was removed keeps its row. */
+function runnerOf(database: Database, { runner, attempts }: StoredJob): JobRunner {
+  const id = runner ?? BUILT_IN_RUNNER;
+  const row = database.row(query.selectFrom("runners").select("label").where("id", "=", id));
+  return { id, label: row?.label ?? id, attempt: attempts };
 }
 
 /** The status view has its own word for a failure. */

@@ -5,22 +5,24 @@
 import { asStorageFailure } from "../storage-failure";
 import { type Claimed, claimJob, createRunning, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
-import { type FairQueue } from "./fair-queue";
+import { type FairQueue, type Waiting } from "./fair-queue";
+import { type Place } from "../runners/pool";
+import { readRunner, stateOf } from "../runners/store";
 
 export type NextClaim = ReturnType<typeof createNextClaim>;
 
 type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
 
 /** For one commit. */
-export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, slot: string) {
-  const { database, log } = parts;
-  const taken: { userId: number; seq: number }[] = [];
+export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, place: Place) {
+  const { database, log, pool } = parts;
+  const taken: Waiting[] = [];
   let claimed: Claimed | undefined;
   let isKept = false;
 
   function tryOne(seq: number): Claimed | undefined {
     try {
-      return database.transaction(() => claimJob(parts, seq, slot));
+      return database.transaction(() => claimJob(parts, seq, place));
     } catch (error) {
       // A disk that takes no claim takes nothing else of this commit either.
       if (asStorageFailure(error)) throw error;
@@ -32,8 +34,15 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
   return {
     /** Inside the commit. Passes over what was cancelled while it waited, or cannot be read. */
     take(): void {
+      if (!mayTake() || queue.size() === 0) return;
+      // As it is stored now: somebody may have paused or removed it a moment ago, perhaps by command.
+      const runner = readRunner(database, place.runner.id);
+      if (!runner || stateOf(runner) !== "ready") {
+        pool.refresh();
+        return;
+      }
       while (!claimed && mayTake()) {
-        const next = queue.take();
+        const next = queue.take((kind) => pool.canDo(kind, runner.id));
         if (!next) return;
         taken.push(next);
         claimed = tryOne(next.seq);
@@ -50,7 +59,7 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
         return result;
       } catch (error) {
         if (claimed) running.delete(claimed.id);
-        for (const { userId, seq } of taken.reverse()) queue.putBack(userId, seq);
+        for (const { userId, seq, kind } of taken.reverse()) queue.putBack(userId, seq, kind);
         throw error;
       }
     },

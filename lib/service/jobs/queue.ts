@@ -80,7 +80,7 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
     return deleted;
   } catch (error) {
     // What could not be cancelled waits on, and has to be known to wait.
-    for (const { seq } of database.rows(left.orderBy("seq"))) engine.submitted(userId, seq);
+    for (const { seq, needs } of database.rows(left.select("needs").orderBy("seq"))) engine.submitted(userId, seq, needs);
     throw error;
   }
 }

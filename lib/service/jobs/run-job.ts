@@ -1,8 +1,12 @@
 // One job from its claim to its end: the request to the runner, the events that come back, the commit that closes it.
 
 import { join } from "node:path";
-import { type RunOutcome } from "../nodes/run";
-import { query } from "../store/database";
+import { type RunEvent, type RunOutcome } from "../nodes/run";
+import { endAttempt, forgetAttempt, noteEnd } from "../runners/attempts";
+import { runRemotely } from "../runners/remote-run";
+import { readRunner, storeProblem } from "../runners/store";
+import { type Database, query } from "../store/database";
+import { move } from "./transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
@@ -29,33 +33,36 @@ async function execute(
   teller.begun(record.startMs);
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
   const hashes = job.images.map(({ hash }) => hash);
-  const outcome = await parts.blobs.withFiles(hashes, (pathOf) => {
-    const nodes = parts.runner.run(
-      {
-        jobId: job.id,
-        graph: job.graph,
-        outputs: job.outputs,
-        images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: pathOf(hash), hash }])),
-        nextImage,
-        outputDir,
-        maxPixels: parts.maxJobPixels,
-        cacheDir,
-        blobsDir: parts.blobs.folder,
-        pngText: pngTextOf(job),
-      },
-      (event) => {
-        record.note(event);
-        teller.note(event);
-      },
-    );
-    running.handOver(nodes.cancel);
-    return nodes.done.catch((error: unknown) => ({ kind: "lost" as const, error }));
+  const on = (event: RunEvent) => {
+    record.note(event);
+    teller.note(event);
+  };
+  const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
+    const nodes = job.remote
+      ? runOnRunner(parts, job, job.remote, { record, outputDir, pathOf, on })
+      : parts.runner.run(
+          {
+            jobId: job.id,
+            graph: job.graph,
+            outputs: job.outputs,
+            images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: pathOf(hash), hash }])),
+            nextImage,
+            outputDir,
+            maxPixels: parts.maxJobPixels,
+            cacheDir,
+            blobsDir: parts.blobs.folder,
+            pngText: pngTextOf(job),
+          },
+          on,
+        );
+    running.handOver(nodes);
+    return nodes.done.catch((error: unknown): RunOutcome => {
+      parts.log.warn({ err: error, job: job.id }, "the worker of a job was lost");
+      return { kind: "lost", reason: "", counts: true };
+    });
   });
-  if (outcome.kind === "lost") {
-    parts.log.warn({ err: outcome.error, job: job.id }, "the worker of a job was lost");
-    const isLost = await parts.database.commitFreeing(() => giveBackOrFail(parts.database, job, parts.now()));
-    return { waits: !isLost, isClean: false, how: "worker lost" };
-  }
+  if (outcome.kind === "lost") return { waits: await giveBack(parts, job, record, outcome), isClean: false, how: "worker lost" };
+  if (outcome.kind === "stale" || outcome.kind === "left") return { waits: false, isClean: false, how: outcome.kind };
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
@@ -65,10 +72,83 @@ async function execute(
   return { waits: false, isClean: outcome.kind === "success", how: outcome.kind };
 }
 
+type Remote = NonNullable<Claimed["remote"]>;
+
+function runOnRunner(
+  parts: EngineParts,
+  job: Claimed,
+  { runner, attempt, isResumed }: Remote,
+  {
+    record,
+    outputDir,
+    pathOf,
+    on,
+  }: { record: RunRecord; outputDir: string; pathOf: (hash: string) => string; on: (event: RunEvent) => void },
+) {
+  const { database, now, pool } = parts;
+  const inputs = job.images.flatMap(({ name, hash }) => {
+    const blob = database.row(query.selectFrom("blobs").select(["media_type", "size"]).where("hash", "=", hash));
+    return blob ? [{ name, hash, mediaType: blob.media_type, size: blob.size, path: pathOf(hash) }] : [];
+  });
+  const { id, label, address } = runner;
+  return runRemotely(
+    { ...parts, limits: parts.remoteLimits },
+    {
+      jobId: job.id,
+      attempt,
+      isResumed,
+      runner: { id, label, address: address ?? "" },
+      graph: job.graph,
+      outputs: job.outputs,
+      nodesTotal: record.progress().nodes_total,
+      extraData: job.extraData,
+      inputs,
+      library: pool.libraries.all(),
+      outputDir,
+      isGone: () => readRunner(database, id) === undefined,
+      unreachable: ({ code, message }) =>
+        void database
+          .commit(() => storeProblem(database, id, { code, message }, now()))
+          .then(pool.refresh)
+          .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "that a runner is out of reach could not be stored")),
+    },
+    on,
+  );
+}
+
+/** True when it waits for another attempt. */
+async function giveBack(
+  parts: EngineParts,
+  job: Claimed,
+  record: RunRecord,
+  { reason, counts }: { reason: string; counts: boolean },
+): Promise<boolean> {
+  const { database, now } = parts;
+  return database.commitFreeing(() => {
+    const at = now();
+    if (!isOwn(database, job)) return false;
+    if (!job.remote) return !giveBackOrFail(database, job, at);
+    if (!counts) {
+      const back = { start_time: null, slot: null, runner: null, attempts: job.attempts - 1 };
+      forgetAttempt(database, job);
+      return move(database, { seq: job.seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
+    }
+    endAttempt(database, job, "lost", at, reason);
+    noteEnd(database, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - record.startMs });
+    return !giveBackOrFail(database, job, at, reason);
+  });
+}
+
+/** Inside a commit: no other attempt has begun, and nobody has cancelled it. */
+function isOwn(database: Database, { seq, fence }: Pick<Claimed, "seq" | "fence">): boolean {
+  const row = database.row(query.selectFrom("jobs").select(["state", "fence"]).where("seq", "=", seq));
+  return row?.state === "in_progress" && row.fence === fence;
+}
+
 /** Files that are given their places side by side: the disk syncs many folders in hardly more time than one. */
 const AT_ONCE = 16;
 
-type Ended = Exclude<RunOutcome, { kind: "cancelled" }>;
+type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
 async function close(parts: EngineParts, job: Claimed, record: RunRecord, outcome: Ended, next: NextClaim): Promise<void> {
   const { database, blobs } = parts;
@@ -92,12 +172,18 @@ async function close(parts: EngineParts, job: Claimed, record: RunRecord, outcom
 /** Inside a commit. */
 function end({ database, now }: EngineParts, job: Claimed, record: RunRecord, outcome: Ended, staged: readonly StagedOutput[]): void {
   const at = now();
-  const state = database.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq))?.state;
-  if (state !== "in_progress") return; // cancelled a moment ago: it keeps nothing, and what it adopted is dropped
-  const { kept, refusal } = insertOutputs(database, { id: job.id, userId: job.userId, at }, staged, record.texts);
+  if (!isOwn(database, job)) return; // cancelled a moment ago, or taken over: it keeps nothing, and what it adopted is dropped
+  const { kept, refusal } = insertOutputs(database, { id: job.id, userId: job.userId, at }, staged, record);
   // What could not be kept weighs more than a node that failed after it: nothing else says where that output is.
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
   finishRun(database, job, record, error ? { kind: "error", error } : outcome, kept, at);
+  if (job.remote) endAttempt(database, job, "over", at);
+  noteEnd(database, {
+    runner: job.remote?.runner.id ?? null,
+    userId: job.userId,
+    isGood: outcome.kind === "success",
+    ms: at - record.startMs,
+  });
 }
 
 /** `prompt` and every text of extra_pnginfo (the editor's `workflow` among them), as the family writes them into a PNG. */

@@ -3,7 +3,7 @@
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type ProducedFile, type RunEvent } from "../nodes/run";
+import { type NodeOthers, type ProducedFile, type RunEvent } from "../nodes/run";
 
 export type Message = [string, Record<string, unknown>];
 /** `current_node` is absent until the first node begins; a node that tells no steps is at step 0 of `STEPS`. */
@@ -27,6 +27,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const meta = new Map<string, NodeMeta>();
   const files: ProducedFile[] = [];
   const texts = new Map<string, string[]>();
+  const others = new Map<string, NodeOthers>();
   /** The node at work, with the moment it began. */
   let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
@@ -40,6 +41,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     startMs,
     files,
     texts,
+    others,
     progress: () => progress,
 
     /** Of all nodes that ran, the one that failed or was interrupted among them: it ends with the job. */
@@ -52,6 +54,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     },
 
     note(event: RunEvent): void {
+      if (event.kind === "preview") return;
       if (event.kind === "cached") return; // said again of each node, in its turn
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
@@ -76,6 +79,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       progress = { ...done(), ...workingOn(nodeId, STEPS) };
       files.push(...event.files);
       if (event.texts) texts.set(nodeId, event.texts);
+      if (event.others) others.set(nodeId, event.others);
     },
 
     messages(ending: Ending, at: number): Message[] {

@@ -49,7 +49,8 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
 
     note(event: RunEvent): void {
       if (isOver || !events.isHeard(job)) return;
-      if (event.kind === "cached") {
+      if (event.kind === "preview") events.show(job, event.bytes);
+      else if (event.kind === "cached") {
         for (const nodeId of event.nodeIds) finished.add(nodeId);
         tell("execution_cached", { nodes: event.nodeIds, prompt_id, timestamp: event.at });
       } else if (event.kind === "start") {

@@ -34,11 +34,11 @@ export function isTerminal(state: KnownJobState): boolean {
 
 /**
  * Takes the step only if the job is still in `from`; false when another step came first (a cancel before a completion).
- * A step that the table does not know is a programming error.
+ * With a fencing number, only if no other attempt has begun since. A step that the table does not know is a programming error.
  */
 export function move(
   database: Database,
-  step: { seq: number; from: KnownJobState; to: KnownJobState; at: number },
+  step: { seq: number; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): boolean {
   return moveAll(database, { ...step, seqs: [step.seq] }, changes) === 1;
@@ -47,7 +47,7 @@ export function move(
 /** The same for many at once; returns how many took the step. */
 export function moveAll(
   database: Database,
-  step: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number },
+  step: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): number {
   if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
@@ -60,5 +60,5 @@ export function moveAll(
     })
     .where("seq", "in", numbers(step.seqs))
     .where("state", "=", step.from);
-  return database.run(update);
+  return database.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
 }

@@ -7,7 +7,7 @@ import { type Raster, type Size } from "../images/raster";
 import { type Tick } from "../images/tick";
 import { type NodeValue } from "./values";
 
-export type Choices = readonly string[];
+export type Choices = readonly (string | number | boolean)[];
 
 export type InputField = {
   name: string;
@@ -20,6 +20,12 @@ export type InputField = {
   /** As sent in the catalogue; absent where the family sends none. */
   options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
+  /** As a runner's catalogue describes it; then a refusal quotes that. */
+  spec?: readonly unknown[];
+  /** A literal of any shape is taken: only the runner knows what it may be. */
+  isOpen?: boolean;
+  /** It names a file of the user, of any kind. */
+  namesFile?: boolean;
 };
 
 export type OutputField = { type: string; name: string };
@@ -88,6 +94,10 @@ export type NodeDefinition = {
   imageInput?: string;
   run(inputs: NodeInputs, context: NodeContext): NodeResult | Promise<NodeResult>;
 };
+
+/** What a class is to whoever checks a graph, wherever its nodes run. */
+export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput">;
+export type NodeLibrary = ReadonlyMap<string, NodeDeclaration>;
 
 /** Ends a node with a type that the error of the job names. */
 export class NodeFailure extends Error {

@@ -26,6 +26,7 @@ export function describeLibrary({ images = [] }: { images?: readonly string[] } 
 
 /** [type, options] or [[choices], options], as the family writes it. */
 export function inputConfig(field: InputField, images: readonly string[] = []): unknown[] {
+  if (field.spec) return [...field.spec];
   if (field.bareList) {
     const choices = field.options?.image_upload === true ? images : field.choices;
     return [[...(choices ?? [])], ...(field.options ? [field.options] : [])];

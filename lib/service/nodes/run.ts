@@ -38,13 +38,16 @@ export type ProducedFile = {
   hash: string;
   sha256: string;
   byteLength: number;
-  extension: "png" | "webp";
+  extension: string;
   displayName: string;
   type: "output" | "temp";
   mimeType: string;
-  width: number;
-  height: number;
+  /** Of pictures. */
+  width?: number;
+  height?: number;
   animated?: boolean;
+  /** What a runner told of it beside its name: the format and the frame rate of a video. */
+  facts?: Record<string, unknown>;
 };
 
 export type RunEvent =
@@ -53,6 +56,30 @@ export type RunEvent =
   /** A node begins that is not known from the cache: at once, where progress may come a little later. */
   | { kind: "start"; nodeId: string; startMs: number }
   | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }
-  | { kind: "node"; nodeId: string; startMs: number; endMs: number; cached: boolean; files: ProducedFile[]; texts?: string[] };
+  | {
+      kind: "node";
+      nodeId: string;
+      startMs: number;
+      endMs: number;
+      cached: boolean;
+      files: ProducedFile[];
+      texts?: string[];
+      others?: NodeOthers;
+    }
+  /** A picture of what is under way, as the family sends it. */
+  | { kind: "preview"; bytes: Uint8Array };
 
-export type RunOutcome = { kind: "success" } | { kind: "error"; error: ExecutionError } | { kind: "cancelled" };
+/** What a node put out that is neither a file nor a text, by the keys of its outputs. */
+export type NodeOthers = Record<string, unknown[]>;
+
+/**
+ * `lost`: it has not ended, and another attempt is due; `counts`: against the few that a job has. `stale`: the job is no longer this
+ * attempt's, and nothing of it is written. `left`: it goes on there, and is found again by the next start.
+ */
+export type RunOutcome =
+  | { kind: "success" }
+  | { kind: "error"; error: ExecutionError }
+  | { kind: "cancelled" }
+  | { kind: "lost"; reason: string; counts: boolean }
+  | { kind: "stale" }
+  | { kind: "left" };

@@ -4,6 +4,9 @@
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { classes } from "./classes";
+import { type NodeLibrary } from "./definition";
+import { neededBy, type Needs } from "./needs";
 import { type CheckedNode, checkInputs, type ImageCheck } from "./validation/check-inputs";
 import { collectErrors } from "./validation/collect-errors";
 import { findCycles } from "./validation/find-cycles";
@@ -11,15 +14,15 @@ import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/pa
 import { reach } from "./validation/reach";
 
 export type Validation =
-  | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[] }
+  | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[]; needs: Needs }
   | { ok: false; error: PromptError; nodeErrors: NodeErrors };
 
 /** `images` are the names that the nodes behind the good outputs load; `graph` has literals as the nodes want them. */
 export function validatePrompt(
   prompt: Record<string, unknown>,
-  { targets, hasImage }: { targets?: readonly string[]; hasImage: ImageCheck },
+  { targets, hasImage, library = classes }: { targets?: readonly string[]; hasImage: ImageCheck; library?: NodeLibrary },
 ): Validation {
-  const parsed = parsePrompt(prompt);
+  const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
   const graph = parsed.value;
   const wanted = targets && new Set(targets);
@@ -33,8 +36,10 @@ export function validatePrompt(
   const good = outputs.filter((id) => !badOutputs.has(id));
   if (good.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
 
-  const images = [...reach(good, sourcesOf)].flatMap((id) => checked.get(id)?.imageName ?? []);
-  return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)] };
+  const reached = reach(good, sourcesOf);
+  const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
+  const needs = neededBy(graph, reached);
+  return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)], needs };
 }
 
 /** In graph order. */

@@ -42,13 +42,16 @@ export type Opened = { bytes: Readable; size: number | undefined; range: string 
 
 async function exchange(address: string, path: string, ask: Ask) {
   const { method = "GET", body, form, headers } = ask;
-  return request(address + path, {
+  const answer = await request(address + path, {
     method,
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
     body: form ?? (body ? writeExactJson(body) : null),
     ...(ask.signal && { signal: ask.signal }),
   });
+  // A body that is left in the middle ends with an error, and nobody is there to be told.
+  answer.body.on("error", () => undefined);
+  return answer;
 }
 
 /** The answer as text, which may be empty. */

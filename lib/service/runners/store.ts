@@ -37,6 +37,10 @@ export function readRunners(database: Database): RunnerRow[] {
   return database.rows(query.selectFrom("runners").selectAll().where("removed_at", "is", null).orderBy("created_at").orderBy("id"));
 }
 
+export function readRunner(database: Database, id: string): RunnerRow | undefined {
+  return database.row(query.selectFrom("runners").selectAll().where("id", "=", id).where("removed_at", "is", null));
+}
+
 export function createRunners({ database, now, builtIn, changed = () => undefined }: Stores): ServiceRunners {
   function toRunner(row: RunnerRow): Runner {
     const isBuiltIn = row.address === null;

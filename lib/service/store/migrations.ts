@@ -14,6 +14,7 @@ import { clearedHistories } from "./migrations/009-cleared-histories";
 import { cancelNotes } from "./migrations/010-cancel-notes";
 import { plainLists } from "./migrations/011-plain-lists";
 import { runners } from "./migrations/012-runners";
+import { attemptClients } from "./migrations/013-attempt-clients";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   cancelNotes,
   plainLists,
   runners,
+  attemptClients,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

@@ -103,6 +103,7 @@ export type AttemptRow = {
   runner: string;
   /** The job's id there. */
   prompt_id: string;
+  client_id: string;
   state: "sending" | "sent" | "lost" | "over";
   /** When it may be given up for lost, unless the runner is heard of before. */
   lease_until: number;

@@ -21,11 +21,11 @@ it("shows the job that it gives next, whoever came, went or was put back before"
           queue.forget(one.user, [one.seq]);
           isForgotten = true;
         } else {
-          const shown = queue.peek();
+          const shown = queue.peek()?.seq;
           const taken = queue.take();
           // A line whose last jobs were all cancelled is found to be empty only when it is taken from.
           if (shown !== undefined || !isForgotten) expect(taken?.seq).toBe(shown);
-          if (taken && one.isPutBack) queue.putBack(taken.userId, taken.seq);
+          if (taken && one.isPutBack) queue.putBack(taken.userId, taken.seq, taken.kind);
         }
       }
     }),

@@ -3,7 +3,7 @@
 
 import { type NodeError } from "@/lib/contract/schemas/node-errors";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type InputField } from "../definition";
+import { type Choices, type InputField } from "../definition";
 import { inputConfig } from "../library";
 import { inputOf, isLinkLike, toLink, unwrapLiteral } from "../link";
 import { checkRange, quoted, readLiteral } from "../literal";
@@ -13,7 +13,7 @@ const MOST_CHOICES = 20;
 const LONGEST_RECEIVED = 1000;
 
 /** True for an image; what else has the name is told by its type. */
-export type ImageCheck = (name: string) => boolean | { mediaType: string };
+export type ImageCheck = (name: string, anyKind?: boolean) => boolean | { mediaType: string };
 
 export type CheckedNode = {
   errors: NodeError[];
@@ -21,21 +21,21 @@ export type CheckedNode = {
   sources: string[];
   /** Its declared literals as the nodes want them. */
   literals: Map<string, unknown>;
-  /** The image that it loads. */
-  imageName?: string;
+  /** The files that it loads. */
+  fileNames: string[];
 };
 
 export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, hasImage: ImageCheck): CheckedNode {
-  const checked: CheckedNode = { errors: [], sources: [], literals: new Map() };
+  const checked: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
   for (const field of definition.inputs) {
     const written = inputOf(node.inputs, field.name);
     if (written === undefined || (written === null && field.optional)) {
       if (!field.optional) checked.errors.push(missing(field));
     } else if (isLinkLike(written)) {
       checkLink(field, written, graph, checked);
-    } else if (field.name === definition.imageInput) {
-      checkImage(field, written, hasImage, checked);
-    } else {
+    } else if (field.name === definition.imageInput || field.namesFile) {
+      checkFile(field, written, hasImage, checked);
+    } else if (!field.isOpen) {
       checkLiteral(field, unwrapLiteral(written), checked);
     }
   }
@@ -80,17 +80,17 @@ function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, ch
   const received = source.definition.outputs[link.index]?.type;
   if (received === undefined) {
     bad("Bad linked input", `${field.name}, node '${link.source}' (${source.definition.name}) has no output ${link.index}`);
-  } else if (received !== field.type && received !== "*" && field.type !== "*") {
+  } else if (!fits(received, field.type)) {
     const details = `${field.name}, received_type(${received}) mismatch input_type(${field.type})`;
     const error = { type: "return_type_mismatch", message: "Return type mismatch between linked nodes", details };
     checked.errors.push(problem(field, error, { received_type: received, linked_node: written }));
   }
 }
 
-function checkImage(field: InputField, written: unknown, hasImage: ImageCheck, checked: CheckedNode): void {
-  const found = typeof written === "string" && written !== "" && hasImage(written);
+function checkFile(field: InputField, written: unknown, hasImage: ImageCheck, checked: CheckedNode): void {
+  const found = typeof written === "string" && written !== "" && hasImage(written, field.namesFile);
   if (typeof written === "string" && found === true) {
-    checked.imageName = written;
+    checked.fileNames.push(written);
     checked.literals.set(field.name, written);
     return;
   }
@@ -104,6 +104,18 @@ function checkImage(field: InputField, written: unknown, hasImage: ImageCheck, c
       ...(found && found !== true && { found_type: found.mediaType }),
     },
   });
+}
+
+/** The family writes "IMAGE,MASK" for either; a chosen value may go where one is chosen. */
+function fits(received: string, wanted: string): boolean {
+  const [given, taken] = [received, wanted].map((types) => types.split(","));
+  return (
+    received === "*" ||
+    wanted === "*" ||
+    received === "COMBO" ||
+    /^COMFY_/.test(wanted) ||
+    (given?.some((type) => taken?.includes(type)) ?? false)
+  );
 }
 
 /** A newer file of the same name hides an older image, and nothing else in the refusal would say so. */
@@ -126,7 +138,7 @@ function checkLiteral(field: InputField, written: unknown, checked: CheckedNode)
   if (field.choices && !field.choices.some((choice) => choice === written)) checked.errors.push(notInList(field, written, field.choices));
 }
 
-function notInList(field: InputField, written: unknown, choices: readonly string[]): NodeError {
+function notInList(field: InputField, written: unknown, choices: Choices): NodeError {
   const many = choices.length > MOST_CHOICES;
   const list = many ? `(list of length ${choices.length})` : `[${choices.map((choice) => `'${choice}'`).join(", ")}]`;
   const details = `${field.name}: ${quoted(written)} not in ${list}`;

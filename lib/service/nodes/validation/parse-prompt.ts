@@ -3,18 +3,17 @@
 
 import { graphNodeSchema, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type Result, failed, ok } from "@/lib/shared/result";
-import { classes } from "../classes";
-import { type NodeDefinition } from "../definition";
+import { type NodeDeclaration, type NodeLibrary } from "../definition";
 
 /** The error that refuses a whole prompt, in the shape that POST /api/prompt answers. */
 export type PromptError = { type: string; message: string; details: string; extra_info: Record<string, unknown> };
 
-export type ParsedNode = { id: string; node: GraphNode; definition: NodeDefinition };
+export type ParsedNode = { id: string; node: GraphNode; definition: NodeDeclaration };
 
 /** By id, in graph order. */
 export type ParsedGraph = ReadonlyMap<string, ParsedNode>;
 
-export function parsePrompt(prompt: Record<string, unknown>): Result<ParsedGraph, PromptError> {
+export function parsePrompt(prompt: Record<string, unknown>, library: NodeLibrary): Result<ParsedGraph, PromptError> {
   const entries = Object.entries(prompt);
   if (Array.isArray(prompt.nodes)) {
     return failed(invalid("This is a workflow in the editor's format. Export it in the API format and send that.", "nodes"));
@@ -25,7 +24,7 @@ export function parsePrompt(prompt: Record<string, unknown>): Result<ParsedGraph
     if (isWithoutClass(value)) return failed(withoutClass(id, value));
     const shape = graphNodeSchema.safeParse(value);
     if (!shape.success) return failed(invalid(`Node '${id}' ${shapeProblem(value)}.`, `Node ID '#${id}'`, { node_id: id }));
-    const definition = classes.get(shape.data.class_type);
+    const definition = library.get(shape.data.class_type);
     if (definition) parsed.set(id, { id, node: shape.data, definition });
     else missing.push({ node_id: id, class_type: shape.data.class_type });
   }

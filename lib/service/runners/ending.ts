@@ -1,0 +1,62 @@
+// How a job ended on a runner, read from its history entry: GET /history/{id} of the family.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { executionErrorSchema, type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type NodeOthers } from "../nodes/run";
+import { type FileThere } from "./transfer";
+
+export type OutputFile = FileThere & { nodeId: string; key: string; index: number; facts: Record<string, unknown> };
+export type Outputs = { files: OutputFile[]; texts: Map<string, string[]>; others: Map<string, NodeOthers> };
+export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
+
+const MOST_FILES = 10_000;
+/** Together; what is longer is cut off. */
+const MOST_TEXT = 4 * 1024 ** 2;
+
+/** Undefined where the entry cannot be read: then nothing is known of the job. */
+export function readEnding(entry: unknown): Ending | undefined {
+  const status = objectOf(objectOf(entry)?.status);
+  if (!status || !isObject(objectOf(entry)?.outputs)) return undefined;
+  const messages = Array.isArray(status.messages) ? status.messages : [];
+  const told = (name: string) => messages.find((message) => Array.isArray(message) && message[0] === name);
+  const failure: unknown = told("execution_error");
+  if (Array.isArray(failure)) {
+    const read = executionErrorSchema.safeParse(failure[1]);
+    return read.success ? { kind: "error", error: read.data } : undefined;
+  }
+  if (told("execution_interrupted")) return { kind: "interrupted" };
+  return status.status_str === "success" ? { kind: "success" } : undefined;
+}
+
+export function readOutputs(entry: unknown): Outputs {
+  const outputs: Outputs = { files: [], texts: new Map(), others: new Map() };
+  let room = MOST_TEXT;
+  for (const [nodeId, output] of Object.entries(objectOf(objectOf(entry)?.outputs) ?? {})) {
+    for (const [key, items] of Object.entries(objectOf(output) ?? {})) {
+      if (!Array.isArray(items)) continue;
+      const others: unknown[] = [];
+      items.forEach((item, index) => {
+        const file = toFile(item);
+        if (file) {
+          if (outputs.files.length < MOST_FILES) outputs.files.push({ ...file, nodeId, key, index });
+        } else if (item !== null) others.push(item);
+      });
+      if (others.length === 0) continue;
+      room -= writeExactJson(others).length;
+      if (room < 0) continue;
+      if (key === "text" && others.every((one) => typeof one === "string")) outputs.texts.set(nodeId, others);
+      else outputs.others.set(nodeId, { ...outputs.others.get(nodeId), [key]: others });
+    }
+  }
+  return outputs;
+}
+
+function toFile(item: unknown): (FileThere & { facts: Record<string, unknown> }) | undefined {
+  if (!isObject(item)) return undefined;
+  const filename = textOf(item.filename);
+  const type = textOf(item.type) ?? "output";
+  if (filename === undefined || !["output", "temp", "input"].includes(type)) return undefined;
+  const facts = Object.fromEntries(["format", "frame_rate"].flatMap((name) => (name in item ? [[name, item[name]]] : [])));
+  return { filename, subfolder: typeof item.subfolder === "string" ? item.subfolder : "", type, facts };
+}

@@ -1,0 +1,128 @@
+// What a runner tells of one job while it runs there (GET /ws of the family), as the events of a run.
+// Best effort on purpose: how a job ended is read from its history; without this there is no progress and nothing else is missing.
+// Must never: send an Origin, or take a message of another job for one of this.
+
+import { lookup as systemLookup } from "node:dns";
+import { WebSocket } from "ws";
+import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type RunEvent } from "../nodes/run";
+
+const MOST_MESSAGE_BYTES = 8 * 1024 ** 2;
+const HANDSHAKE_MS = 3000;
+const PREVIEW = 1;
+
+type Heard = {
+  /** Something was said of the job. */
+  word: () => void;
+  /** It has ended there, in whatever way. */
+  ended: () => void;
+  on: (event: RunEvent) => void;
+};
+
+export type Listening = {
+  /** Resolves when it is open, or cannot be. */
+  ready: Promise<void>;
+  /** The job's id there, where the runner chose its own. */
+  isCalled(promptId: string): void;
+  /** The nodes that have ended, with their times; the one at work ends with the run. */
+  timesOf(nodeId: string): { startMs: number; endMs: number } | undefined;
+  stop(): void;
+};
+
+export function listenTo(
+  runner: { address: string; clientId: string },
+  job: { promptId: string; graph: Graph; nodesTotal: number },
+  { word, ended, on }: Heard,
+): Listening {
+  let promptId = job.promptId;
+  let working: { nodeId: string; startMs: number } | undefined;
+  const times = new Map<string, { startMs: number; endMs: number }>();
+  let isStopped = false;
+
+  function endWorking(): void {
+    if (!working) return;
+    const { nodeId, startMs } = working;
+    working = undefined;
+    times.set(nodeId, { startMs, endMs: Date.now() });
+    on({ kind: "node", nodeId, startMs, endMs: Date.now(), cached: false, files: [] });
+  }
+
+  /** A node that another stands for on the screen is told as that one. */
+  const nodeOf = (data: Record<string, unknown>) =>
+    [data.display_node, data.node].find((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id));
+
+  function hear(type: string, data: Record<string, unknown>): void {
+    if (data.prompt_id !== promptId) return;
+    word();
+    if (type === "execution_cached") {
+      const nodeIds = Array.isArray(data.nodes)
+        ? data.nodes.filter((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id))
+        : [];
+      const at = Date.now();
+      on({ kind: "cached", nodeIds, at });
+      for (const nodeId of nodeIds) {
+        times.set(nodeId, { startMs: at, endMs: at });
+        on({ kind: "node", nodeId, startMs: at, endMs: at, cached: true, files: [] });
+      }
+    } else if (type === "executing") {
+      const nodeId = nodeOf(data);
+      if (nodeId === undefined) {
+        endWorking();
+        if (data.node === null) ended();
+      } else if (working?.nodeId !== nodeId) {
+        endWorking();
+        working = { nodeId, startMs: Date.now() };
+        on({ kind: "start", nodeId, startMs: working.startMs });
+      }
+    } else if (type === "progress") {
+      const currentNode = nodeOf(data) ?? working?.nodeId;
+      const [step, steps] = [numberOf(data.value), numberOf(data.max)];
+      if (currentNode === undefined || step === undefined || !steps) return;
+      on({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
+    } else if (/^execution_(success|error|interrupted)$/.test(type)) {
+      if (type === "execution_success") endWorking();
+      ended();
+    }
+  }
+
+  const url = new URL(`${runner.address}/ws`);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.searchParams.set("clientId", runner.clientId);
+  if (isForbiddenAddress(url.hostname))
+    return { ready: Promise.resolve(), isCalled: () => undefined, timesOf: () => undefined, stop: () => undefined };
+  const socket = new WebSocket(url, {
+    headers: { "user-agent": "lightdesk" },
+    handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: MOST_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    followRedirects: false,
+    lookup: guardedLookup(systemLookup),
+  });
+  let open: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => (open = resolve));
+  socket.on("open", () => open());
+  socket.on("close", () => open());
+  // How the job ends is read from the history all the same.
+  socket.on("error", () => open());
+  socket.on("message", (bytes, isBinary) => {
+    if (isStopped || !Buffer.isBuffer(bytes)) return;
+    if (isBinary) {
+      if (working && bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW) on({ kind: "preview", bytes });
+      return;
+    }
+    const message = objectOf(parseJson(bytes.toString("utf8")));
+    const [type, data] = [textOf(message?.type), objectOf(message?.data)];
+    if (type !== undefined && data) hear(type, data);
+  });
+  return {
+    ready,
+    isCalled: (id) => void (promptId = id),
+    timesOf: (nodeId) => times.get(nodeId),
+    stop() {
+      isStopped = true;
+      socket.terminate();
+    },
+  };
+}

@@ -1,0 +1,197 @@
+// The node classes of all runners: of each one, and merged into one library that a submission is checked against and that
+// GET /api/object_info tells. Read from the stored catalogues again whenever one of them has changed.
+// What is kept in memory here follows from the tables alone.
+
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners";
+import { classes } from "../nodes/classes";
+import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
+import { describeLibrary } from "../nodes/library";
+import { type Database, query } from "../store/database";
+
+type Info = Record<string, unknown>;
+type Catalogue = ReadonlyMap<string, Info>;
+const groups = ["required", "optional"] as const;
+
+export type Libraries = ReturnType<typeof createLibraries>;
+
+export function createLibraries(database: Database) {
+  const read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
+  let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
+
+  /** True where something has changed. */
+  function refresh(): boolean {
+    const stored = database.rows(
+      query
+        .selectFrom("runner_catalogues")
+        .innerJoin("runners", "runners.id", "runner_id")
+        .select(["runner_id", "hash"])
+        .where("removed_at", "is", null)
+        .orderBy("created_at")
+        .orderBy("runner_id"),
+    );
+    const isSame =
+      merged !== undefined && stored.length === read.size && stored.every(({ runner_id, hash }) => read.get(runner_id)?.hash === hash);
+    if (isSame) return false;
+    for (const id of [...read.keys()]) if (!stored.some(({ runner_id }) => runner_id === id)) read.delete(id);
+    for (const { runner_id, hash } of stored) {
+      if (read.get(runner_id)?.hash === hash) continue;
+      const row = database.row(query.selectFrom("runner_catalogues").select("text").where("runner_id", "=", runner_id));
+      const catalogue = new Map(
+        Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
+      );
+      read.set(runner_id, { hash, catalogue, library: toLibrary(catalogue) });
+    }
+    merged = merge(stored.flatMap(({ runner_id }) => read.get(runner_id)?.catalogue ?? []));
+    return true;
+  }
+
+  const none: NodeLibrary = new Map();
+  return {
+    refresh,
+    /** Of all runners together. */
+    all: () => merged.library,
+    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (read.get(runnerId)?.library ?? none)),
+
+    /** GET /api/object_info as text; `images`: the names that are offered where an image is chosen. Of one class, or of all. */
+    describe(images: readonly string[], only?: string): string {
+      const own = describeLibrary({ images });
+      const members = [...merged.catalogue].flatMap(([name, info]) => {
+        if (only !== undefined && name !== only) return [];
+        const text = hasFiles(info) ? writeExactJson(withFiles(own[name] ?? info, info, images)) : (merged.texts.get(name) ?? "{}");
+        return [`${writeExactJson(name)}:${text}`];
+      });
+      return `{${members.join(",")}}`;
+    },
+  };
+}
+
+function merge(others: readonly Catalogue[]) {
+  const catalogue = new Map<string, Info>(Object.entries(describeLibrary()));
+  const both = new Set<string>();
+  for (const other of others) {
+    for (const [name, info] of other) {
+      const known = catalogue.get(name);
+      catalogue.set(name, known ? mergeInfo(known, info) : info);
+      both.add(name);
+    }
+  }
+  const library = new Map(
+    [...catalogue].map(([name, info]) => [name, (both.has(name) ? undefined : classes.get(name)) ?? toDeclaration(name, info)]),
+  );
+  return { catalogue, library, texts: new Map([...catalogue].map(([name, info]) => [name, writeExactJson(info)])) };
+}
+
+/** The first one's description; the lists of both, and what only the other knows or requires is optional. */
+function mergeInfo(known: Info, other: Info): Info {
+  const [mine, theirs] = [inputsOf(known), inputsOf(other)];
+  const required: Info = {};
+  const optional: Info = { ...theirs.required, ...theirs.optional };
+  for (const [name, spec] of Object.entries(mine.required)) {
+    const there = theirs.required[name] ?? theirs.optional[name];
+    (name in theirs.required ? required : optional)[name] = there === undefined ? spec : mergeSpec(spec, there);
+    if (name in theirs.required) delete optional[name];
+  }
+  for (const [name, spec] of Object.entries(mine.optional)) {
+    const there = theirs.required[name] ?? theirs.optional[name];
+    optional[name] = there === undefined ? spec : mergeSpec(spec, there);
+  }
+  const input = { ...objectOf(known.input), required, ...(Object.keys(optional).length > 0 && { optional }) };
+  const input_order = {
+    ...objectOf(known.input_order),
+    required: Object.keys(required),
+    ...(Object.keys(optional).length > 0 && { optional: Object.keys(optional) }),
+  };
+  return { ...known, input, input_order, output_node: known.output_node === true || other.output_node === true };
+}
+
+/** A list that is chosen from holds what either has. */
+function mergeSpec(mine: unknown, theirs: unknown): unknown {
+  const added = listOf(theirs).filter((choice) => !listOf(mine).includes(choice));
+  if (!Array.isArray(mine) || added.length === 0 || typeOf(mine) !== "COMBO") return mine;
+  const [type, options] = mine as unknown[];
+  return Array.isArray(type)
+    ? [[...type, ...added], ...mine.slice(1)]
+    : [type, { ...objectOf(options), options: [...listOf(mine), ...added] }];
+}
+
+function listOf(spec: unknown): readonly unknown[] {
+  const type: unknown = Array.isArray(spec) ? spec[0] : undefined;
+  if (Array.isArray(type)) return type;
+  return type === "COMBO" ? (settingsOf(spec).options ?? []) : [];
+}
+
+function inputsOf(info: Info): Record<(typeof groups)[number], Info> {
+  const input = objectOf(info.input);
+  return { required: objectOf(input?.required) ?? {}, optional: objectOf(input?.optional) ?? {} };
+}
+
+const uploads = ["image_upload", "video_upload", "audio_upload", "file_upload", "animated_image_upload"];
+const namesFile = (spec: unknown) => {
+  const options = objectOf(Array.isArray(spec) ? spec[1] : undefined);
+  return options !== undefined && uploads.some((name) => options[name] === true);
+};
+
+const isImage = (spec: unknown) => objectOf(Array.isArray(spec) ? spec[1] : undefined)?.image_upload === true;
+
+function hasFiles(info: Info): boolean {
+  const { required, optional } = inputsOf(info);
+  return [...Object.values(required), ...Object.values(optional)].some(namesFile);
+}
+
+/** What is offered are the user's own files, never those that lie on a runner. */
+function withFiles(base: Info, info: Info, images: readonly string[]): Info {
+  const shown = (specs: Info) =>
+    Object.fromEntries(
+      Object.entries(specs).map(([name, spec]) => {
+        if (!namesFile(spec) || !Array.isArray(spec)) return [name, spec];
+        const options = objectOf(spec[1]);
+        return [name, spec[0] === "COMBO" ? ["COMBO", { ...options, options: [...images] }] : [[...images], ...spec.slice(1)]];
+      }),
+    );
+  const { required, optional } = inputsOf(info);
+  return {
+    ...base,
+    ...info,
+    input: { ...objectOf(info.input), required: shown(required), ...(Object.keys(optional).length > 0 && { optional: shown(optional) }) },
+  };
+}
+
+function toLibrary(catalogue: Catalogue): NodeLibrary {
+  return new Map([...catalogue].map(([name, info]) => [name, toDeclaration(name, info)]));
+}
+
+function toDeclaration(name: string, info: Info): NodeDeclaration {
+  const inputs = groups.flatMap((group) =>
+    Object.entries(inputsOf(info)[group]).map(([input, spec]) => toField(input, spec, group === "optional")),
+  );
+  const names = Array.isArray(info.output_name) ? info.output_name : [];
+  const types = Array.isArray(info.output) ? info.output : [];
+  // A list of choices in the place of a type is a choice.
+  const outputs = types.map((type: unknown, index) => ({
+    type: typeof type === "string" ? type : "COMBO",
+    name: String(names[index] ?? type),
+  }));
+  const image = inputs.find(({ spec }) => isImage(spec));
+  const declaration = { name, inputs, outputs, isOutput: info.output_node === true };
+  return image
+    ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, namesFile: false } : field)), imageInput: image.name }
+    : declaration;
+}
+
+const readable = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
+
+function toField(name: string, spec: unknown, optional: boolean): InputField {
+  const type = typeOf(spec);
+  const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
+  if (namesFile(spec)) return { ...field, namesFile: true };
+  if (type === "COMBO") {
+    const read = readInputSpec(name, spec);
+    return read.kind === "choice" && !read.isOpen ? { ...field, choices: read.options } : { ...field, isOpen: true };
+  }
+  if (!readable.has(type)) return { ...field, isOpen: true };
+  const { min, max } = settingsOf(spec);
+  return { ...field, options: { ...(min !== undefined && { min }), ...(max !== undefined && { max }) } };
+}

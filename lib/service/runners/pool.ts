@@ -1,0 +1,156 @@
+// The runners as the engine sees them: which can do a job, which take jobs now, which is the best place for the next one, and why a job waits.
+// A kind of job is what it needs and where it was tried before.
+// What is kept in memory follows from the tables, and is read again by `refresh`; only the slots in use belong to this process alone.
+
+import { createHash } from "node:crypto";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners";
+import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
+import { type Database, query } from "../store/database";
+import { createLibraries } from "./libraries";
+import { readRunners, type RunnerRow, stateOf } from "./store";
+
+export type Place = { runner: RunnerRow; slot: string };
+export type Pool = ReturnType<typeof createPool>;
+
+/** How near a runner is to taking jobs again. */
+const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
+
+export function createPool({ database, concurrency }: { database: Database; concurrency: number }) {
+  const libraries = createLibraries(database);
+  const used = new Map<string, Set<number>>();
+  const needsById = new Map<number, Needs>();
+  const lacking = new Map<string, string[]>();
+  const kinds = new Map<string, { needs: number | null; tried: string[] }>();
+  let rows: RunnerRow[] = [];
+
+  function refresh(): void {
+    rows = readRunners(database);
+    if (libraries.refresh()) lacking.clear();
+  }
+
+  function needsOf(id: number): Needs {
+    const known = needsById.get(id);
+    if (known) return known;
+    const row = database.row(query.selectFrom("job_needs").select("text").where("id", "=", id));
+    const needs = parseExactJson<Needs>(row?.text ?? "[]");
+    needsById.set(id, needs);
+    return needs;
+  }
+
+  /** What the runner lacks, in words. */
+  function lacks(needs: number | null, runnerId: string): readonly string[] {
+    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service knew when the job was sent"];
+    const key = `${needs} ${runnerId}`;
+    const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), needsOf(needs));
+    lacking.set(key, known);
+    return known;
+  }
+
+  function readKind(kind: string) {
+    const known = kinds.get(kind);
+    if (known) return known;
+    const [needs = "", tried = ""] = kind.split("|");
+    const read = { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
+    kinds.set(kind, read);
+    return read;
+  }
+
+  /** Where it was tried before it goes again only when no other runner could take it. */
+  function canDo(kind: string, runnerId: string): boolean {
+    const { needs, tried } = readKind(kind);
+    if (lacks(needs, runnerId).length > 0) return false;
+    if (!tried.includes(runnerId)) return true;
+    return !rows.some((row) => !tried.includes(row.id) && stateOf(row) === "ready" && lacks(needs, row.id).length === 0);
+  }
+
+  const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
+  const usedOf = ({ id }: RunnerRow) => used.get(id)?.size ?? 0;
+
+  /** The same models first, then the one with the least to do; jobs of others there count. */
+  function better(kind: string) {
+    const { needs } = readKind(kind);
+    const models = needs === null ? [] : modelsOf(needsOf(needs));
+    const shared = ({ last_needs }: RunnerRow) =>
+      last_needs === null || models.length === 0 ? 0 : modelsOf(needsOf(last_needs)).filter((model) => models.includes(model)).length;
+    const load = (row: RunnerRow) => Math.max(usedOf(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / slotsOf(row);
+    return (one: RunnerRow, other: RunnerRow) => shared(other) - shared(one) || load(one) - load(other);
+  }
+
+  refresh();
+  return {
+    refresh,
+    libraries,
+    canDo,
+    concurrency,
+
+    /** Of those that take jobs now and have a slot free. */
+    free: () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row)),
+
+    best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
+
+    occupy(runner: RunnerRow): Place & { release(): void } {
+      const taken = used.get(runner.id) ?? new Set<number>();
+      used.set(runner.id, taken);
+      let index = 1;
+      while (taken.has(index)) index += 1;
+      taken.add(index);
+      return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => taken.delete(index) };
+    },
+
+    /** Undefined where it waits for nothing but its turn. */
+    waits(needs: number | null): JobWaits | undefined {
+      const able = rows.filter(({ id }) => lacks(needs, id).length === 0);
+      const states = new Set(able.map(stateOf));
+      if (states.has("ready")) return undefined;
+      const state = nearness.find((one) => states.has(one)) ?? "none";
+      return {
+        state,
+        runners: able.map(({ label }) => label),
+        message: inWords(
+          state,
+          able.map(({ label }) => label),
+        ),
+      };
+    },
+
+    /** Which runner lacks what, where none has everything. */
+    whatIsMissing(needs: Needs): string | undefined {
+      const all = rows.map(({ id, label }) => ({ label, lacks: lackingIn(libraries.of(id), needs) }));
+      if (all.some((one) => one.lacks.length === 0)) return undefined;
+      return all
+        .map((one) => `${one.label} lacks ${one.lacks.slice(0, 5).join(", ")}${one.lacks.length > 5 ? " and more" : ""}`)
+        .join("; ");
+    },
+  };
+}
+
+/** Inside a commit: the number of these needs. */
+export function storeNeeds(database: Database, needs: Needs): number {
+  const hash = createHash("sha256").update(needText(needs)).digest("hex");
+  const known = database.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
+  if (known) return known.id;
+  const added = database.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
+  if (!added) throw new Error("what a job needs was not stored");
+  return added.id;
+}
+
+export function kindOf(database: Database, job: { seq: number; needs: number | null; attempts: number }): string {
+  const attempts = query
+    .selectFrom("attempts")
+    .select("runner")
+    .distinct()
+    .where("job_seq", "=", job.seq)
+    .where("ended_at", "is not", null);
+  const tried = job.attempts === 0 ? [] : database.rows(attempts).map(({ runner }) => runner);
+  return `${job.needs ?? ""}|${tried.join(",")}`;
+}
+
+function inWords(state: JobWaits["state"], labels: readonly string[]): string {
+  const names = labels.slice(0, 5).join(", ");
+  if (state === "none") return "No runner has what this job needs any more. Whoever runs the service can add one.";
+  if (state === "checking") return `Waits for ${names}, which has not answered yet.`;
+  if (state === "unreachable") return `Waits for ${names}, which cannot be reached now.`;
+  if (state === "set_aside") return `Waits for ${names}, which was set aside after failures.`;
+  return `Waits for ${names}, which is paused.`;
+}

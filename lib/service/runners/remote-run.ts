@@ -1,0 +1,323 @@
+// One attempt to run a job on a runner: its inputs go there, it is submitted once, watched until it has ended or is lost, and what it put
+// out comes back.
+// Guarantees: it is submitted only after the attempt is stored, and once; what is told of its end is read from the runner's history, never
+// guessed from silence; everything that it writes of itself is fenced (attempts.ts); it always ends in an outcome.
+// Must never: interrupt a job of anybody else.
+
+import { basename } from "node:path/posix";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { extensionOf } from "../assets/file-extension";
+import { type NodeLibrary } from "../nodes/definition";
+import { type RunEvent, type RunOutcome } from "../nodes/run";
+import { type Run } from "../nodes/runner";
+import { type ServiceLog } from "../options";
+import { type Database } from "../store/database";
+import { type Attempt, writeAttempt } from "./attempts";
+import { type Ending, readEnding, readOutputs } from "./ending";
+import { listenTo, type Listening } from "./events-of";
+import { askJson, type Trouble } from "./speak";
+import { clearAway, whereIs } from "./whereabouts";
+import { bring, fetchOutput, type Input, nameThere } from "./transfer";
+
+export type RemoteLimits = {
+  /** So long a runner may be out of reach before its job is given up for lost. */
+  leaseMs: number;
+  /** So long a job that runs may say nothing. */
+  silenceMs: number;
+  /** How often it is asked how a job is doing; it also says so by itself. */
+  pollMs: number;
+  maxFileBytes: number;
+};
+
+export type RemoteParts = { database: Database; limits: RemoteLimits; now: () => number; log: ServiceLog };
+
+export type Order = {
+  jobId: string;
+  attempt: Attempt;
+  /** It was sent before the service started. */
+  isResumed: boolean;
+  runner: { id: string; label: string; address: string };
+  graph: Graph;
+  outputs: string[];
+  nodesTotal: number;
+  extraData: Record<string, unknown>;
+  inputs: readonly (Input & { name: string })[];
+  library: NodeLibrary;
+  outputDir: string;
+  /** The runner was removed. */
+  isGone: () => boolean;
+  /** It could not be reached: it is looked at again before another job goes there. */
+  unreachable: (trouble: Trouble) => void;
+};
+
+const lost = (reason: string, counts = true): RunOutcome => ({ kind: "lost", reason, counts });
+export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEvent) => void): Run & { leave(): void } {
+  const leaving = new AbortController();
+  const wake = createWake();
+  let isOver = false;
+  let settleEarly: (outcome: RunOutcome) => void = () => undefined;
+  const early = new Promise<RunOutcome>((resolve) => (settleEarly = resolve));
+  const tell = (event: RunEvent) => {
+    if (!isOver) on(event);
+  };
+  const work = attempt({ ...parts, ...order, on: tell, wake, signal: leaving.signal }).catch((error: unknown): RunOutcome => {
+    if (leaving.signal.aborted) return { kind: "left" };
+    parts.log.error({ err: error, job: order.jobId, runner: order.runner.label }, "an attempt on a runner failed inside the service");
+    return lost("The service failed to follow the job there.");
+  });
+  const end = (outcome: RunOutcome) => {
+    settleEarly(outcome);
+    leaving.abort();
+  };
+  const done = Promise.race([work, early]).then((outcome) => {
+    isOver = true;
+    return outcome;
+  });
+  return {
+    done,
+    // What it left there is cleared away by the rounds (rounds.ts): the attempt is stored as lost with the cancel.
+    cancel: () => end({ kind: "cancelled" }),
+    leave: () => end({ kind: "left" }),
+  };
+}
+
+type At = RemoteParts & Order & { on: (event: RunEvent) => void; wake: Wake; signal: AbortSignal };
+
+async function attempt(at: At): Promise<RunOutcome> {
+  const { runner, attempt: own, graph, nodesTotal, wake, on } = at;
+  let lastWord = at.now();
+  const listening = listenTo(
+    { address: runner.address, clientId: own.clientId },
+    { promptId: own.promptId, graph, nodesTotal },
+    { word: () => (lastWord = at.now()), ended: wake.now, on },
+  );
+  at.signal.addEventListener("abort", () => listening.stop(), { once: true });
+  try {
+    const names = new Map(at.inputs.map((input) => [nameThere(input), input.name]));
+    const follow = (promptId: string) => watch(at, { promptId, listening, names, lastWord: () => lastWord });
+    if (at.isResumed) return await follow(own.promptId);
+    const sent = await send(at, listening);
+    return typeof sent === "string" ? await follow(sent) : sent;
+  } finally {
+    listening.stop();
+  }
+}
+
+/** The job's id there, or how the attempt has ended already. */
+async function send(at: At, listening: Listening): Promise<string | RunOutcome> {
+  const { runner, attempt: own, signal } = at;
+  const called = new Map<string, string>();
+  for (const input of at.inputs) {
+    const brought = await bring(runner.address, input, signal);
+    if (!brought.ok) return notSent(at, brought.failure);
+    called.set(input.name, brought.value);
+  }
+  await listening.ready;
+  const body = {
+    prompt: withNames(at.graph, at.library, called),
+    client_id: own.clientId,
+    prompt_id: own.promptId,
+    extra_data: { ...at.extraData, client_id: own.clientId },
+    partial_execution_targets: at.outputs,
+  };
+  const answer = await askJson(runner.address, "/prompt", { method: "POST", body, signal });
+  if (!answer.ok) {
+    const { failure } = answer;
+    if (failure.status === 400) return { kind: "error", error: refusedThere(failure.body ?? "", runner.label) };
+    // Whether it arrived is not known: then its queue and its history are asked.
+    return failure.wasSent ? own.promptId : notSent(at, failure);
+  }
+  const said = objectOf(answer.value);
+  const promptId = textOf(said?.prompt_id);
+  if (promptId === undefined) return own.promptId;
+  listening.isCalled(promptId);
+  const isOwn = await at.database.commit(() => writeAttempt(at.database, own, { state: "sent", prompt_id: promptId }));
+  const refusal = isObject(said?.node_errors) && Object.keys(said.node_errors).length > 0 ? said : undefined;
+  if (!isOwn || refusal) {
+    await clearAway(runner.address, { promptId, clientId: own.clientId });
+    return isOwn ? { kind: "error", error: refusedThere(writeExactJson(refusal), runner.label) } : { kind: "stale" };
+  }
+  return promptId;
+}
+
+/** Nothing of the job can run there: it goes elsewhere, or waits, and none of its attempts is used up. */
+function notSent(at: At, trouble: Trouble): RunOutcome {
+  if (!trouble.wasSent || trouble.status === undefined) at.unreachable(trouble);
+  return lost(`${at.runner.label}: ${trouble.message}`, trouble.wasSent);
+}
+
+type Watched = { promptId: string; listening: Listening; names: ReadonlyMap<string, string>; lastWord: () => number };
+
+async function watch(at: At, { promptId, listening, names, lastWord }: Watched): Promise<RunOutcome> {
+  const { limits, now, runner, attempt: own } = at;
+  let seenAt = now();
+  let heldUntil = seenAt + limits.leaseMs;
+  let interruptedAt: number | undefined;
+  let began = now();
+  for (;;) {
+    if (at.isGone()) {
+      await clearAway(runner.address, { promptId, clientId: own.clientId });
+      return lost(`${runner.label} was removed.`, false);
+    }
+    const place = await whereIs(runner.address, { promptId, clientId: own.clientId }, at.signal);
+    at.signal.throwIfAborted();
+    if (place.kind === "ended") return finish(at, { entry: place.entry, listening, names });
+    if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
+    if (place.kind === "silent") {
+      if (now() - seenAt > limits.leaseMs) {
+        at.unreachable(place.trouble);
+        return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.trouble.message}`);
+      }
+    } else {
+      seenAt = now();
+      if (place.kind === "waits") began = now();
+      // Told to the store now and then, which is how a stale attempt learns that it is one.
+      if (heldUntil - now() < limits.leaseMs / 2) {
+        heldUntil = now() + limits.leaseMs;
+        if (!(await at.database.commit(() => writeAttempt(at.database, own, { lease_until: heldUntil })))) {
+          await clearAway(runner.address, { promptId, clientId: own.clientId });
+          return { kind: "stale" };
+        }
+      }
+      const quiet = now() - Math.max(lastWord(), began);
+      if (place.kind === "runs" && quiet > limits.silenceMs) {
+        const reason = `${runner.label} said nothing of the job for ${Math.round(quiet / 1000)} s while it ran.`;
+        interruptedAt ??= now();
+        await clearAway(runner.address, { promptId, clientId: own.clientId });
+        const still = await whereIs(runner.address, { promptId, clientId: own.clientId }, at.signal);
+        if (still.kind !== "runs" || now() - interruptedAt > limits.leaseMs) return lost(reason);
+      }
+    }
+    await at.wake.within(limits.pollMs, at.signal);
+  }
+}
+
+type Ended = { entry: unknown; listening: Listening; names: ReadonlyMap<string, string> };
+
+async function finish(at: At, { entry, listening, names }: Ended): Promise<RunOutcome> {
+  const { runner } = at;
+  const ending = readEnding(entry);
+  if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
+  if (!(await at.database.commit(() => writeAttempt(at.database, at.attempt, { lease_until: at.now() + at.limits.leaseMs }))))
+    return { kind: "stale" };
+  const problem = await fetchAll(at, entry, listening);
+  // A failed job keeps what could be had of it.
+  if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
+  return toOutcome(ending, at, names);
+}
+
+/** What went wrong, if anything did. */
+async function fetchAll(at: At, entry: unknown, listening: Listening): Promise<string | undefined> {
+  const { files, texts, others } = readOutputs(entry);
+  const nodes = [...new Set([...files.map(({ nodeId }) => nodeId), ...texts.keys(), ...others.keys()])];
+  for (const nodeId of nodes) {
+    const produced = [];
+    for (const file of files.filter((one) => one.nodeId === nodeId)) {
+      const fetched = await fetchOutput(at.runner.address, file, {
+        folder: at.outputDir,
+        maxBytes: at.limits.maxFileBytes,
+        signal: at.signal,
+      });
+      at.signal.throwIfAborted();
+      if (!fetched.ok) return fetched.failure.message;
+      const { path, hash, sha256, size, mediaType, width, height } = fetched.value;
+      const displayName = basename(file.filename.replaceAll("\\", "/")).slice(0, 200);
+      const place = {
+        nodeId,
+        key: file.key,
+        index: file.index,
+        path,
+        displayName,
+        type: file.type === "temp" ? ("temp" as const) : ("output" as const),
+      };
+      const seen = width !== undefined && height !== undefined && { width, height };
+      const extension = extensionOf(mediaType, displayName);
+      produced.push({ ...place, hash, sha256, byteLength: size, mimeType: mediaType, extension, ...seen, facts: file.facts });
+    }
+    const ended = at.now();
+    const { startMs, endMs } = listening.timesOf(nodeId) ?? { startMs: ended, endMs: ended };
+    const [text, other] = [texts.get(nodeId), others.get(nodeId)];
+    at.on({
+      kind: "node",
+      nodeId,
+      startMs,
+      endMs,
+      cached: false,
+      files: produced,
+      ...(text && { texts: text }),
+      ...(other && { others: other }),
+    });
+  }
+  return undefined;
+}
+
+function toOutcome(ending: Ending, { runner }: At, names: ReadonlyMap<string, string>): RunOutcome {
+  if (ending.kind === "success") return { kind: "success" };
+  if (ending.kind === "interrupted")
+    return { kind: "error", error: errorOf("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
+  return { kind: "error", error: asKnown(ending.error, names) };
+}
+
+/** Files are called there by their hashes: what is told of them is told in the names that the person gave. */
+function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
+  const rename = (text: string) => [...names].reduce((told, [there, name]) => told.replaceAll(there, () => name), text);
+  const walk = (one: unknown): unknown =>
+    typeof one === "string"
+      ? rename(one)
+      : Array.isArray(one)
+        ? one.map(walk)
+        : isObject(one)
+          ? Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, walk(inner)]))
+          : one;
+  return names.size === 0 ? value : (walk(value) as T); // the same shape with other texts
+}
+
+function errorOf(exception_type: string, exception_message: string): ExecutionError {
+  return { node_id: "", node_type: "", exception_type, exception_message, traceback: [], current_inputs: {}, current_outputs: {} };
+}
+
+/** In the words in which a refusal that comes late is told: what is wrong is read out of them (wire of the family). */
+function refusedThere(body: string, label: string): ExecutionError {
+  return errorOf("ValidationError", `${label} refused the workflow. 400: ${body}`);
+}
+
+function withNames(graph: Graph, library: NodeLibrary, called: ReadonlyMap<string, string>): Graph {
+  if (called.size === 0) return graph;
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => {
+      const definition = library.get(node.class_type);
+      const inputs = Object.entries(node.inputs).map(([name, value]) => {
+        const isFile = definition?.imageInput === name || definition?.inputs.some((field) => field.name === name && field.namesFile);
+        return [name, isFile && typeof value === "string" ? (called.get(value) ?? value) : value];
+      });
+      return [id, { ...node, inputs: Object.fromEntries(inputs) }];
+    }),
+  );
+}
+
+type Wake = ReturnType<typeof createWake>;
+
+/** A pause that something may end early. */
+function createWake() {
+  let ring: (() => void) | undefined;
+  let isDue = false;
+  return {
+    now: () => {
+      isDue = true;
+      ring?.();
+    },
+    async within(ms: number, signal: AbortSignal): Promise<void> {
+      if (!isDue) {
+        const paused = new AbortController();
+        ring = () => paused.abort();
+        await sleep(ms, undefined, { signal: AbortSignal.any([signal, paused.signal]) }).catch(() => undefined); // it was ended early
+      }
+      isDue = false;
+      ring = undefined;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Looking after the runners: each is asked again and again how it is, its classes are read now and then, and what attempts that were given
+// up left there is cleared away. Rows that another process changed are read again.
+
+import { type Chore } from "../housekeeping";
+import { type ServiceLog } from "../options";
+import { type Database } from "../store/database";
+import { askCatalogue, askHealth } from "./ask-about";
+import { clearAway } from "./whereabouts";
+import { clearedAway, lostAttempts } from "./attempts";
+import { readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
+
+/** Models are added to a runner while it runs. */
+const CATALOGUE_MS = 300_000;
+const FOREIGN_MS = 500;
+
+type Stores = { database: Database; now: () => number; log: ServiceLog; checkMs: number; changed: () => void };
+
+export function runnerChores(stores: Stores): Chore[] {
+  const { database, checkMs, changed } = stores;
+  let commits = database.foreignCommits();
+  return [
+    { name: "runners", everyMs: checkMs, round: () => lookAtAll(stores) },
+    {
+      name: "runners of other processes",
+      everyMs: FOREIGN_MS,
+      round: async () => {
+        const latest = database.foreignCommits();
+        if (latest === commits) return;
+        commits = latest;
+        changed();
+      },
+    },
+  ];
+}
+
+async function lookAtAll(stores: Stores): Promise<void> {
+  const { database, changed } = stores;
+  const others = readRunners(database).filter(({ address }) => address !== null);
+  if (others.length > 0) {
+    await Promise.all(others.map((row) => lookAt(stores, row)));
+    await clearAll(stores, others);
+    await database.commit(() => settleDraining(database));
+    changed();
+  }
+}
+
+async function lookAt({ database, now, log }: Stores, row: RunnerRow): Promise<void> {
+  const address = row.address ?? "";
+  const health = await askHealth(address);
+  if (!health.ok) {
+    const { code, message } = health.failure;
+    if (row.problem === null) log.warn({ runner: row.label, code }, `a runner does not answer as it should: ${message}`);
+    return database.commit(() => storeProblem(database, row.id, { code, message }, now()));
+  }
+  const isDue =
+    row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_MS || row.version !== health.value.version;
+  const catalogue = isDue ? await askCatalogue(address) : undefined;
+  await database.commit(() => {
+    if (catalogue?.ok) {
+      const facts = { ...health.value, classes: Object.keys(catalogue.value).length };
+      storeAbout(database, row.id, { facts, catalogue: catalogue.value }, now());
+    } else if (catalogue) storeProblem(database, row.id, catalogue.failure, now());
+    else storeFacts(database, row.id, health.value, now());
+  });
+}
+
+async function clearAll({ database }: Stores, runners: readonly RunnerRow[]): Promise<void> {
+  for (const { id, address } of runners) {
+    for (const attempt of lostAttempts(database, id)) {
+      if (address === null || !(await clearAway(address, { promptId: attempt.prompt_id, clientId: attempt.client_id }))) break;
+      await database.commit(() => clearedAway(database, attempt));
+    }
+  }
+}

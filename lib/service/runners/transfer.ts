@@ -1,0 +1,86 @@
+// Files between the store and a runner: inputs go there under a name made of their hash, and only where they are missing; outputs come
+// back as a stream that is hashed while it is written.
+
+import { openAsBlob } from "node:fs";
+import { FormData } from "undici";
+import { isObject, textOf } from "@/lib/contract/json/json";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { extensionOf } from "../assets/file-extension";
+import { stageStream, type StagedFile } from "../assets/staged-file";
+import { askJson, nonsense, openFile, type Trouble } from "./speak";
+
+export type Input = { hash: string; mediaType: string; size: number; path: string };
+
+export const nameThere = ({ hash, mediaType }: Pick<Input, "hash" | "mediaType">) => `${hash}.${extensionOf(mediaType)}`;
+
+/** The name that a node is to be given there. */
+export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, Trouble>> {
+  const name = nameThere(input);
+  const known = await openFile(address, viewPath({ filename: name, subfolder: "", type: "input" }), {
+    signal,
+    headers: { range: "bytes=0-0" },
+  });
+  if (known.ok) {
+    known.value.bytes.destroy();
+    const whole = known.value.range === undefined ? known.value.size : Number(/\/(\d+)$/.exec(known.value.range)?.[1]);
+    if (whole === input.size) return ok(name);
+  }
+  const form = new FormData();
+  form.append("image", await openAsBlob(input.path), name);
+  form.append("type", "input");
+  form.append("overwrite", "true");
+  const sent = await askJson(address, "/upload/image", { method: "POST", form, signal });
+  if (!sent.ok) return sent;
+  const called = isObject(sent.value) ? textOf(sent.value.name) : undefined;
+  const folder = isObject(sent.value) ? textOf(sent.value.subfolder) : undefined;
+  return called === undefined
+    ? failed(nonsense("It does not say what an uploaded file is called."))
+    : ok(folder ? `${folder}/${called}` : called);
+}
+
+export type FileThere = { filename: string; subfolder: string; type: string };
+
+export function viewPath({ filename, subfolder, type }: FileThere): string {
+  return `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
+}
+
+/** Complete, or a failure: bytes that were cut short are not taken. */
+export async function fetchOutput(
+  address: string,
+  file: FileThere,
+  { folder, maxBytes, signal }: { folder: string; maxBytes: number; signal: AbortSignal },
+): Promise<Result<StagedFile & { width?: number; height?: number }, Trouble>> {
+  const opened = await openFile(address, viewPath(file), { signal });
+  if (!opened.ok) return opened;
+  const { bytes, size } = opened.value;
+  if (size !== undefined && size > maxBytes) {
+    bytes.destroy();
+    return failed(nonsense(`Its file ${file.filename} has ${size} bytes; at most ${maxBytes} are taken.`));
+  }
+  const head: Uint8Array[] = [];
+  let length = 0;
+  try {
+    const staged = await stageStream(passing(bytes), { folder, maxBytes });
+    if (size !== undefined && staged.size !== size) {
+      await staged.dispose();
+      return failed(nonsense(`Its file ${file.filename} came with ${staged.size} of ${size} bytes.`));
+    }
+    const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
+    return ok({ ...staged, ...seen });
+  } catch (error) {
+    return failed(nonsense(`Its file ${file.filename} could not be fetched: ${error instanceof Error ? error.message : "unknown"}`));
+  }
+
+  /** Its first bytes tell how large a picture is. */
+  async function* passing(source: AsyncIterable<unknown>): AsyncIterable<Uint8Array> {
+    for await (const chunk of source) {
+      if (!(chunk instanceof Uint8Array)) continue;
+      if (length < HEAD_BYTES) head.push(chunk);
+      length += chunk.byteLength;
+      yield chunk;
+    }
+  }
+}
+
+const HEAD_BYTES = 64 * 1024;

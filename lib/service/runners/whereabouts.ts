@@ -1,0 +1,60 @@
+// Where a job is on a runner: in its history, in its queue, or nowhere; and taking one out of there.
+// Must never: take out or interrupt a job of anybody else.
+
+import { objectOf } from "@/lib/contract/json/json";
+import { askQueue, type QueueEntry, toEntry } from "./ask-about";
+import { askJson, askText, type Trouble } from "./speak";
+
+type Whereabouts = { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" | "nowhere" } | { kind: "silent"; trouble: Trouble };
+
+const MOST_HISTORY_BYTES = 64 * 1024 ** 2;
+/** So many of the last entries are looked through for a job whose id there is not known. */
+const LAST_ENTRIES = 200;
+
+/** By its id there, or by our own name for it, whatever id the runner gave it. */
+type Known = { promptId: string; clientId: string };
+const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
+
+/** The history first, then the queue, and the history again: a job may move from one to the other in between. */
+export async function whereIs(address: string, known: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  const first = await historyOf(address, known, signal);
+  if (first.kind !== "nowhere") return first;
+  const queue = await askQueue(address, signal);
+  if (!queue.ok) return { kind: "silent", trouble: queue.failure };
+  const isIt = isOf(known);
+  if (queue.value.running.some(isIt)) return { kind: "runs" };
+  if (queue.value.pending.some(isIt)) return { kind: "waits" };
+  const again = await historyOf(address, known, signal);
+  return again.kind === "nowhere" ? historyByClient(address, known, signal) : again;
+}
+
+async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  const answer = await askJson(address, `/history/${promptId}`, { signal }, MOST_HISTORY_BYTES);
+  if (!answer.ok) return { kind: "silent", trouble: answer.failure };
+  const entry = objectOf(answer.value)?.[promptId];
+  return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
+}
+
+/** A server that chose an id of its own, which did not arrive here. */
+async function historyByClient(address: string, { clientId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  const answer = await askJson(address, `/history?max_items=${LAST_ENTRIES}`, { signal }, MOST_HISTORY_BYTES);
+  if (!answer.ok) return { kind: "silent", trouble: answer.failure };
+  const entry = Object.values(objectOf(answer.value) ?? {}).find((one) => toEntry(objectOf(one)?.prompt)[0]?.clientId === clientId);
+  return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
+}
+
+/** True when it is neither queued nor running there any more. Only this job is taken out, and only where it runs is interrupted. */
+export async function clearAway(address: string, known: Known): Promise<boolean> {
+  const queue = await askQueue(address);
+  if (!queue.ok) return false;
+  const isIt = isOf(known);
+  const waiting = queue.value.pending.find(isIt);
+  const running = queue.value.running.find(isIt);
+  if (waiting) await askText(address, "/queue", { method: "POST", body: { delete: [waiting.promptId] } });
+  // Servers that do not know the id interrupt whatever runs: that has to be this job, and nothing else.
+  if (running && queue.value.running.length === 1)
+    await askText(address, "/interrupt", { method: "POST", body: { prompt_id: running.promptId } });
+  if (!waiting && !running) return true;
+  const after = await askQueue(address);
+  return after.ok && ![...after.value.pending, ...after.value.running].some(isIt);
+}

@@ -1,0 +1,242 @@
+// What runners do wrong, and what becomes of the jobs: each ends once, on another runner where need be, and says why.
+import { afterEach, describe, expect, it } from "vitest";
+import { type ServiceBench, startService } from "@/tests/support/service";
+import { gpuClasses, type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { until } from "@/tests/support/until";
+import { detail, ended, type Json, png, record, running, string, submit } from "./support";
+
+const made = (seed: number): Json => ({
+  "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
+  "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "" } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+});
+
+describe("faults of runners", () => {
+  let bench: ServiceBench;
+  const servers: RunnerServer[] = [];
+  afterEach(async () => {
+    await bench.dispose();
+    for (const server of servers.splice(0)) await server.close();
+  });
+
+  const makes: RunnerOptions["makes"] = (node) =>
+    node.class_type === "SaveImage" ? { files: [{ name: "x_00001_.png", bytes: Buffer.from(png(16, 8)) }] } : undefined;
+
+  async function start(settings: Parameters<typeof startService>[0] = {}) {
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerSilenceMs: 60_000, concurrency: 1, ...settings });
+    return bench.client();
+  }
+  async function add(label: string, options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes, ...options });
+    servers.push(server);
+    const added = await bench.service.runners.add({ address: server.address, label });
+    if (!added.ok) throw new Error(added.failure.message);
+    return server;
+  }
+  /** The job is on this one, held in its first node. */
+  const held = (server: RunnerServer) => until("the job runs there", async () => server.queue().running !== undefined);
+  const ran = () => servers.map((server) => server.seen.submissions.length);
+
+  it("goes to another runner when its own has restarted and lost its queue", async () => {
+    const client = await start();
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made(1));
+    await held(a);
+    await add("B");
+    a.restart();
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 }, outputs_count: 1 });
+    expect(ran()).toEqual([1, 1]);
+  });
+
+  it("goes to another runner when its own is out of reach for too long; what that still does is refused and cleared away", async () => {
+    const client = await start();
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made(1));
+    await held(a);
+    await add("B");
+    await a.goDark();
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    await a.comeBack();
+    await until("it is interrupted there", async () => a.queue().running === undefined && a.seen.interrupts.length === 1);
+    expect(await detail(client, id)).toMatchObject({ status: "completed", runner: { label: "B" }, outputs_count: 1 });
+  });
+
+  it("takes the result from the history when the network was lost for a moment and the job has ended meanwhile", async () => {
+    const client = await start({ runnerLeaseMs: 30_000 });
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made(1));
+    await held(a);
+    await a.goDark();
+    a.letGo();
+    await until("it has ended there", async () => a.queue().running === undefined);
+    await a.comeBack();
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
+    expect(ran()).toEqual([1]);
+  });
+
+  it("is interrupted and goes elsewhere when it says nothing for too long", async () => {
+    const client = await start({ runnerSilenceMs: 300 });
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made(1));
+    await held(a);
+    await add("B");
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(a.seen.interrupts).toHaveLength(1);
+  });
+
+  it("is not submitted twice when the answer to the submission is lost", async () => {
+    const client = await start();
+    for (const isOld of [false, true]) {
+      const server = await add(isOld ? "old" : "new", { isOld });
+      server.faults.set("POST /prompt", async (request, response, real) => {
+        // It arrives, and nothing comes back.
+        response.writeHead = (() => response) as never;
+        response.end = (() => request.socket.destroy()) as never;
+        await real();
+      });
+      const id = await submit(client, made(isOld ? 1 : 2));
+      expect(await ended(client, id)).toMatchObject({
+        status: "completed",
+        runner: { label: isOld ? "old" : "new", attempt: 1 },
+        outputs_count: 1,
+      });
+      expect(server.seen.submissions).toHaveLength(1);
+      await bench.service.runners.change(bench.service.runners.list()[1]?.id ?? "", { state: "paused" });
+    }
+  });
+
+  it("fails after three attempts, naming the last cause", async () => {
+    const client = await start();
+    const server = await add("A");
+    server.faults.set("GET /view", (_request, response) => void response.writeHead(404).end());
+    const job = await ended(client, await submit(client, made(1)));
+    expect(job).toMatchObject({
+      status: "failed",
+      execution_error: { exception_type: "WorkerLost" },
+      runner: { attempt: 3 },
+      outputs_count: 0,
+    });
+    expect(string(record(job.execution_error).exception_message)).toContain("A: It answers 404");
+    expect(ran()).toEqual([3]);
+  });
+
+  it("takes no file that was cut short, and no ending that cannot be read", async () => {
+    const client = await start();
+    const a = await add("A");
+    const first = await (async () => {
+      a.faults.set("GET /view", (request, response) => {
+        response.writeHead(200, { "content-length": 100 });
+        response.write("too little", () => request.socket.destroy());
+      });
+      return submit(client, made(1));
+    })();
+    await until("it was tried there", async () => a.seen.submissions.length > 0);
+    await add("B");
+    expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "B" } });
+    a.faults.clear();
+    a.faults.set(
+      "GET /history/*",
+      (request, response) => void response.writeHead(200).end(`{"${request.url?.split("/").at(-1) ?? ""}":{"status":"fine"}}`),
+    );
+    await bench.service.runners.change(bench.service.runners.list().find(({ label }) => label === "B")?.id ?? "", { state: "paused" });
+    const second = await submit(client, made(2));
+    await until("it was tried on A", async () => a.seen.submissions.length > 1);
+    await bench.service.runners.change(bench.service.runners.list().find(({ label }) => label === "B")?.id ?? "", { state: "ready" });
+    expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
+  });
+
+  it("tells a refusal of the runner as an error of the workflow, and an interruption there as one", async () => {
+    const client = await start();
+    const server = await add("A");
+    server.faults.set(
+      "POST /prompt",
+      (_request, response) =>
+        void response
+          .writeHead(400, { "content-type": "application/json" })
+          .end(
+            '{"error":{"type":"prompt_outputs_failed_validation","message":"bad","details":"","extra_info":{}},"node_errors":{"2":{"errors":[],"dependent_outputs":[],"class_type":"Sample"}}}',
+          ),
+    );
+    const refused = await ended(client, await submit(client, made(1)));
+    expect(refused).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
+    expect(string(record(refused.execution_error).exception_message)).toContain('"node_errors":{"2"');
+    server.faults.clear();
+    server.does("hold");
+    const id = await submit(client, made(2));
+    await held(server);
+    server.interrupt();
+    expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "Interrupted" } });
+  });
+
+  it("sets a runner aside when the jobs of three users failed there in a row, and takes it back when it is resumed", async () => {
+    await start();
+    const server = await add("A");
+    server.does("fail");
+    for (const user of ["ada", "ada", "bob"]) {
+      const client = bench.client(user);
+      await ended(client, await submit(client, made(1)));
+    }
+    const shown = () => bench.service.runners.list()[1];
+    expect(shown()).toMatchObject({ state: "ready", failed: 3 });
+    const cy = bench.client("cy");
+    await ended(cy, await submit(cy, made(1)));
+    expect(shown()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
+    server.does("run");
+    const waits = await submit(cy, made(2));
+    expect(await detail(cy, waits)).toMatchObject({ status: "pending", waits: { state: "set_aside" } });
+    await bench.service.runners.change(shown()?.id ?? "", { state: "ready" });
+    expect(await ended(cy, waits)).toMatchObject({ status: "completed" });
+  });
+
+  it("finds the job again after a restart of the service, and submits nothing twice", async () => {
+    const client = await start();
+    const server = await add("A");
+    server.does("hold");
+    const id = await submit(client, made(1));
+    await held(server);
+    await bench.service.stop();
+    server.letGo();
+    await bench.service.start();
+    const again = bench.client();
+    expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
+    expect(ran()).toEqual([1]);
+  });
+
+  it("gives up what ran on a runner that is removed: it runs on another, and the attempt is not counted", async () => {
+    const client = await start();
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made(1));
+    await held(a);
+    await running(client, id);
+    await add("B");
+    await bench.service.runners.remove(bench.service.runners.list()[1]?.id ?? "");
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
+    expect(a.queue().running).toBeUndefined();
+  });
+
+  it.each([
+    ["a service with keys", (path: string) => [401, path], "cloud_service"],
+    ["a page", () => [200, "<html>"], "not_a_server"],
+    ["a redirect", () => [302, ""], "redirects"],
+    ["a server that fails", () => [500, ""], "failing"],
+  ] as const)("does not take %s for a runner, and says what it is", async (_name, answer, code) => {
+    await start();
+    const { startLittleServer } = await import("@/tests/support/little-server");
+    const little = await startLittleServer(({ url }, response) => {
+      const [status, body] = answer(url);
+      response.writeHead(Number(status), { location: "http://127.0.0.1:9/" }).end(body);
+    });
+    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
+    expect(await bench.service.runners.add({ address: little.url })).toMatchObject({ ok: false, failure: { code } });
+    expect(little.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+    await little.close();
+    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
+    expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
+    expect(bench.service.runners.list()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,226 @@
+// Jobs that run on plain local servers of the family, from the submission to what comes back of them.
+import { afterEach, describe, expect, it } from "vitest";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { gpuClasses, type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { until } from "@/tests/support/until";
+import { canvas, detail, ended, type Json, list, png, record, running, string, submit } from "./support";
+
+const picture = (seed: number) => Buffer.from(png(16, 8, { seed }));
+
+/** One picture by the model, with a text beside it. */
+function made(model = "one.safetensors", seed = 1): Json {
+  return {
+    "1": { class_type: "LoadModel", inputs: { model } },
+    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "house" } },
+  };
+}
+
+describe("jobs on runners", () => {
+  let bench: ServiceBench | undefined;
+  const servers: RunnerServer[] = [];
+  afterEach(async () => {
+    await bench?.dispose();
+    bench = undefined;
+    for (const server of servers.splice(0)) await server.close();
+  });
+
+  const makes: RunnerOptions["makes"] = (node) =>
+    node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { others: { text: ["said"] } };
+
+  async function runner(models = ["one.safetensors"], options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
+    const server = await startRunnerServer({ objectInfo: gpuClasses(models), makes, ...options });
+    servers.push(server);
+    return server;
+  }
+
+  async function start(settings: Parameters<typeof startService>[0] = {}): Promise<ServiceBench> {
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerSilenceMs: 60_000, concurrency: 1, ...settings });
+    return bench;
+  }
+
+  async function add(server: RunnerServer, label: string, rest: { slots?: number } = {}): Promise<string> {
+    const added = await bench?.service.runners.add({ address: server.address, label, ...rest });
+    if (!added?.ok) throw new Error(`not added: ${added?.failure.message ?? ""}`);
+    return added.value.id;
+  }
+
+  const labelOf = (job: Json) => record(job.runner).label;
+  const shown = (label: string) => bench?.service.runners.list().find((one) => one.label === label);
+
+  it("brings back what a runner made, with its place in the graph, its name, and where it ran", async () => {
+    const { client: clientOf } = await start();
+    const server = await runner();
+    await add(server, "GPU");
+    const client = clientOf();
+    const id = await submit(client, made(), { extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
+    const job = await ended(client, id);
+    expect(job).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
+    const [image] = list(record(record(job.outputs)["3"]).images);
+    expect(image).toMatchObject({ display_name: "house_00001_.png", type: "output" });
+    const bytes = await (await client.raw("GET", `/api/view?filename=${string(image?.filename)}`)).arrayBuffer();
+    expect(Buffer.from(bytes).equals(picture(1))).toBe(true);
+    expect(Object.keys(record(job.execution_meta))).toEqual(["1", "2", "3"]);
+    // What left: the very graph, under ids of the attempt's own, and no key of anybody.
+    expect(server.seen.submissions).toHaveLength(1);
+    expect(server.seen.submissions[0]).toMatchObject({ prompt: made(), extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
+    expect(shown("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
+    expect(shown("GPU")?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
+    // The built-in one does what it can do, beside it.
+    const own = await ended(client, await submit(client, canvas(3)));
+    expect(own).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
+  });
+
+  it("answers the classes of all runners with the models of each, and says what is missing where", async () => {
+    const { client: clientOf } = await start();
+    const client = clientOf();
+    expect((await client.post("/api/prompt", { prompt: made() })).body).toMatchObject({ error: { type: "missing_node_type" } });
+    await add(await runner(["one.safetensors"]), "A");
+    await add(await runner(["two.safetensors"]), "B");
+    const info = record((await client.get("/api/object_info")).body);
+    expect(record(record(record(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
+    // Files that lie on a runner are nobody's to choose.
+    expect(JSON.stringify(info.LoadImage)).not.toContain("on-the-runner");
+    expect((await client.post("/api/prompt", { prompt: made("three.safetensors") })).body).toMatchObject({
+      error: { type: "prompt_outputs_failed_validation" },
+    });
+    const both = { ...made("one.safetensors"), "4": { class_type: "LoadModel", inputs: { model: "two.safetensors" } }, "5": { class_type: "Sample", inputs: { model: ["4", 0], seed: 1, prompt: "" } }, "6": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "x" } } }; // prettier-ignore
+    const refused = record(record((await client.post("/api/prompt", { prompt: both })).body).error);
+    expect(refused.type).toBe("no_runner");
+    expect(refused.details).toContain("A lacks two.safetensors for model of LoadModel");
+    expect(refused.details).toContain("B lacks one.safetensors for model of LoadModel");
+    expect(labelOf(await ended(client, await submit(client, made("two.safetensors"))))).toBe("B");
+  });
+
+  it("gives a job to the runner that has its model loaded, else to the one with the least to do", async () => {
+    const { client: clientOf } = await start();
+    const models = ["one.safetensors", "two.safetensors"];
+    const [a, b] = [await runner(models), await runner(models)];
+    await add(a, "A");
+    await add(b, "B");
+    const client = clientOf();
+    a.does("hold");
+    const held = await submit(client, made("one.safetensors", 1));
+    await until("it runs on A", async () => a.queue().running !== undefined);
+    expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 2))))).toBe("B");
+    a.letGo();
+    a.does("run");
+    expect(labelOf(await ended(client, held))).toBe("A");
+    // Both are free: the model decides.
+    expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 3))))).toBe("B");
+    expect(labelOf(await ended(client, await submit(client, made("one.safetensors", 4))))).toBe("A");
+  });
+
+  it("sends an input once, by its hash, and tells of it by the name that the person gave", async () => {
+    const { client: clientOf } = await start();
+    const server = await runner();
+    await add(server, "GPU");
+    const client = clientOf();
+    await bench?.service.runners.change("built-in", { state: "paused" });
+    await client.upload(new Uint8Array(picture(5)), "cat.png", { tags: '["input"]' });
+    const graph = (prefix: string) => ({
+      "1": { class_type: "LoadImage", inputs: { image: "cat.png" } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: prefix } },
+    });
+    expect(await ended(client, await submit(client, graph("a")))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    server.does("fail");
+    const failed = await ended(client, await submit(client, graph("b")));
+    expect(server.seen.uploads).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.png$/)]);
+    const [name] = server.seen.uploads;
+    expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: name } });
+    expect(failed).toMatchObject({
+      status: "failed",
+      execution_error: { node_id: "2", node_type: "SaveImage", exception_type: "RuntimeError", traceback: ["line 1\n"] },
+    });
+    expect(record(failed.execution_error).exception_message).toContain('"image":"cat.png"');
+    expect(failed.workflow).toMatchObject({ prompt: graph("b") });
+  });
+
+  it("tells of progress, nodes and previews as the built-in runner does", async () => {
+    const { service } = await start();
+    const server = await runner();
+    await add(server, "GPU");
+    const key = service.keys.createKey("ada").key;
+    const client: Client = (await import("@/tests/support/service")).createClient((request) => service.fetch(request), key);
+    const heard: (string | Uint8Array)[] = [];
+    const feed = service.listen(key, "me", (message) => heard.push(message));
+    server.does("hold");
+    const id = await submit(client, made(), { client_id: "me" });
+    const job = await until("its progress is told", async () => {
+      const now = await detail(client, id);
+      return now.progress !== undefined && record(now.progress).step === 1 && now;
+    });
+    expect(job.progress).toMatchObject({ current_node: "1", step: 1, steps: 2, nodes_total: 3 });
+    await until("the preview is told", async () => heard.some((one) => typeof one !== "string"));
+    server.letGo();
+    await ended(client, id);
+    const types = heard.flatMap((one) => (typeof one === "string" ? [string(record(JSON.parse(one)).type)] : ["preview"]));
+    expect(types).toEqual(
+      expect.arrayContaining(["execution_start", "execution_cached", "executing", "progress", "preview", "executed", "execution_success"]),
+    );
+    const executed = heard.flatMap((one) =>
+      typeof one === "string" && one.includes('"executed"') ? [record(record(JSON.parse(one)).data)] : [],
+    );
+    expect(executed[0]).toMatchObject({ node: "3", prompt_id: id });
+    feed?.stop();
+  });
+
+  it("interrupts there, and only that job; what waits there is taken out", async () => {
+    const { client: clientOf } = await start();
+    const server = await runner();
+    await add(server, "GPU", { slots: 2 });
+    const client = clientOf();
+    server.does("hold");
+    const first = await submit(client, made("one.safetensors", 1));
+    await running(client, first);
+    const second = await submit(client, made("one.safetensors", 2));
+    await until("both are there", async () => server.queue().running !== undefined && server.queue().pending.length === 1);
+    const [one, two] = [server.queue().running, server.queue().pending[0]];
+    await client.post(`/api/job/${second}/cancel`);
+    await until("the second is gone", async () => server.queue().pending.length === 0);
+    expect(server.seen.deletes).toEqual([two]);
+    expect(server.queue().running).toBe(one);
+    await client.post("/api/interrupt", { prompt_id: first });
+    await until("the first is gone", async () => server.queue().running === undefined);
+    expect(server.seen.interrupts).toEqual([one]);
+    for (const id of [first, second]) expect(await detail(client, id)).toMatchObject({ status: "cancelled", outputs_count: 0 });
+  });
+
+  it("never interrupts a job of anybody else, also on a server that does not know the id", async () => {
+    const { client: clientOf } = await start();
+    const server = await runner(undefined, { isOld: true });
+    server.does("hold");
+    server.strange(made() as never);
+    await until("the stranger's job runs", async () => server.queue().running !== undefined);
+    await add(server, "GPU");
+    const client = clientOf();
+    const id = await submit(client, made());
+    await until("it waits behind it", async () => server.queue().pending.length === 1);
+    await client.post(`/api/job/${id}/cancel`);
+    await until("it is gone", async () => server.queue().pending.length === 0);
+    expect(server.seen.interrupts).toEqual([]);
+    server.letGo();
+  });
+
+  it("waits for a runner that is paused or out of reach, and says so", async () => {
+    const { client: clientOf } = await start();
+    const server = await runner();
+    const id = await add(server, "GPU");
+    const client = clientOf();
+    await bench?.service.runners.change(id, { state: "paused" });
+    const job = await submit(client, made());
+    expect(await detail(client, job)).toMatchObject({
+      status: "pending",
+      waits: { state: "paused", runners: ["GPU"], message: "Waits for GPU, which is paused." },
+    });
+    expect(list(record((await client.get("/api/jobs")).body).jobs)[0]).toMatchObject({ waits: { state: "paused" } });
+    await server.goDark();
+    await bench?.service.runners.change(id, { state: "ready" });
+    await until("it is out of reach", async () => record((await detail(client, job)).waits ?? { state: "" }).state === "unreachable");
+    expect(shown("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+    await server.comeBack();
+    expect(await ended(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
+    expect(await bench?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });
+    expect(labelOf(await detail(client, job))).toBe("GPU");
+  });
+});

@@ -1,0 +1,321 @@
+// A plain local server of the family that runs what it is sent, one job after the other: strict about the dialect, with faults to order.
+// Its nodes compute nothing: what one puts out is told by `makes`. It knows no key and refuses an Origin.
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, type Socket } from "node:net";
+import { type WebSocket, WebSocketServer } from "ws";
+
+type Json = Record<string, unknown>;
+type Node = { class_type: string; inputs: Json };
+type Item = [number, string, Record<string, Node>, Json, string[]];
+type Made = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; others?: Json };
+/** `run` runs to its end; `hold` stays in its first node until it is let go; `fail` ends with an exception of its last node. */
+type Way = "run" | "hold" | "fail";
+
+export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;
+
+export type RunnerOptions = {
+  /** Answers of GET /object_info. */
+  objectInfo: Json;
+  makes?: (node: Node, nodeId: string) => Made | undefined;
+  /** An older one: it chooses the ids of jobs, and interrupts whatever runs. */
+  isOld?: boolean;
+  vram?: number;
+};
+
+const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export async function startRunnerServer({ objectInfo, makes = () => undefined, isOld = false, vram = 8e9 }: RunnerOptions) {
+  let running: Item | undefined;
+  let pending: Item[] = [];
+  let history = new Map<string, Json>();
+  let number = 0;
+  let way: (item: Item) => Way = () => "run";
+  let letGo: (() => void) | undefined;
+  let generation = 0;
+  let port = 0;
+  let server: Server | undefined;
+  const sockets = new Set<Socket>();
+  const listeners = new Map<string, WebSocket>();
+  const inputs = new Map<string, Buffer>();
+  const outputs = new Map<string, { bytes: Buffer; type: string }>();
+  const seen = {
+    submissions: [] as Json[],
+    uploads: [] as string[],
+    interrupts: [] as unknown[],
+    deletes: [] as unknown[],
+    ran: [] as string[],
+  };
+  /** By path: what answers in place of the real answer, once for each entry or always. */
+  const faults = new Map<string, (request: IncomingMessage, response: ServerResponse, real: () => Promise<void>) => unknown>();
+
+  const tell = (item: Item, type: string, data: Json) => {
+    const clientId = item[3].client_id;
+    const message = JSON.stringify({ type, data: { ...data, prompt_id: item[1] } });
+    if (typeof clientId === "string") listeners.get(clientId)?.send(message);
+  };
+
+  async function runAll(): Promise<void> {
+    const mine = generation;
+    while (!running && mine === generation) {
+      const item = pending.shift();
+      if (!item) return;
+      running = item;
+      seen.ran.push(item[1]);
+      await runOne(item, mine);
+      if (mine !== generation) return;
+      running = undefined;
+      tell(item, "executing", { node: null });
+    }
+  }
+
+  async function runOne(item: Item, mine: number): Promise<void> {
+    const [, id, graph, , wanted] = item;
+    const at = Date.now();
+    const messages: unknown[] = [["execution_start", { prompt_id: id, timestamp: at }]];
+    const shown: Json = {};
+    const store = (status_str: string, last: unknown) =>
+      history.set(id, {
+        prompt: item,
+        outputs: shown,
+        status: { status_str, completed: status_str === "success", messages: [...messages, last] },
+        meta: {},
+      });
+    tell(item, "execution_start", { timestamp: at });
+    tell(item, "execution_cached", { nodes: [], timestamp: at });
+    messages.push(["execution_cached", { nodes: [], prompt_id: id, timestamp: at }]);
+    const order = Object.keys(graph);
+    const how = way(item);
+    let interrupted = false;
+    for (const [index, nodeId] of order.entries()) {
+      const node = graph[nodeId];
+      if (!node) continue;
+      tell(item, "executing", { node: nodeId, display_node: nodeId });
+      tell(item, "progress", { node: nodeId, value: 1, max: 2 });
+      if (how === "hold" && index === 0) {
+        const clientId = item[3].client_id;
+        if (typeof clientId === "string") listeners.get(clientId)?.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 9, 9, 9]));
+        interrupted = await new Promise<boolean>((resolve) => {
+          letGo = () => resolve(false);
+          stopRunning = () => resolve(true);
+        });
+        if (mine !== generation) return;
+      }
+      if (interrupted) {
+        const facts = { prompt_id: id, node_id: nodeId, node_type: node.class_type, executed: order.slice(0, index) };
+        store("error", ["execution_interrupted", facts]);
+        return tell(item, "execution_interrupted", facts);
+      }
+      if (how === "fail" && index === order.length - 1) {
+        const said = `${node.class_type} broke on ${JSON.stringify(Object.values(graph).map(({ inputs: given }) => given))}`;
+        const facts = {
+          node_id: nodeId,
+          node_type: node.class_type,
+          exception_message: said,
+          exception_type: "RuntimeError",
+          traceback: ["line 1\n"],
+          executed: order.slice(0, index),
+          current_inputs: {},
+          current_outputs: order.slice(0, index),
+        };
+        store("error", ["execution_error", { prompt_id: id, ...facts, timestamp: Date.now() }]);
+        return tell(item, "execution_error", facts);
+      }
+      const made = wanted.includes(nodeId) ? makes(node, nodeId) : undefined;
+      if (!made) continue;
+      const output: Json = { ...made.others };
+      for (const { name, bytes, type = "output", key = "images" } of made.files ?? []) {
+        outputs.set(name, { bytes, type });
+        output[key] = [...((output[key] as unknown[] | undefined) ?? []), { filename: name, subfolder: "sub", type }];
+      }
+      shown[nodeId] = output;
+      tell(item, "executed", { node: nodeId, display_node: nodeId, output });
+    }
+    store("success", ["execution_success", { prompt_id: id, timestamp: Date.now() }]);
+    tell(item, "execution_success", { timestamp: Date.now() });
+  }
+  let stopRunning: (() => void) | undefined;
+
+  function submit(body: Json, answer: (value: unknown, status?: number) => void): void {
+    const refuse = (type: string, message: string, node_errors: Json = {}) =>
+      answer({ error: { type, message, details: "", extra_info: {} }, node_errors }, 400);
+    const graph = body.prompt as Record<string, Node> | undefined;
+    if (!graph) return refuse("no_prompt", "No prompt provided");
+    if (!isOld && body.prompt_id !== undefined && !canonical.test(String(body.prompt_id))) return refuse("invalid_prompt_id", "");
+    for (const node of Object.values(graph)) {
+      if (!Object.hasOwn(objectInfo, node.class_type)) return refuse("missing_node_type", `${node.class_type} does not exist.`);
+      const image = node.class_type === "LoadImage" ? node.inputs.image : undefined;
+      if (typeof image === "string" && !inputs.has(image))
+        return refuse("prompt_outputs_failed_validation", `Invalid image file: ${image}`);
+    }
+    seen.submissions.push(body);
+    const id = isOld || body.prompt_id === undefined ? randomUUID() : String(body.prompt_id);
+    const isOutput = (node: Node) => (objectInfo[node.class_type] as Json).output_node === true;
+    const targets = body.partial_execution_targets as string[] | undefined;
+    const wanted = Object.entries(graph).flatMap(([nodeId, node]) =>
+      isOutput(node) && (isOld || (targets?.includes(nodeId) ?? true)) ? [nodeId] : [],
+    );
+    if (wanted.length === 0) return refuse("prompt_no_outputs", "Prompt has no outputs");
+    pending.push([
+      (number += 1),
+      id,
+      graph,
+      { ...(body.extra_data as Json), ...(body.client_id !== undefined && { client_id: body.client_id }) },
+      wanted,
+    ]);
+    answer({ prompt_id: id, number, node_errors: {} });
+    setImmediate(() => void runAll());
+  }
+
+  async function real(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", "http://runner");
+    const route = `${request.method} ${url.pathname.replace(/^\/api/, "")}`;
+    const json = (value: unknown, status = 200) =>
+      void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+    const nothing = (status: number) => void response.writeHead(status).end();
+    if (request.headers.origin !== undefined) return nothing(403);
+    const body = await read(request);
+    const parsed = () => JSON.parse(body.toString("utf8") || "null") as Json;
+    if (route === "GET /system_stats")
+      return json({
+        system: { os: "linux", comfyui_version: isOld ? "0.3.64" : "0.27.0" },
+        devices: [{ name: "gpu 0", type: "cuda", vram_total: vram, vram_free: vram / 2 }],
+      });
+    if (route === "GET /object_info") return json(objectInfo);
+    if (route === "GET /queue") return json({ queue_running: running ? [running] : [], queue_pending: pending });
+    if (route === "GET /history") return json(Object.fromEntries([...history].slice(-Number(url.searchParams.get("max_items") ?? 10_000))));
+    const [, id] = /^GET \/history\/(.+)$/.exec(route) ?? [];
+    if (id !== undefined) return json(history.has(id) ? { [id]: history.get(id) } : {});
+    if (route === "POST /prompt") return submit(parsed(), json);
+    if (route === "POST /queue") {
+      const ids = (parsed().delete as unknown[] | undefined) ?? [];
+      seen.deletes.push(...ids);
+      pending = pending.filter((item) => !ids.includes(item[1]));
+      return nothing(200);
+    }
+    if (route === "POST /interrupt") {
+      const wanted = body.length > 0 ? parsed().prompt_id : undefined;
+      seen.interrupts.push(wanted);
+      if (running && (isOld || wanted === undefined || wanted === running[1])) stopRunning?.();
+      return nothing(200);
+    }
+    if (route === "POST /upload/image") {
+      const form = await new Response(new Uint8Array(body), {
+        headers: { "content-type": request.headers["content-type"] ?? "" },
+      }).formData();
+      const file = form.get("image");
+      if (!(file instanceof File)) return nothing(400);
+      inputs.set(file.name, Buffer.from(await file.arrayBuffer()));
+      seen.uploads.push(file.name);
+      return json({ name: file.name, subfolder: "", type: "input" });
+    }
+    if (route === "GET /view") {
+      const name = url.searchParams.get("filename") ?? "";
+      const bytes = url.searchParams.get("type") === "input" ? inputs.get(name) : outputs.get(name)?.bytes;
+      if (!bytes) return nothing(404);
+      if (request.headers.range === "bytes=0-0")
+        return void response
+          .writeHead(206, { "content-range": `bytes 0-0/${bytes.length}`, "content-length": 1 })
+          .end(bytes.subarray(0, 1));
+      return void response.writeHead(200, { "content-length": bytes.length }).end(bytes);
+    }
+    nothing(404);
+  }
+
+  async function listen(): Promise<void> {
+    const wss = new WebSocketServer({ noServer: true });
+    server = createServer((request, response) => {
+      const path = new URL(request.url ?? "/", "http://runner").pathname;
+      const fault = faults.get(`${request.method} ${path}`) ?? faults.get(`${request.method} ${path.replace(/\/[^/]+$/, "/*")}`);
+      void (fault ? fault(request, response, () => real(request, response)) : real(request, response));
+    });
+    server.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+    });
+    server.on("upgrade", (request, socket, head) => {
+      const url = new URL(request.url ?? "/", "http://runner");
+      const clientId = url.searchParams.get("clientId") ?? randomUUID();
+      if (request.headers.origin !== undefined || url.pathname !== "/ws") return void socket.destroy();
+      wss.handleUpgrade(request, socket, head, (peer) => {
+        listeners.set(clientId, peer);
+        peer.on("close", () => listeners.get(clientId) === peer && listeners.delete(clientId));
+        peer.send(JSON.stringify({ type: "status", data: { status: { exec_info: { queue_remaining: pending.length } }, sid: clientId } }));
+      });
+    });
+    await new Promise<void>((resolve) => server?.listen(port, "127.0.0.1", resolve));
+    port = (server.address() as AddressInfo).port;
+  }
+
+  async function goDark(): Promise<void> {
+    const closing = new Promise((resolve) => server?.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closing;
+  }
+
+  await listen();
+  return {
+    address: `http://127.0.0.1:${port}`,
+    seen,
+    faults,
+    inputs,
+    queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
+    /** How each job goes from now on. */
+    does: (how: Way | ((item: Item) => Way)) => void (way = typeof how === "function" ? how : () => how),
+    letGo: () => letGo?.(),
+    /** Its process ended and was started anew: queue and history are lost. */
+    restart(): void {
+      generation += 1;
+      running = undefined;
+      pending = [];
+      history = new Map();
+      letGo?.();
+    },
+    /** Nothing reaches it and it reaches nobody; what runs goes on. */
+    goDark,
+    comeBack: listen,
+    /** Somebody else's job. */
+    strange: (graph: Record<string, Node>) => submit({ prompt: graph }, () => undefined),
+    /** Somebody presses Interrupt there. */
+    interrupt: () => stopRunning?.(),
+    close: goDark,
+  };
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks);
+}
+
+const io = (required: Json, output: string[], output_node = false) => ({
+  input: { required },
+  input_order: { required: Object.keys(required) },
+  is_input_list: false,
+  output,
+  output_is_list: output.map(() => false),
+  output_name: output,
+  display_name: "",
+  description: "",
+  category: "test",
+  output_node,
+});
+
+/** A few classes that the built-in runner does not have, with these models, and two that it has. */
+export function gpuClasses(models: readonly string[]): Json {
+  const classes: Record<string, Json> = {
+    LoadModel: io({ model: [[...models], {}] }, ["MODEL"]),
+    Sample: io(
+      { model: ["MODEL"], seed: ["INT", { default: 0, min: 0, max: 18446744073709551615n }], prompt: ["STRING", { multiline: true }] },
+      ["IMAGE"],
+    ),
+    LoadImage: io({ image: [["on-the-runner.png"], { image_upload: true }] }, ["IMAGE", "MASK"]),
+    SaveImage: io({ images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] }, [], true),
+    ShowText: io({ text: ["STRING", {}] }, ["STRING"], true),
+  };
+  return JSON.parse(
+    JSON.stringify(Object.fromEntries(Object.entries(classes).map(([name, info]) => [name, { ...info, name }])), (_key, value: unknown) =>
+      typeof value === "bigint" ? Number(value) : value,
+    ),
+  ) as Json;
+}
