@@ -17,6 +17,7 @@ const entries = {
   audit: "bin/audit.ts",
   backup: "bin/backup.ts",
   restore: "bin/restore.ts",
+  doctor: "bin/doctor.ts",
   settings: "lib/server/env.ts",
   "answer-thread": "lib/server/answers/answer-thread.ts",
   "node-worker": "lib/service/nodes/worker.ts",

@@ -9,11 +9,14 @@ import { createRunners } from "./runners/store";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
+import { migrations } from "./store/migrations";
 import { createKeys } from "./users/keys";
 
 export type { Service, ServiceKeys, ServiceOptions, ServiceRunners } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
+/** Names, in order. */
+export const serviceMigrations: readonly string[] = migrations.map(({ name }) => name);
 export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */

@@ -1,6 +1,12 @@
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
+import { composition } from "@/lib/server/composition";
+import { INSTALLATION_HEADER, nameInstallation } from "@/lib/server/installation";
 import { ok } from "@/lib/shared/result";
 
 /** The guard waits until store and service are up: 200 means ready. */
-export const GET = unguarded("health", () => Promise.resolve(ok(jsonAnswer({ status: "ok" }))));
+export const GET = unguarded("health", () => {
+  // By it the doctor knows whose answer it is.
+  const headers = new Headers({ [INSTALLATION_HEADER]: nameInstallation(composition().authSecret) });
+  return Promise.resolve(ok(jsonAnswer({ status: "ok" }, 200, headers)));
+});

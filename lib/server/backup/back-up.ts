@@ -4,7 +4,7 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { backUpService, checkServiceBackup, sweepServiceBackup } from "@/lib/service/index";
@@ -61,10 +61,4 @@ async function forgetEarlier(place: string, id: string, service: Manifest["servi
     if (!isKept) rmSync(join(place, name), { force: true });
   }
   if (existsSync(join(place, "blobs"))) await sweepServiceBackup(place, service);
-}
-
-/** Of package.json. */
-export function versionIn(root: string): string {
-  const told: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return told.version;
 }

@@ -75,3 +75,9 @@ export function takePlace(place: string): Connection {
     throw error;
   }
 }
+
+/** Of package.json. */
+export function versionIn(root: string): string {
+  const told: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return told.version;
+}

@@ -36,6 +36,10 @@ export async function rotateRows<Row>(rows: SealedRows<Row>, ring: KeyRing): Pro
     if (!opened || sealed.ringKeyId === ring.writing.id) continue;
     if (await rows.reseal(row, seal(ring, rows.recordOf(row), opened.text))) resealed += 1;
   }
+  return { resealed, sealedBy: await countSealed(rows, ring) };
+}
+
+export async function countSealed<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<Rotation["sealedBy"]> {
   const sealedBy = new Map<string, { count: number; unreadable: number }>();
   for (const row of await rows.list()) {
     const sealed = rows.sealedOf(row);
@@ -43,5 +47,5 @@ export async function rotateRows<Row>(rows: SealedRows<Row>, ring: KeyRing): Pro
     const isLost = unsealBy(ring, rows.recordOf(row), sealed) === undefined;
     sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isLost ? 1 : 0) });
   }
-  return { resealed, sealedBy };
+  return sealedBy;
 }

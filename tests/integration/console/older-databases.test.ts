@@ -1,4 +1,6 @@
-// A console starts from the database of every version before it, and what people kept in it is there.
+// A console starts from the database of every version before it, and from the data folder of each release, and what people kept is there.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +14,11 @@ import { type KeyRing } from "@/lib/server/keys/key-ring";
 import { migrations } from "@/lib/server/store/migrations";
 import { createOlderDatabase } from "@/tests/support/older-database";
 import { PASSWORD } from "@/tests/support/harness";
+import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
+import { createAppWorld } from "./app-world";
+
+/** Made by that release, with `fillInstallation` and `tellOf` of tests/support/installation.ts; without what a start makes anew. */
+type Release = { at: number; made: Installation; told: Record<string, unknown> };
 
 const passwordHash = hashPassword(PASSWORD);
 const logDestination = { write: () => undefined };
@@ -71,3 +78,17 @@ test.each(Object.keys(migrations))("a database of %s opens, with what was kept i
   await console.stop();
   await rm(folder, { recursive: true });
 });
+
+test.each(["0.1.0"])(
+  "the data of release %s is there after a start: members sign in, jobs, files, apps and shares are what they were",
+  async (release) => {
+    const folder = await mkdtemp(join(tmpdir(), "lightdesk-release-"));
+    execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
+    const { at, made, told }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
+    const world = await createAppWorld({ made: folder, now: () => at + 3_600_000 });
+    // Later releases say more of the same.
+    expect(await tellOf(world, made)).toMatchObject(told);
+    expect(await jobEnded(world, await submit(world, 8))).toBe("completed");
+    await world.dispose();
+  },
+);

@@ -1,0 +1,49 @@
+// `npm run doctor [-- --json]`: looks over the installation, also beside a running console and where it does not start: settings, program, disk,
+// databases, keys, clock, port, proxy, services. A line for each; ends with 1 where something is wrong. Prints no secret.
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { versionIn } from "@/lib/server/backup/manifest";
+import { type Finding, passed, wrong } from "@/lib/server/doctor/findings";
+import { checkNetwork } from "@/lib/server/doctor/network";
+import { checkProgram } from "@/lib/server/doctor/program";
+import { checkStorage } from "@/lib/server/doctor/storage";
+import { EnvError, readEnv } from "@/lib/server/env";
+import { buildFolder } from "./build-folder.mjs";
+import { fail } from "./console-store";
+
+async function look(): Promise<Finding[]> {
+  const env = readSettings();
+  if ("state" in env) return [env];
+  const about = { version: versionIn(env.root), build: buildFolder(env.basePath) };
+  return [
+    passed("settings", `They are understood; the data folder is ${env.dataDir}.`),
+    ...(await checkProgram(env, about)),
+    ...(await checkStorage(env, Date.now())),
+    ...(await checkNetwork(env, Date.now)),
+  ];
+}
+
+function readSettings() {
+  try {
+    return readEnv();
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    return wrong("settings", error.message, "Change that setting (docs/operations.md has them all), then run this again for the rest.");
+  }
+}
+
+const signs = { passed: "ok  ", noted: "note", failed: "FAIL" } as const;
+
+async function main(): Promise<void> {
+  const words = process.argv.slice(2);
+  if (words.some((word) => word !== "--json")) return fail("Usage: npm run doctor [-- --json]");
+  const findings = await look();
+  const failed = findings.filter(({ state }) => state === "failed").length;
+  const lines = findings.map(({ check, state, text, remedy }) => `${signs[state]}  ${check}: ${text}${remedy ? ` ${remedy}` : ""}`);
+  const summary = failed === 0 ? "Nothing is wrong." : `Wrong: ${failed} of ${findings.length}.`;
+  process.stdout.write(
+    words.includes("--json") ? `${writeExactJson({ ok: failed === 0, findings })}\n` : `${[...lines, summary].join("\n")}\n`,
+  );
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

@@ -1,0 +1,154 @@
+// What is reached over the network: the port, the public address, the services of connections and their clocks, the runners.
+// Must never: send a key, or follow a redirect.
+
+import "server-only";
+import { createServer } from "node:net";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { openServiceStore } from "@/lib/service/index";
+import { openToRead } from "@/lib/shared/sqlite-copy";
+import { consoleUrl, type Env } from "../env";
+import { INSTALLATION_HEADER, installationOf } from "../installation";
+import { isEmbedded } from "../upstream/send";
+import { attempt, type Finding, noted, passed, wrong } from "./findings";
+import { CLOCK_MS } from "./storage";
+
+const PATIENCE_MS = 5000;
+
+type Answer = { status: number; installation: string | null; date: string | null };
+
+export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
+  const own = installationOf(env.dataDir);
+  return [
+    await attempt("port", () => checkPort(env, own)),
+    checkProxies(env),
+    await attempt("public address", () => checkPublic(env, own)),
+    ...(await checkConnections(env.dataDir, now)),
+    ...(await checkRunners(env)),
+  ];
+}
+
+/** Of a GET; undefined where nothing answers. */
+async function ask(url: string): Promise<Answer | undefined> {
+  try {
+    const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
+    await answer.body?.cancel();
+    return { status: answer.status, installation: answer.headers.get(INSTALLATION_HEADER), date: answer.headers.get("date") };
+  } catch {
+    return undefined; // told as what it is: no answer
+  }
+}
+
+async function checkPort(env: Env, own: string | undefined): Promise<Finding> {
+  const { host, port } = env;
+  if (port === 0) return passed("port", "A free one is taken at the start.");
+  const problem = await listen(port, host);
+  if (problem === undefined) return passed("port", `${port} on ${host} is free: no console runs there.`);
+  if (problem !== "EADDRINUSE")
+    return wrong(
+      "port",
+      `${host}:${port} cannot be listened on (${problem}).`,
+      "Set HOST and PORT to what this machine has and this user may use.",
+    );
+  const answer = await ask(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
+  if (answer?.installation && answer.installation === own) return passed("port", `This console runs on ${host}:${port}.`);
+  const who = answer?.installation ? "a console with other data" : "another program";
+  return wrong("port", `${port} on ${host} is taken by ${who}.`, `Stop it (ss -ltnp 'sport = :${port}' names it), or set another PORT.`);
+}
+
+function listen(port: number, host: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+function checkProxies({ proxies, publicUrl, host }: Env): Finding {
+  const check = "reverse proxy";
+  if (proxies && !publicUrl)
+    return wrong(
+      check,
+      "LIGHTDESK_TRUST_PROXY is set, and LIGHTDESK_PUBLIC_URL is not.",
+      "Set LIGHTDESK_PUBLIC_URL to the address that people open.",
+    );
+  if (publicUrl && !proxies && new URL(publicUrl).protocol === "https:")
+    return noted(
+      check,
+      "LIGHTDESK_PUBLIC_URL is https, so a reverse proxy stands in front, but LIGHTDESK_TRUST_PROXY is not set: everybody counts as one address.",
+      "Set LIGHTDESK_TRUST_PROXY to the proxy's address.",
+    );
+  if (proxies) return passed(check, "X-Forwarded-For counts where a trusted proxy wrote it.");
+  const isOpen = !["127.0.0.1", "localhost", "::1"].includes(host) && !publicUrl;
+  if (isOpen)
+    return noted(check, `It listens on ${host} without TLS and without LIGHTDESK_PUBLIC_URL.`, "Put a reverse proxy with TLS in front.");
+  return passed(check, "None stands in front; X-Forwarded-For is not read.");
+}
+
+async function checkPublic({ publicUrl }: Env, own: string | undefined): Promise<Finding> {
+  const check = "public address";
+  if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set: the console is opened at its own address.");
+  const answer = await ask(`${publicUrl}/api/health`);
+  if (!answer)
+    return wrong(check, `${publicUrl} does not answer.`, "Start the console, then look at name, proxy, certificate and firewall.");
+  if (answer.installation !== null && answer.installation === own) return passed(check, `${publicUrl} is this console.`);
+  const what = answer.installation ? "a console with other data" : `something else (status ${answer.status})`;
+  return wrong(check, `${publicUrl} is ${what}.`, "Let the proxy pass /api/health, and the rest, on to this console.");
+}
+
+async function checkConnections(dataDir: string, now: () => number): Promise<Finding[]> {
+  const file = join(dataDir, "console.sqlite");
+  if (!existsSync(file)) return [];
+  return Promise.all(
+    readUrls(file).map((url) =>
+      attempt(`service ${url}`, async () => {
+        const asked = now();
+        const answer = await ask(url);
+        if (!answer) return noted(`service ${url}`, "It does not answer.", "Connections to it fail until it does.");
+        const off = answer.date === null ? 0 : Math.abs(Date.parse(answer.date) - (asked + now()) / 2);
+        if (off > CLOCK_MS)
+          return wrong(`service ${url}`, `Its clock and this one differ by ${Math.round(off / 60_000)} minutes.`, "Set both clocks (NTP).");
+        return passed(`service ${url}`, answer.date === null ? "It answers." : "It answers, and its clock agrees.");
+      }),
+    ),
+  );
+}
+
+function readUrls(file: string): string[] {
+  try {
+    const database = openToRead(file);
+    try {
+      const urls = database.prepare<[], string>("SELECT DISTINCT base_url FROM connections ORDER BY base_url").pluck().all();
+      return urls.filter((url) => !isEmbedded(url));
+    } finally {
+      database.close();
+    }
+  } catch {
+    return []; // what is wrong with the database is told by its own check
+  }
+}
+
+async function checkRunners({ dataDir, service }: Env): Promise<Finding[]> {
+  const folder = join(dataDir, "service");
+  if (!existsSync(join(folder, "service.sqlite"))) return [];
+  try {
+    const store = openServiceStore(folder, service.concurrency);
+    try {
+      return store.runners.list().flatMap(({ label, address, state, reason }) => {
+        if (address === null) return [];
+        const check = `runner ${label}`;
+        if (state === "unreachable" || state === "set_aside")
+          return wrong(
+            check,
+            `${address} is ${state.replace("_", " ")}${reason ? `: ${reason.message}` : ""}.`,
+            "See to that server, then resume it under Settings, Runners.",
+          );
+        return state === "ready" ? passed(check, `${address} is ready.`) : noted(check, `${address} is ${state}.`);
+      });
+    } finally {
+      store.close();
+    }
+  } catch {
+    return []; // as above
+  }
+}

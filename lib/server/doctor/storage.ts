@@ -1,0 +1,167 @@
+// The data folder: the disk, the two databases, and whether the key ring opens what is stored. Only reads, but for one file that it makes and
+// takes away: the console may run meanwhile. A database of an older version is left to the start, which brings it up to date.
+
+import "server-only";
+import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { serviceMigrations } from "@/lib/service/index";
+import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
+import { sealedHosts } from "../embed/hosts";
+import { type Env } from "../env";
+import { sealedKeys } from "../keys/api-keys";
+import { openKeyRing } from "../keys/key-ring";
+import { countSealed } from "../keys/rotate";
+import { migrations } from "../store/migrations";
+import { openStore } from "../store/store";
+import { sealedRequests } from "../tasks/sealed-request";
+import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
+
+const LITTLE_ROOM = 1024 ** 3;
+const NO_ROOM = 16 * 1024 ** 2;
+/** Clocks of one installation differ by less. */
+export const CLOCK_MS = 5 * 60_000;
+
+const restore = "Stop the console and restore the data folder from a backup (npm run restore).";
+
+export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
+  const { dataDir } = env;
+  const findings = [
+    await attempt("data folder", () => checkFolder(dataDir), "LIGHTDESK_DATA_DIR must be a folder that this user can write to."),
+    await attempt("disk", () => checkRoom(dataDir)),
+    await attempt("file system", () => checkDevices(join(dataDir, "service"))),
+  ];
+  const ofConsole = await checkDatabase("console database", join(dataDir, "console.sqlite"), "kysely_migration", Object.keys(migrations));
+  const ofService = await checkDatabase("service database", join(dataDir, "service", "service.sqlite"), "migrations", serviceMigrations);
+  findings.push(ofConsole, ofService);
+  if (ofConsole.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
+  if (ofConsole.state !== "failed" && ofService.state !== "failed") findings.push(await attempt("clock", () => checkRows(dataDir, now)));
+  return findings;
+}
+
+function checkFolder(dataDir: string): Finding {
+  if (!existsSync(dataDir)) return noted("data folder", `${dataDir} is not there yet; the first start makes it.`);
+  const probe = join(dataDir, `.doctor-${process.pid}`);
+  writeFileSync(probe, "");
+  rmSync(probe);
+  const open = [dataDir, join(dataDir, "encryption-keys"), join(dataDir, "auth-secret")].find(
+    (path) => process.platform !== "win32" && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
+  );
+  if (open) return wrong("data folder", `${open} can be read by others.`, `Take it away from them: chmod go-rwx ${open}`);
+  return passed("data folder", `${dataDir} can be written, and be read by its owner alone.`);
+}
+
+function checkRoom(dataDir: string): Finding {
+  const folder = existsSync(dataDir) ? dataDir : dirname(dataDir);
+  if (!existsSync(folder)) return noted("disk", `${folder} is not there.`);
+  const { bavail, bsize } = statfsSync(folder);
+  const room = bavail * bsize;
+  const free = `${sizeOf(room)} are free`;
+  if (room < NO_ROOM) return wrong("disk", `The disk is full: ${free}.`, "Free space there: delete assets, or move the folder.");
+  const held = ["reserve", "service/reserve"].filter((name) => (statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0) > 0);
+  const reserve = held.length === 2 ? "; room is kept back for deletes" : "";
+  return room < LITTLE_ROOM
+    ? noted("disk", `Hardly any room: ${free}${reserve}.`, "Free space there soon.")
+    : passed("disk", `${free}${reserve}.`);
+}
+
+/** A file gets its place by a link, which needs one file system. */
+function checkDevices(service: string): Finding {
+  const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
+  const devices = new Set(folders.flatMap((folder) => statSync(folder, { throwIfNoEntry: false })?.dev ?? []));
+  if (devices.size <= 1) return passed("file system", "Uploads, outputs and stored files lie on one.");
+  return wrong(
+    "file system",
+    `${folders.join(", ")} lie on different ones.`,
+    "Put the whole folder on one disk: files are linked, not copied.",
+  );
+}
+
+async function checkDatabase(
+  check: string,
+  file: string,
+  table: "kysely_migration" | "migrations",
+  known: readonly string[],
+): Promise<Finding> {
+  return attempt(
+    check,
+    () => {
+      if (!existsSync(file)) return noted(check, `${file} is not there yet; the first start makes it.`);
+      const database = openToRead(file);
+      try {
+        requireIntegrity(database, file);
+        const applied = migrationsOf(database, table);
+        const foreign = applied.find((name) => !known.includes(name));
+        if (foreign)
+          return wrong(check, `${file} was written by a newer version (${foreign}).`, "Start that version, or restore an older backup.");
+        const missing = known.filter((name) => !applied.includes(name)).length;
+        const size = sizeOf(statSync(file).size);
+        if (missing > 0)
+          return noted(
+            check,
+            `${file} is of an older version (${size}): ${missing} steps behind.`,
+            "Make a backup; the next start brings it up to date.",
+          );
+        return passed(check, `${file} is whole and of this version (${size}).`);
+      } finally {
+        database.close();
+      }
+    },
+    restore,
+  );
+}
+
+async function checkKeys({ dataDir, encryptionKeys }: Env): Promise<Finding> {
+  const file = join(dataDir, "encryption-keys");
+  if (encryptionKeys === undefined && !existsSync(file))
+    return wrong(
+      "keys",
+      `There is no key ring: neither LIGHTDESK_ENCRYPTION_KEYS nor ${file}.`,
+      "Put back the one that sealed the stored keys.",
+    );
+  const ring = openKeyRing(dataDir, encryptionKeys);
+  const store = openStore(dataDir);
+  try {
+    const counts = [
+      await countSealed(sealedKeys(store.keys), ring),
+      await countSealed(sealedRequests(store.downloadTasks), ring),
+      await countSealed(sealedHosts(store.embedHosts), ring),
+    ].flatMap((sealedBy) => [...sealedBy]);
+    const all = counts.reduce((sum, [, { count }]) => sum + count, 0);
+    const lost = counts.filter(([, { unreadable }]) => unreadable > 0);
+    if (lost.length === 0) return passed("keys", `The ring (${[...ring.readable.keys()].join(", ")}) opens all ${all} sealed secrets.`);
+    const ids = [...new Set(lost.map(([id]) => id))].join(", ");
+    const unreadable = lost.reduce((sum, [, count]) => sum + count.unreadable, 0);
+    return wrong(
+      "keys",
+      `${unreadable} of ${all} sealed secrets do not open; they were sealed by ${ids}.`,
+      `Add the key ${ids} to the ring, or enter these API keys again.`,
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+/** Rows cannot be of tomorrow. */
+function checkRows(dataDir: string, now: number): Finding {
+  const asked: [file: string, sql: string][] = [
+    ["console.sqlite", "SELECT max(at) FROM audit"],
+    ["service/service.sqlite", "SELECT max(update_time) FROM jobs"],
+  ];
+  const newest = asked.flatMap(([name, sql]) => {
+    const file = join(dataDir, name);
+    if (!existsSync(file)) return [];
+    const database = openToRead(file);
+    try {
+      return database.prepare<[], number | null>(sql).pluck().get() ?? [];
+    } finally {
+      database.close();
+    }
+  });
+  const ahead = Math.max(0, ...newest) - now;
+  if (ahead <= CLOCK_MS) return passed("clock", `It is ${new Date(now).toISOString()}; nothing stored is younger.`);
+  return wrong(
+    "clock",
+    `Rows are stored that are ${Math.round(ahead / 60_000)} minutes younger than this machine's clock says.`,
+    "Set the clock (NTP).",
+  );
+}

@@ -1,0 +1,19 @@
+// A name of the installation that gives nothing away: whoever asks an address learns whether this console answers there.
+// Made of the secret of its sessions, so that all consoles of one installation have the same.
+
+import "server-only";
+import { createHmac } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const INSTALLATION_HEADER = "lightdesk-installation";
+
+export function nameInstallation(authSecret: string): string {
+  return createHmac("sha256", authSecret).update("installation").digest("hex").slice(0, 16);
+}
+
+/** Undefined before the first start. */
+export function installationOf(dataDir: string): string | undefined {
+  const file = join(dataDir, "auth-secret");
+  return existsSync(file) ? nameInstallation(readFileSync(file, "utf8").trim()) : undefined;
+}

@@ -1,0 +1,145 @@
+// `npm run doctor`: what it says of an installation that is well, beside a console that runs, and of each thing that is wrong.
+import { chmodSync, mkdtempSync, renameSync, rmSync, truncateSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import SqliteDatabase from "better-sqlite3";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Finding } from "@/lib/server/doctor/findings";
+import { checkNetwork } from "@/lib/server/doctor/network";
+import { checkStorage } from "@/lib/server/doctor/storage";
+import { readEnv } from "@/lib/server/env";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { startProcess } from "@/tests/support/start-process";
+
+let harness: Harness;
+let front: Awaited<ReturnType<typeof listen>>;
+let folder: string;
+beforeAll(async () => {
+  harness = await createHarness();
+  folder = harness.folder;
+  front = await listen((path) => harness.request(path));
+  await harness.connect(`http://127.0.0.1:${front.port}`, "sk-of-another-service");
+});
+afterAll(async () => {
+  await front.close();
+  await harness.dispose();
+});
+
+/** A socket in front of `answer`. */
+async function listen(answer: (path: string) => Promise<Response>) {
+  const server = createServer((_, response) => {
+    void answer("/api/health").then(async (given) => {
+      response.writeHead(given.status, Object.fromEntries(given.headers)).end(await given.text());
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { port, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+const settings = (more: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...more });
+const storage = (more?: Record<string, string>, now = Date.now()) => checkStorage(settings(more), now);
+const network = (more?: Record<string, string>, now = Date.now) => checkNetwork(settings(more), now);
+const states = (findings: readonly Finding[]) => Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+const failed = (findings: readonly Finding[]) => findings.filter(({ state }) => state === "failed");
+
+test("the command says a line for each thing and ends with 0 beside a running console; as JSON too; and with 1 where a setting is wrong", async () => {
+  const doctor = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "0" });
+  expect([await doctor.ended, doctor.output()]).toEqual([0, expect.stringContaining("Nothing is wrong.")]);
+  for (const check of ["settings", "version", "program", "disk", "console database", "service database", "keys", "clock", "port"])
+    expect(doctor.output()).toMatch(new RegExp(`^ok    ${check}: `, "m"));
+  expect(doctor.output()).not.toContain(harness.console.authSecret);
+  expect(doctor.output()).not.toContain(harness.console.ring.writing.secret.toString("base64"));
+  const bad = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "high" }, ["--json"]);
+  expect(await bad.ended).toBe(1);
+  expect(JSON.parse(bad.output())).toMatchObject({
+    ok: false,
+    findings: [{ check: "settings", state: "failed", text: expect.stringContaining("PORT must be") }],
+  });
+});
+
+test("a ring that lacks a key, files that others can read, and rows of tomorrow are told with what to do", async () => {
+  const { id } = harness.console.ring.writing;
+  const other = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
+  expect(failed(other)).toMatchObject([
+    { check: "keys", text: expect.stringContaining(`sealed by ${id}`), remedy: expect.stringContaining(`Add the key ${id}`) },
+  ]);
+  const ring = join(folder, "encryption-keys");
+  renameSync(ring, `${ring}.away`);
+  expect(failed(await storage())).toMatchObject([{ check: "keys", text: expect.stringContaining("There is no key ring") }]);
+  renameSync(`${ring}.away`, ring);
+  chmodSync(ring, 0o644);
+  expect(failed(await storage())).toMatchObject([{ check: "data folder", remedy: expect.stringContaining("chmod go-rwx") }]);
+  chmodSync(ring, 0o600);
+  const invitation = { email: "new@desk.test", role: "viewer" };
+  const invited = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
+  expect(invited.status).toBe(201);
+  expect(failed(await storage({}, Date.now() - 24 * 3_600_000))).toMatchObject([
+    { check: "clock", remedy: expect.stringContaining("NTP") },
+  ]);
+  expect(failed(await storage())).toEqual([]);
+});
+
+test("a damaged, a newer and an older database are told apart, and a folder that is not there is no fault", async () => {
+  const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
+  const here = { LIGHTDESK_DATA_DIR: own };
+  expect(states(await storage({ LIGHTDESK_DATA_DIR: join(own, "later") }))).toMatchObject({
+    "data folder": "noted",
+    "console database": "noted",
+  });
+  const file = join(own, "console.sqlite");
+  const copy = new SqliteDatabase(join(folder, "console.sqlite"), { readonly: true });
+  await copy.backup(file);
+  copy.close();
+  const database = new SqliteDatabase(file);
+  database.pragma("journal_mode = DELETE");
+  database.exec("DELETE FROM kysely_migration WHERE name = '0029-embed'");
+  expect(states(await storage(here))).toMatchObject({ "console database": "noted" });
+  database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
+  expect(failed(await storage(here))).toMatchObject([
+    { check: "console database", text: expect.stringContaining("newer version (9999-later)") },
+  ]);
+  database.close();
+  truncateSync(file, 20_000);
+  expect(failed(await storage(here))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
+  rmSync(own, { recursive: true });
+});
+
+test("the port and the public address are this console's, another's, or nobody's", async () => {
+  const { port } = front;
+  const url = `http://127.0.0.1:${port}`;
+  const well = await network({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
+  expect(failed(well)).toEqual([]);
+  expect(well).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console runs on") }));
+  const other = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
+  const program = await listen(() => Promise.resolve(new Response("hello")));
+  for (const [at, words] of [
+    [other, "a console with other data"],
+    [program, "another program"],
+  ] as const) {
+    const found = failed(await network({ PORT: String(at.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at.port}` }));
+    expect(found).toMatchObject([{ check: "port", text: expect.stringContaining(words) }, { check: "public address" }]);
+  }
+  await Promise.all([other.close(), program.close()]);
+  expect(failed(await network({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${other.port}` }))).toMatchObject([
+    { text: expect.stringContaining("does not answer") },
+  ]);
+});
+
+test("what is said of a proxy fits the settings, and a service whose clock is off is named", async () => {
+  expect(failed(await network({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
+  const findings = await network(
+    { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` },
+    () => Date.now() + 600_000,
+  );
+  expect(states(findings)).toMatchObject({
+    "reverse proxy": "passed",
+    "public address": "passed",
+    [`service http://127.0.0.1:${front.port}`]: "failed",
+  });
+});
