@@ -89,7 +89,7 @@ function Facts({ runner }: { runner: Runner }) {
           </ul>
         </Fact>
       )}
-      <Fact name={t("classes")}>{number(classes)}</Fact>
+      {lastSeenMs === null ? null : <Fact name={t("classes")}>{number(classes)}</Fact>}
       {address === null ? null : <Fact name={t("lastSeen")}>{lastSeenMs === null ? t("never") : <RelativeTime ms={lastSeenMs} />}</Fact>}
     </dl>
   );

@@ -1,5 +1,6 @@
 // What of the console a token can be used for: the interface's operations, and these of the console's own resources.
-// Guarantees: what is not named here is for people: tokens, members, keys of connections, accounts, sessions, shares, embedding, saved views.
+// Guarantees: what is not named here is for people: tokens, members, keys of connections, accounts, sessions, shares, embedding, runners,
+// saved views.
 // Must never: hold an act that gives rights to somebody, or takes a stored key anywhere.
 
 import "server-only";

@@ -24,6 +24,7 @@ test("only what changes nothing of the team's goes on: one's own account, revoki
     "beginReadOnly",
     "changeAccount",
     "checkConnection",
+    "checkRunner",
     "chooseArchive",
     "confirmSession",
     "embedLook",
