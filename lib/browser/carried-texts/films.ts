@@ -14,7 +14,7 @@ function readBox(head: Uint8Array, at: number, end: number): Box | undefined {
   return at + size < from ? undefined : { type, from, to: Math.min(at + size, end), isCut: at + size > end };
 }
 
-async function* boxesOf(bytes: Bytes, from: number, to: number): AsyncGenerator<Box> {
+export async function* boxesOf(bytes: Bytes, from: number, to: number): AsyncGenerator<Box> {
   for (let at = from; at + 8 <= to;) {
     const box = readBox(await bytes.at(at, Math.min(16, to - at)), at, to);
     if (!box) return;
@@ -23,7 +23,7 @@ async function* boxesOf(bytes: Bytes, from: number, to: number): AsyncGenerator<
   }
 }
 
-function* boxesIn(block: Uint8Array, from: number, to: number): Generator<Box> {
+export function* boxesIn(block: Uint8Array, from: number, to: number): Generator<Box> {
   for (let at = from; at + 8 <= to;) {
     const box = readBox(block.subarray(at, Math.min(at + 16, to)), at, to);
     if (!box) return;

@@ -6,6 +6,7 @@ import { isObject, objectOf, parseJson } from "@/lib/contract/json/json";
 import { type ByteSource } from "../byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { matroskaTexts, movieTexts } from "./films";
+import { heifTexts } from "./heif";
 import { jpegTexts, pngTexts, webpTexts } from "./pictures";
 import { flacTexts, id3Texts, oggTexts } from "./sounds";
 
@@ -20,11 +21,11 @@ const kinds: readonly Kind[] = [
   { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: jpegTexts },
   { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: webpTexts },
   { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: svgTexts },
-  // AVIF and HEIC are told from films by their brand. What they carry is not looked for: docs/decisions/0050.
+  // AVIF and HEIC are told from films by their brand.
   {
     isPicture: true,
     starts: (head) => /^ftyp(avi[fs]|hei[cxms]|hev[cxms]|mif1|msf1)$/.test(head.slice(4, 12)),
-    read: async () => undefined,
+    read: heifTexts,
   },
   { starts: (head) => /^(ftyp|moov|mdat|wide|free|skip)$/.test(head.slice(4, 8)), read: movieTexts },
   { starts: (head) => head.startsWith("\x1aE\xdf\xa3"), read: matroskaTexts },

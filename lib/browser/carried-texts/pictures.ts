@@ -60,7 +60,7 @@ const ENTRY_BYTES = 12;
 const textTypes = new Set([1, 2, 7]);
 
 /** "keyword:JSON" in texts of the main directory, whatever their tags: which one holds a workflow differs between writers. */
-function exifTexts(block: Uint8Array<ArrayBuffer>, found: Found): void {
+export function exifTexts(block: Uint8Array<ArrayBuffer>, found: Found): void {
   const tiff = latin1(block.subarray(0, 6)) === EXIF_MARK ? block.subarray(6) : block;
   if (tiff.length < 8) return;
   const view = viewOf(tiff);

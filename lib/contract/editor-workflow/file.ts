@@ -97,7 +97,7 @@ function readSlot(value: unknown): Slot[] {
   return [{ ...names, type: typeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
 }
 
-/** By its own name, else by that of its widget: the first may be a label. Of several the one at the same place among them. */
+/** By its own name, else by that of its widget: the first may be a label. Of several the one at the same place among them, else the last. */
 export function slotFinder(slots: readonly Slot[]): (name: string, at?: number) => Slot | undefined {
   const named = new Map<string, Slot[]>();
   const ofWidgets = new Map<string, Slot>();
@@ -108,7 +108,7 @@ export function slotFinder(slots: readonly Slot[]): (name: string, at?: number) 
     else named.set(name, [slot]);
     if (widget !== undefined && !ofWidgets.has(widget)) ofWidgets.set(widget, slot);
   }
-  return (name, at = 0) => named.get(name)?.[at] ?? named.get(name)?.[0] ?? ofWidgets.get(name);
+  return (name, at) => named.get(name)?.[at ?? Infinity] ?? named.get(name)?.at(at === undefined ? -1 : 0) ?? ofWidgets.get(name);
 }
 
 function readLink(value: unknown): [string, EditorLink][] {

@@ -35,6 +35,7 @@ export type Following = {
   /** What was found before, by the node's id in the graph: a file may lead to one node by very many ways. */
   places: Map<string, readonly Slot[]>;
   promoted: Map<string, Source>;
+  shown: Map<string, ReadonlyMap<number, number>>;
   widgets: Map<EditorNode, readonly Widget[]>;
   /** What is written over the widgets that a PrimitiveNode leads to. */
   primitiveValue: (node: EditorNode) => unknown;
@@ -234,8 +235,13 @@ function promoted(use: Use, inner: Scope, slot: number, following: Following): S
 }
 
 function findPromoted(use: Use, inner: Scope, slot: number, following: Following): Source {
+  const shown = shownWidget(use, inner, slot, following);
+  return shown.kind === "value" ? (valueOfUse(use, inner, slot, following) ?? shown) : shown;
+}
+
+/** What the first inner widget on an input of the use holds. */
+function shownWidget(use: Use, inner: Scope, slot: number, following: Following): Source {
   const port = use.definition.inputs[slot];
-  const held = valueOfUse(use.node, port?.name ?? "");
   const { begun, targets } = edgesOf(use.definition);
   const ids = new Set(begun.get(slot));
   // In the order that the input itself names.
@@ -248,14 +254,11 @@ function findPromoted(use: Use, inner: Scope, slot: number, following: Following
     const at = placeByLink(places).get(id) ?? -1;
     if (within && at >= 0) {
       const found = promoted({ ...place, definition: within.definition }, within.scope, at, following);
-      if (found.kind === "value") return held ?? found;
+      if (found.kind === "value") return found;
     }
     const known = own(following.info, node.type);
     const widget = known && widgetsIn(node, known, following).find(({ name }) => name === places[at]?.name);
-    if (widget) {
-      const value = widget.value ?? settingsOf(widget.raw).default;
-      return held ?? { kind: "value", value, home: homeOf(node, widget), isRaw: true };
-    }
+    if (widget) return { kind: "value", value: widget.value ?? settingsOf(widget.raw).default, home: homeOf(node, widget), isRaw: true };
   }
   return nothing;
 }
@@ -266,12 +269,26 @@ const shownInputs = once(({ properties: { proxyWidgets } }: EditorNode): Readonl
   return new Map(listed.flatMap(([id, name], at) => (id === "-1" ? [[name, at] as const] : [])).reverse());
 });
 
-function valueOfUse(use: EditorNode, name: string): Source | undefined {
-  const at = shownInputs(use).get(name) ?? -1;
-  const value = listOf(use.values)[at];
-  return value === undefined || value === null
-    ? undefined
-    : { kind: "value", value, home: homeOf(use, { key: at }), isRaw: true, isOfUse: true };
+/** An older editor kept one where it named the input; one since 1.45 keeps them all, and says so by what else it keeps. */
+function valueOfUse(use: Use, inner: Scope, slot: number, following: Following): Source | undefined {
+  const { node, definition } = use;
+  const named = shownInputs(node).get(definition.inputs[slot]?.name);
+  const keepsAll = Array.isArray(node.properties.previewExposures) && listOf(node.properties.proxyWidgets).length === 0;
+  const at = named ?? (keepsAll ? placesAmongShown(use, inner, following).get(slot) : undefined) ?? -1;
+  const value = listOf(node.values)[at];
+  if (value === undefined || value === null) return undefined;
+  return { kind: "value", value, home: homeOf(node, { key: at }), isRaw: true, ...(named !== undefined && { isOfUse: true }) };
+}
+
+/** Each input that shows a widget has one value, linked or not. */
+function placesAmongShown(use: Use, inner: Scope, following: Following): ReadonlyMap<number, number> {
+  const key = idIn(use.scope, use.node);
+  const known = following.shown.get(key);
+  if (known) return known;
+  const shown = use.definition.inputs.flatMap((_, slot) => (shownWidget(use, inner, slot, following).kind === "value" ? [slot] : []));
+  const made = new Map(shown.map((slot, at) => [slot, at]));
+  following.shown.set(key, made);
+  return made;
 }
 
 function primitive(node: EditorNode, { primitiveValue }: Following): Source {

@@ -47,7 +47,15 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
-  const following: Following = { info, inside, primitiveValue, places: new Map(), promoted: new Map(), widgets: new Map() };
+  const following: Following = {
+    info,
+    inside,
+    primitiveValue,
+    places: new Map(),
+    promoted: new Map(),
+    shown: new Map(),
+    widgets: new Map(),
+  };
   /** Parts of all uses that were looked into. */
   let expanded = 0;
   let visited = 0;

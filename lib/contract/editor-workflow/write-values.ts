@@ -134,7 +134,10 @@ export function bare(value: unknown): unknown {
 function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Values>): EditorJson {
   const nodes = file.nodes.map((node) => {
     const values = isObject(node) ? changes.get(node) : undefined;
-    return values && isObject(node) ? { ...node, widgets_values: values } : node;
+    if (!values || !isObject(node)) return node;
+    // Newer editors keep them by name as well, which may count instead.
+    const { widgets_values_named: _before, ...rest } = node;
+    return { ...rest, widgets_values: values };
   });
   const definitions = objectOf(file.definitions);
   if (!definitions) return { ...file, nodes };

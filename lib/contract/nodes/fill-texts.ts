@@ -117,8 +117,12 @@ export function withChoices(text: string, seed: string): string {
   };
   for (let at = 0; at < bare.length; at++) {
     const sign = bare.charAt(at);
-    if (sign === "\\" && /[{}|\\]/.test(bare.charAt(at + 1))) add(bare.charAt(++at));
-    else if (sign === "{") {
+    const next = bare.charAt(at + 1);
+    if (sign === "\\") {
+      // Two of them are a pair that stays.
+      add(/[{}|]/.test(next) ? next : sign + next);
+      at += 1;
+    } else if (sign === "{") {
       begun.push(options);
       options = [""];
     } else if (begun.length > 0 && sign === "|") options.push("");

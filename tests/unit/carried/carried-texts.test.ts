@@ -5,7 +5,7 @@ import { bytesOfBlob } from "@/lib/browser/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
 import { readWorkflow } from "@/lib/contract/graph";
 import { drawingIn } from "@/lib/contract/workflow-name";
-import { box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, webp, worldText } from "./files";
+import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';
@@ -31,6 +31,7 @@ describe("pictures and scenes", () => {
     ["PNG with international texts", () => png(worldText("prompt", graph, false), worldText("workflow", drawing, true))],
     ["animated PNG", () => png(comf("prompt", graph), comf("workflow", drawing))],
     ["WebP", () => webp({ Model: `prompt:${graph}`, Make: `workflow:${drawing}` })],
+    ["AVIF", () => avif({ Model: `prompt:${graph}`, Make: `workflow:${drawing}` })],
     ["JPEG", () => jpeg({ Model: `prompt:${graph}`, Make: `workflow:${drawing}` })],
     ["JPEG of another writer", () => jpeg({ Make: `Prompt:${graph}`, ImageDescription: `Workflow: ${drawing}` })],
     ["GLB", async () => glb(JSON.stringify({ asset: { extras: { prompt: graph, workflow: JSON.parse(drawing) } } }))],
@@ -45,7 +46,7 @@ describe("pictures and scenes", () => {
     expect(await both(await make())).toMatchObject({ graph: JSON.parse(graph), drawing: JSON.parse(drawing) });
   });
 
-  it.each(["avif", "avis", "heic", "mif1"])("%s is a picture, without a workflow that is looked for", async (brand) => {
+  it.each(["avif", "avis", "heic", "mif1"])("%s without an EXIF block is a picture without a workflow", async (brand) => {
     const bytes = Buffer.concat([
       box("ftyp", Buffer.from(`${brand}\0\0\0\0`)),
       box("meta", Buffer.alloc(40)),
@@ -92,6 +93,7 @@ it("of a film of two gigabytes no more is read than its headers", async () => {
 it.each([
   ["a picture without texts", () => png(), { kind: "none", isPicture: true }],
   ["a picture with others", () => png(plainText("Software", "a camera")), { kind: "none", isPicture: true }],
+  ["an AVIF", () => avif({ Model: "a camera" }), { kind: "none", isPicture: true }],
   ["a photograph", () => jpeg({ Model: "a camera" }), { kind: "none", isPicture: true }],
   ["JSON", async () => Buffer.from(graph), { kind: "unknown" }],
   ["nothing", async () => Buffer.alloc(0), { kind: "unknown" }],

@@ -23,6 +23,7 @@ export async function png(...chunks: Buffer[]): Promise<Buffer> {
 
 type Tags = Record<string, string>;
 export const webp = (tags: Tags) => sharp(pixels).webp().withExif({ IFD0: tags }).toBuffer();
+export const avif = (tags: Tags) => sharp(pixels).avif({ effort: 0 }).withExif({ IFD0: tags }).toBuffer();
 export const jpeg = (tags: Tags) => sharp(pixels).jpeg().withExif({ IFD0: tags }).toBuffer();
 
 export const plainText = (keyword: string, text: string) => chunk("tEXt", Buffer.from(`${keyword}\0${text}`));

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { bytesOfBlob } from "@/lib/browser/byte-source";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { failed } from "@/lib/shared/result";
-import { box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png } from "./files";
+import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png } from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
 const reasonOf = async (bytes: Uint8Array) => {
@@ -59,6 +59,7 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ["a text nested a million levels deep", () => png(plainText("prompt", `{"a":${"[".repeat(1e6)}${"]".repeat(1e6)}}`)), "too_large"],
   ["a JPEG whose segment has no length", () => Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 0]), "damaged"],
   ["an EXIF text that ends behind its block", async () => cutExif(await jpeg({ Make: `prompt:${"x".repeat(300)}` })), "damaged"],
+  ["an AVIF cut off inside its EXIF", async () => (await avif({ Make: `prompt:${"x".repeat(300)}` })).subarray(0, -200), "damaged"],
   ["65,535 EXIF entries of one text of nine megabytes", () => tiffOfMany(65_535, 9_000_000), "picture"],
   ["boxes in boxes", () => nested(20_000), "media"],
   [

@@ -30,6 +30,7 @@ test("of words in braces one is taken, the same one for the same draw, and every
   expect([...seen].sort()).toEqual(["dark blue", "light blue", "red"]);
   expect(prompt("one /* not this */two // nor this\nthree")).toBe("one two \nthree");
   expect(prompt("a \\{b\\|c\\}")).toBe("a {b|c}");
+  expect(prompt("a \\\\{b} \\(c\\) \\")).toBe("a \\\\b \\(c\\) \\");
   expect(prompt("{a|b}", 1, "note")).toBeUndefined();
 });
 

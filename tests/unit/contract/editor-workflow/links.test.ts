@@ -184,3 +184,12 @@ test("a place is known by its own name, else by that of its widget", () => {
     }));
   expect(inputsOf({ ...file, nodes: named("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
 });
+
+test("of several places of one name the last counts", () => {
+  const file = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Sink", in: { images: [1, 0], also: [1, 1] } },
+  ]);
+  const nodes = file.nodes.map((node) => ({ ...node, inputs: node.inputs.map((slot) => ({ ...slot, name: "images" })) }));
+  expect(inputsOf({ ...file, nodes }, "2")).toEqual({ images: ["1", 1] });
+});

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -116,4 +117,132 @@ test("a name for a file that names the same widget again and again is filled in 
   expect(
     filledTexts({ ...graph, "2000": { class_type: "SaveImage", inputs: { filename_prefix: prefix } } }, info, { at: new Date(), draw: 0 }),
   ).toHaveLength(1);
+});
+
+const ID = "11111111-1111-1111-1111-111111111111";
+const node = (id: number | string, type: string, more: object = {}) => ({ id, type, ...more });
+const place = (name: string, link: unknown, more: object = {}) => ({ name, type: "IMAGE", link, ...more });
+const subgraph = (nodes: object[], links: object[], more: object = {}) => ({
+  definitions: { subgraphs: [{ id: ID, nodes, links, ...more }] },
+});
+const inward = (id: number, target: number) => ({ id, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
+const group = (name: string, nodes: unknown, more: object = {}) => ({
+  extra: { groupNodes: JSON.parse(`{"${name}":${JSON.stringify({ nodes, links: [], ...more })}}`) },
+});
+
+test.for<[string, object | string]>([
+  [
+    "names of prototypes",
+    `{"nodes":[{"id":"__proto__","type":"constructor","inputs":[{"name":"__proto__","link":1}],"widgets_values":{"__proto__":1,"toString":2}},{"id":"hasOwnProperty","type":"SaveImage","inputs":[{"name":"images","link":1}]}],"links":[[1,"__proto__",0,"hasOwnProperty",0,"IMAGE"]]}`,
+  ],
+  [
+    "a group node by the name of a prototype that holds itself",
+    { nodes: [node(1, "workflow>__proto__")], ...group("__proto__", [node(0, "workflow>__proto__"), null, 7]) },
+  ],
+  [
+    "a group node whose changes are none",
+    {
+      nodes: [node(1, "workflow/g", { inputs: [place("images", 1)] })],
+      ...group("g", [node(0, "SaveImage")], { config: { "0": { input: { images: 5 }, output: [] } }, external: "x" }),
+    },
+  ],
+  [
+    "reroutes of a group node that lead to one another",
+    {
+      nodes: [node(1, "workflow>g")],
+      ...group("g", [node(0, "Reroute"), node(1, "Reroute")], {
+        links: [
+          [0, 0, 1, 0],
+          [1, 0, 0, 0],
+        ],
+      }),
+    },
+  ],
+  [
+    "a subgraph that passes its input to its output",
+    {
+      nodes: [node(1, "EmptyImage"), node(2, ID, { inputs: [place("in", 1)] }), node(3, "SaveImage", { inputs: [place("images", 2)] })],
+      links: [
+        [1, 1, 0, 2, 0],
+        [2, 2, 0, 3, 0],
+      ],
+      ...subgraph([], [{ id: 5, origin_id: -10, origin_slot: 0, target_id: -20, target_slot: 0 }], {
+        inputs: [{ name: "in" }],
+        outputs: [{ name: "out" }],
+      }),
+    },
+  ],
+  [
+    "a newer use of a subgraph that holds itself",
+    {
+      nodes: [node(2, ID, { properties: { previewExposures: [] }, widgets_values: [1, 2] })],
+      ...subgraph([node(5, ID, { inputs: [place("in", 1)], properties: { previewExposures: [] }, widgets_values: [3] })], [inward(1, 5)], {
+        inputs: [{ name: "in", linkIds: [1, 1, "x"] }],
+      }),
+    },
+  ],
+  [
+    "places of a subgraph that are not there",
+    {
+      nodes: [node(2, ID)],
+      ...subgraph(
+        [node(5, "SaveImage", { inputs: [place("images", 1)] })],
+        [
+          { ...inward(1, 5), origin_slot: -1 },
+          { ...inward(2, 5), origin_slot: 1e300 },
+        ],
+      ),
+    },
+  ],
+  [
+    "numbers beyond all others",
+    `{"nodes":[{"id":1e400,"type":"EmptyImage"},{"id":123456789012345678901234567890,"type":"EmptyImage","widgets_values":[1e308,-1e308,${"9".repeat(5_000)},-0]}],"last_node_id":1e300,"links":[[1e21,-1,1e300,2,-5]]}`,
+  ],
+  [
+    "a bypassed node behind a place that is not there",
+    {
+      nodes: [node(1, "ImageInvert", { mode: 4 }), node(2, "SaveImage", { inputs: [place("images", 1)] })],
+      links: [
+        [1, 1, -3, 2, 0],
+        [2, 1, 1e9, 2, 0],
+      ],
+    },
+  ],
+  [
+    "a primitive that is its own target",
+    {
+      nodes: [node(1, "PrimitiveNode", { widgets_values: [{}, []], inputs: [place("value", 1, { widget: {} })] })],
+      links: [[1, 1, 0, 1, 0]],
+    },
+  ],
+  [
+    "lists in the place of everything",
+    {
+      nodes: [
+        [],
+        [[]],
+        { id: [], type: [] },
+        node(1, "KSampler", {
+          inputs: [[], null, 3, { name: [], link: {}, widget: [] }],
+          outputs: 5,
+          properties: [],
+          widgets_values: "x",
+          mode: [],
+        }),
+      ],
+      links: [[], {}, null, [null, null]],
+      groups: 3,
+      definitions: [],
+      extra: [],
+    },
+  ],
+])("%s: a graph or a sentence", async ([, file]) => {
+  const written = typeof file === "string" ? file : JSON.stringify(file);
+  const { graph, problems } = toApiWorkflow(written, info);
+  expect(problems.map(({ code }) => code).filter((code) => !codes.includes(code) && !elsewhere.includes(code))).toEqual([]);
+  expect(parseJson(writeExactJson(graph))).toBeDefined();
+  const parsed = parseJson(written);
+  if (isObject(parsed)) writable(parsed, info).withValues(graph).unplaced();
+  const opened = await openAnyWorkflow(written, { readCatalogue: async () => ok(info) });
+  if (!opened.ok) expect(Object.keys(messages.refusal)).toContain(opened.failure.reason.code);
 });

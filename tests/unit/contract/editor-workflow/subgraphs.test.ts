@@ -31,6 +31,14 @@ test("a value that one use holds counts for that use, and is told of", () => {
   expect(problems).toEqual([{ code: "value_of_use_kept", nodeId: "2:5", input: "radius" }]);
 });
 
+test("of a newer editor each use has a value for every input that shows a widget, in their order", () => {
+  const properties = { previewExposures: [] };
+  const { graph, problems } = convert(using({ values: [31], properties }));
+  expect([graph["2:5"]?.inputs.radius, problems]).toEqual([31, []]);
+  expect(convert(using({ values: [null], properties })).graph["2:5"]?.inputs.radius).toBe(6);
+  expect(convert(using({ values: [31], properties: {} })).graph["2:5"]?.inputs.radius).toBe(6);
+});
+
 test("a muted use sends nothing of its inside, and a bypassed one passes on by the outside's types", () => {
   expect(convert(using({ mode: 2 })).graph).toEqual({ "1": expect.anything(), "3": expect.objectContaining({ inputs: {} }) });
   expect(convert(using({ mode: 4 })).graph).toEqual({

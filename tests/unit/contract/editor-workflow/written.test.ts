@@ -171,6 +171,23 @@ test("two uses of one subgraph share its values: one that only the first shall h
   expect(written.unplaced()).toEqual([{ nodeId: "2:5", input: "radius" }]);
 });
 
+test("of a newer editor a value is written into the one use that has it, and what it kept by name goes", () => {
+  const ID = "11111111-1111-1111-1111-111111111111";
+  const inner = definition(ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] });
+  const use = { type: ID, properties: { previewExposures: [] }, values: [6], widgets_values_named: { radius: 6 } };
+  const file = {
+    ...net([
+      { id: 2, ...use },
+      { id: 3, ...use },
+    ]),
+    definitions: { subgraphs: [inner] },
+  };
+  const before = back(file);
+  const { file: written, unplaced } = writable(file, info).withValues({ ...before, "2:5": { class_type: "Blur", inputs: { radius: 9 } } });
+  expect(unplaced()).toEqual([]);
+  expect(differences(file, written)).toEqual(["/nodes/0/widgets_values_named", "/nodes/0/widgets_values/0"]);
+});
+
 test("another choice is written with what it brings, and what becomes of a seed stays", () => {
   const file = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };
