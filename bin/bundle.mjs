@@ -15,6 +15,7 @@ const entries = {
   "rotate-keys": "bin/rotate-keys.ts",
   members: "bin/members.ts",
   audit: "bin/audit.ts",
+  "copy-blobs": "bin/copy-blobs.ts",
   backup: "bin/backup.ts",
   restore: "bin/restore.ts",
   doctor: "bin/doctor.ts",

@@ -6,9 +6,8 @@ import { createDiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createAccessTimes } from "./assets/access-times";
-import { createBlobStore, createOwnHolds } from "./assets/blob-store";
-import { createFolderPlace } from "./assets/blobs/folder-place";
-import { collectBlob, hasBlobRow } from "./assets/change-asset";
+import { openBlobs } from "./assets/blobs/open-blobs";
+import { collectBlob } from "./assets/change-asset";
 import { makeFolders, type Folders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
 import { keepSearchIndex } from "./assets/search/full-text";
@@ -76,10 +75,7 @@ export async function startService(options: ServiceOptions) {
     requireDatabase(folders);
     const database = openDatabase(folders.database, now, settings, reserve);
     keepSearchIndex(database);
-    const blobs = createBlobStore(
-      createFolderPlace(folders.blobs),
-      createOwnHolds((hash) => hasBlobRow(database, hash)),
-    );
+    const blobs = await openBlobs({ settings, folders, database, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const assetMemory = createAssetMemory(database, log);

@@ -12,6 +12,7 @@ import { openDatabase } from "./store/database";
 import { migrations } from "./store/migrations";
 import { createKeys } from "./users/keys";
 
+export { copyBlobs } from "./copy-blobs";
 export type { Service, ServiceKeys, ServiceOptions, ServiceRunners } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";

@@ -7,6 +7,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { z } from "zod";
+import { blobPlaceSchema, type BucketKeys } from "./blob-setting";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
@@ -37,6 +38,7 @@ const hosts = z
 
 const TOKEN = /^[\x21-\x7e]{16,1000}$/;
 const TOKEN_WORDS = "at least 16 characters without spaces";
+const keyFileWords = "the absolute path of a file that holds it";
 
 const schema = z.object({
   LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
@@ -61,6 +63,14 @@ const schema = z.object({
   LIGHTDESK_RUNNER_LEASE_SECONDS: whole(1, 86_400, "for how many seconds a runner may be out of reach, from 1 to 86400").default(60),
   LIGHTDESK_RUNNER_SILENCE_SECONDS: whole(1, 604_800, "for how many seconds a job on a runner may say nothing, from 1 to 604800").default(
     1800,
+  ),
+  LIGHTDESK_BLOBS: blobPlaceSchema.optional(),
+  LIGHTDESK_S3_ACCESS_KEY_ID: z.string().optional(),
+  LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
+  LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
+  LIGHTDESK_BLOB_CACHE_BYTES: whole(MIB, 1e15, "how many bytes copies of what lies in a bucket may take, at least 1048576").default(
+    4 * GIB,
   ),
   LIGHTDESK_FFMPEG: z
     .string()
@@ -121,6 +131,10 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
     /** A job that runs and says nothing for longer hangs. */
     runnerSilenceMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
+    /** Undefined: a folder in the data folder. */
+    blobs: values.LIGHTDESK_BLOBS,
+    bucketKeys: readBucketKeys(values),
+    blobCacheBytes: values.LIGHTDESK_BLOB_CACHE_BYTES,
     /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
     /** Whoever brings it may read metrics, and why the program is not ready; without it there are none. */
@@ -128,6 +142,26 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     /** Spans are sent; the packages that send them read where to, and how, from OTEL_… by themselves. */
     traces: values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : { serviceName: values.OTEL_SERVICE_NAME },
   };
+}
+
+/** Read when the bucket is opened: a setting may be printed, a key may not. */
+function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
+  const { LIGHTDESK_S3_ACCESS_KEY_ID: id, LIGHTDESK_S3_SECRET_ACCESS_KEY: secret } = values;
+  const { LIGHTDESK_S3_ACCESS_KEY_ID_FILE: idFile, LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: secretFile } = values;
+  const read = (name: string, path: string | undefined) => {
+    try {
+      return path === undefined ? "" : readFileSync(path, "utf8").trim();
+    } catch (error) {
+      throw new Error(
+        `The file of ${name} cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "unknown"}).`,
+      );
+    }
+  };
+  if ((id ?? idFile) === undefined && (secret ?? secretFile) === undefined) return undefined;
+  return () => ({
+    accessKeyId: id ?? read("LIGHTDESK_S3_ACCESS_KEY_ID_FILE", idFile),
+    secretAccessKey: secret ?? read("LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE", secretFile),
+  });
 }
 
 /** Every setting at its default; nothing is looked for on this machine. */

@@ -32,11 +32,21 @@ const crowded: Failure = {
   remedy: "Try again in a while.",
 };
 
+const unreachable: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The object store that holds the service's files does not answer as it should.",
+  remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
+};
+
+/** What an object store did wrong: an outage, never the absence of a file. */
+export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
+
 /** SQLite's codes carry their detail behind them. */
 const known: readonly (readonly [RegExp, Failure])[] = [
   [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
   [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
+  [new RegExp(`^${OBJECT_STORE_FAILED}$`), unreachable],
   [/^(EIO|SQLITE_IOERR.*)$/, failing],
   [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, crowded],
 ];

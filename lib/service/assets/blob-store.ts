@@ -22,6 +22,8 @@ export type BlobPlace = {
   remove(hash: string): Promise<void>;
   /** Every hash that it has. */
   list(): AsyncIterable<string>;
+  /** Removes what uploads that were cut off have left. */
+  tidy(): Promise<void>;
 };
 
 /** What is being named at this moment, so that nobody removes it. */
@@ -32,7 +34,7 @@ export type Holds = {
   unlessHeld(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
-export type BlobStore = Omit<BlobPlace, "remove" | "list"> &
+export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy"> &
   Pick<Holds, "hold"> & {
     /** Removes a blob that no row names any more. */
     drop(hash: string): Promise<void>;
@@ -55,6 +57,7 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): 
     async sweep() {
       let removed = 0;
       for await (const hash of place.list()) if (await remove(hash)) removed += 1;
+      await place.tidy();
       return removed;
     },
   };

@@ -19,6 +19,8 @@ export function makeFolders(dataDir: string) {
     downloads: join(dataDir, "downloads"),
     thumbnails: join(dataDir, "thumbnails"),
     nodeCache: join(dataDir, "node-cache"),
+    /** Copies of bytes that lie in a bucket; made when they are needed. On the disk of `temp`. */
+    blobCopies: join(dataDir, "blob-copies"),
     userdata: join(dataDir, "userdata"),
   };
   const { blobs, temp, work, downloads, thumbnails, nodeCache, userdata } = folders;

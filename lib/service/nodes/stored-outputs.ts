@@ -5,7 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -88,7 +88,10 @@ async function readEntry(path: string): Promise<Entry | undefined> {
 /** Read through: what the disk has changed is made anew. */
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
-    await link(blob, target);
+    await link(blob, target).catch(async (error: unknown) => {
+      if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
+      await copyFile(blob, target); // a folder that several share lies on another disk
+    });
     if ((await hashOf(target)) === hash) return true;
     await rm(target);
   } catch {

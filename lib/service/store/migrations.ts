@@ -15,6 +15,7 @@ import { cancelNotes } from "./migrations/010-cancel-notes";
 import { plainLists } from "./migrations/011-plain-lists";
 import { runners } from "./migrations/012-runners";
 import { attemptClients } from "./migrations/013-attempt-clients";
+import { blobLeases } from "./migrations/014-blob-leases";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   plainLists,
   runners,
   attemptClients,
+  blobLeases,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

@@ -139,6 +139,9 @@ export type JobCountRow = {
   n: number;
 };
 
+/** `until` by the clock of whoever wrote it. */
+export type BlobLeaseRow = { hash: string; holder: string; is_removal: number; until: number };
+
 export type BlobRow = { hash: string; sha256: string; size: number; media_type: string; created_at: number };
 
 export type AssetOrigin = "upload" | "output" | "shipped";
@@ -217,6 +220,8 @@ export type Tables = {
   job_images: JobImageRow;
   job_counts: JobCountRow;
   blobs: BlobRow;
+  blob_leases: BlobLeaseRow;
+  store_ids: { id: string };
   assets: AssetRow;
   asset_tags: AssetTagRow;
   asset_counts: AssetCountRow;

@@ -1,23 +1,29 @@
-// Blobs in a folder: blobs/blake3-v1/<aa>/<rest of the hash>.
+// Blobs in a folder: FOLDER/blake3-v1/<aa>/<rest of the hash>. It may be the service's own, or one that several processes share.
 // Guarantees: a file gets its name only after it was hashed, measured and synced; a name is synced into its folder, and a new folder into
 // the one above, before anybody is told, whoever gave it the name; the same content again changes nothing on disk;
 // bytes that the disk has changed are replaced by the next upload of them.
 // Must never rename over a blob or hold one in memory.
 
-import { rmSync } from "node:fs";
-import { link, mkdir, readdir, stat, unlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { constants, rmSync } from "node:fs";
+import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
 import { blobPath } from "../blob-path";
-import { type BlobPlace, type Content } from "../blob-store";
+import { type Content } from "../blob-store";
 import { stageFile } from "../staged-file";
+import { type SharedPlace } from "./shared-place";
 import { openFile } from "./stored-bytes";
 
 const HASH_LENGTH = 64;
 const MOST_SEEN = 100_000;
+const DAY_MS = 24 * 60 * 60_000;
 
-export function createFolderPlace(folder: string): BlobPlace {
+/** `folder` is that of the layout; what else lies there, lies beside it. */
+export function createFolderPlace(folder: string): SharedPlace {
   const pathOf = (hash: string) => blobPath(folder, hash);
+  const incoming = join(dirname(folder), "incoming");
+  const mark = join(dirname(folder), "lightdesk-store");
 
   /**
    * Files that were seen to hold what their name says, and whose name was synced, by the time of their last change: each is read once, not
@@ -47,18 +53,34 @@ export function createFolderPlace(folder: string): BlobPlace {
     seen.set(staged.hash, mtimeMs);
   }
 
+  /** From another disk, which knows no links to this one: copied beside the names, then it gets its own. */
+  async function copyHere(staged: Content, target: string): Promise<boolean> {
+    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    const copy = join(incoming, randomUUID());
+    try {
+      await copyFile(staged.path, copy, constants.COPYFILE_EXCL);
+      const handle = await open(copy, "r+");
+      await handle.sync().finally(() => handle.close());
+      return await giveName({ ...staged, path: copy }, target);
+    } finally {
+      await rm(copy, { force: true });
+    }
+  }
+
   /** Whether the name was known to be there, synced and of these bytes. */
-  async function giveName(staged: Content, target: string): Promise<boolean> {
+  async function giveName(staged: Content, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
+      if (codeOf(error) === "EXDEV") return copyHere(staged, target);
       // The same bytes were stored before: the wanted outcome, unless the disk has not kept them. Then these take their place.
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (codeOf(error) !== "EEXIST") throw error;
+      if (isAgain) return false; // another process has put them back at the same time
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
-        await unlink(target);
-        await link(staged.path, target);
+        await rm(target, { force: true });
+        return giveName(staged, target, true);
       }
     }
     return false;
@@ -95,5 +117,32 @@ export function createFolderPlace(folder: string): BlobPlace {
         for (const rest of await readdir(join(folder, shard))) if (shard.length + rest.length === HASH_LENGTH) yield shard + rest;
       }
     },
+
+    async tidy() {
+      for (const name of await readdir(incoming).catch(() => [])) {
+        const found = await stat(join(incoming, name)).catch(() => undefined);
+        // A younger one may be another process's, which copies it at this moment.
+        if (found && found.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
+      }
+    },
+
+    readMark: () =>
+      readFile(mark, "utf8").then(
+        (text) => text.trim(),
+        (error: unknown) => {
+          if (codeOf(error) !== "ENOENT") throw error;
+          return undefined;
+        },
+      ),
+
+    async writeMark(text) {
+      await writeFile(mark, text, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+    },
   };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -2,14 +2,10 @@
 // Guarantees: a file is whole or absent (written aside, then renamed); a full disk or a lost file costs time, never an answer.
 
 import { rmSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
-
-type Kept = { path: string; size: number; usedAt: number };
-
-/** Room that an eviction makes beyond what is needed, so that not every writing evicts. */
-const ROOM = 0.2;
+import { evictOldest } from "../evict";
 
 export function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
   const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
@@ -17,17 +13,6 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
   /** An upper bound: what others remove is counted until the next look at the disk. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
-
-  async function evict(): Promise<void> {
-    const kept = await list(folders.thumbnails);
-    bytes = kept.reduce((sum, { size }) => sum + size, 0);
-    if (bytes <= mostBytes) return;
-    for (const { path, size } of kept.sort((one, other) => one.usedAt - other.usedAt)) {
-      if (bytes <= mostBytes * (1 - ROOM)) return;
-      await rm(path, { force: true });
-      bytes -= size;
-    }
-  }
 
   return {
     async read(hash: string, name: string): Promise<Buffer | undefined> {
@@ -55,7 +40,8 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
       }
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > mostBytes) {
-        evicting ??= evict()
+        evicting ??= evictOldest(folders.thumbnails, mostBytes)
+          .then((left) => void (bytes = left))
           .catch(() => undefined) // tried again with the next one
           .finally(() => (evicting = undefined));
         await evicting;
@@ -77,14 +63,4 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
       return removed;
     },
   };
-}
-
-async function list(folder: string): Promise<Kept[]> {
-  const kept: Kept[] = [];
-  for (const name of await readdir(folder, { recursive: true })) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile()) kept.push({ path, size: found.size, usedAt: found.mtimeMs });
-  }
-  return kept;
 }

@@ -1,0 +1,191 @@
+// Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>, as in a folder.
+// Guarantees: an object has its key only when it is whole and of the right size; the same content again sends nothing; what was cut off in
+// the middle of an answer is asked for again from there.
+// Must never hold more of a blob in memory than a few parts, all uploads together.
+
+import { open } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { createTurns } from "@/lib/shared/turns";
+import { type Content } from "../blob-store";
+import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
+import { type createLocalCopies } from "./local-copies";
+import { damagedBytes, missingBytes } from "./stored-bytes";
+import { type SharedPlace } from "./shared-place";
+
+const LAYOUT = "blake3-v1/";
+const MARK = "lightdesk-store";
+const PART_BYTES = 8 * 1024 ** 2;
+const MOST_PARTS = 10_000;
+const PARTS_AT_ONCE = 4;
+const MOST_TRIES = 3;
+const DAY_MS = 24 * 60 * 60_000;
+
+type Copies = ReturnType<typeof createLocalCopies>;
+
+const keyOf = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
+
+/** All of a blob, or the bytes from `start` to `end`; refuses what is not there, and a blob that is not of `size`. */
+export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
+  const leaving = new AbortController();
+  const first = part?.start ?? 0;
+  const ask = async (from: number) => {
+    const isWhole = part === undefined && from === 0;
+    const found = await bucket.get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, leaving.signal).catch((error) => {
+      // A range beyond its end: it is shorter than what was stored.
+      if (isBucketError(error) && error.status === 416) throw damagedBytes();
+      throw error;
+    });
+    if (!found) throw missingBytes();
+    if (!(found.Body instanceof Readable)) throw new BucketError("hand over an object", "it gave no bytes", undefined);
+    const total = Number(/\/(\d+)$/.exec(found.ContentRange ?? "")?.[1] ?? found.ContentLength);
+    if ((part && total !== part.size) || (!isWhole && found.ContentRange === undefined)) {
+      found.Body.destroy();
+      throw damagedBytes();
+    }
+    return { body: found.Body, length: found.ContentLength ?? 0 };
+  };
+
+  async function* pieces(answer: Awaited<ReturnType<typeof ask>>) {
+    const wanted = first + answer.length;
+    let at = first;
+    for (let tries = 1; at < wanted; tries += 1) {
+      try {
+        for await (const chunk of answer.body) {
+          if (!(chunk instanceof Uint8Array)) continue;
+          at += chunk.byteLength;
+          yield chunk;
+        }
+      } catch (error) {
+        if (leaving.signal.aborted || tries >= MOST_TRIES) throw toBucketError("hand over all of an object", error);
+      }
+      if (at < wanted) answer = await ask(at);
+    }
+  }
+
+  const stream = Readable.from(pieces(await ask(first)), { objectMode: false, highWaterMark: 256 * 1024 });
+  stream.once("close", () => leaving.abort());
+  return stream;
+}
+
+export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => number): SharedPlace {
+  const inTurn = createTurns(PARTS_AT_ONCE);
+  /** Until a store says that it does not know the condition. What is written twice is the same. */
+  let knowsConditions = true;
+
+  async function putWhole(staged: Content, isNew: boolean): Promise<void> {
+    await inTurn(async () => bucket.put(keyOf(staged.hash), await readPart(staged.path, 0, staged.size), isNew));
+  }
+
+  async function putParts(staged: Content, isNew: boolean): Promise<void> {
+    const key = keyOf(staged.hash);
+    const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MOST_PARTS));
+    const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
+    const upload = await bucket.begin(key);
+    const failing = new AbortController();
+    const parts = starts.map((start, index) =>
+      inTurn(async () => {
+        failing.signal.throwIfAborted();
+        const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
+        return bucket.putPart(key, upload, index + 1, body, failing.signal);
+      }),
+    );
+    try {
+      await bucket.complete(key, upload, await Promise.all(parts), isNew);
+    } catch (error) {
+      failing.abort();
+      await Promise.allSettled(parts);
+      // Where this fails too, the sweep does it a day later.
+      await bucket.abort(key, upload).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function put(staged: Content): Promise<void> {
+    const isSmall = staged.size <= PART_BYTES;
+    for (let tries = 1; ; tries += 1) {
+      const size = await bucket.sizeOf(keyOf(staged.hash));
+      if (size === staged.size) return;
+      if (tries > MOST_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
+      // One of another size is damaged: these bytes take its place.
+      const isNew = knowsConditions && size === undefined;
+      try {
+        await (isSmall ? putWhole : putParts)(staged, isNew);
+        if (isSmall) return;
+      } catch (error) {
+        if (!isBucketError(error) || tries === MOST_TRIES) throw error;
+        if (isNew && error.status === 501) knowsConditions = false;
+        // Somebody else was faster, or the answer was lost after the deed: the size tells.
+        else if (error.status !== 412 && error.status !== 409 && error.reason !== "NoSuchUpload") throw error;
+      }
+    }
+  }
+
+  return {
+    folder: copies.folder,
+
+    async adopt(staged) {
+      await put(staged);
+      await copies.keep(staged);
+    },
+
+    has: async (hash) => (await bucket.sizeOf(keyOf(hash))) !== undefined,
+
+    open: (hash, size) =>
+      Promise.resolve({
+        size,
+        modifiedMs: 0,
+        async check() {
+          const found = await bucket.sizeOf(keyOf(hash));
+          if (found === undefined) throw missingBytes();
+          if (found !== size) throw damagedBytes();
+        },
+        read: (start, end) => readBlob(bucket, hash, { start, end, size }),
+        close: () => Promise.resolve(),
+      }),
+
+    withFiles: copies.withFiles,
+
+    async remove(hash) {
+      await copies.forget(hash);
+      await bucket.remove(keyOf(hash));
+    },
+
+    async tidy() {
+      for await (const { key, upload, begunMs } of bucket.uploads(LAYOUT)) if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
+    },
+
+    async *list() {
+      for await (const key of bucket.keys(LAYOUT)) {
+        const [, shard = "", rest = ""] = /^blake3-v1\/([0-9a-f]{2})\/([0-9a-f]{62})$/.exec(key) ?? [];
+        if (rest !== "") yield shard + rest;
+      }
+    },
+
+    async readMark() {
+      const found = await bucket.get(MARK);
+      return found?.Body && (await found.Body.transformToString()).trim();
+    },
+
+    async writeMark(mark) {
+      await bucket.put(MARK, Buffer.from(mark), true).catch(async (error: unknown) => {
+        if (!isBucketError(error) || (error.status !== 412 && error.status !== 501)) throw error;
+        if (error.status === 501) await bucket.put(MARK, Buffer.from(mark), false);
+      });
+    },
+  };
+}
+
+async function readPart(path: string, start: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  const handle = await open(path, "r");
+  try {
+    for (let done = 0; done < length;) {
+      const { bytesRead } = await handle.read(buffer, done, length - done, start + done);
+      if (bytesRead === 0) throw new Error(`${path} is shorter than it was when it was hashed`);
+      done += bytesRead;
+    }
+    return buffer;
+  } finally {
+    await handle.close();
+  }
+}

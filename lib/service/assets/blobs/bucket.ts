@@ -1,0 +1,167 @@
+// A bucket of an object store, by the SDK of S3, which is loaded here alone and only where it is used.
+// Guarantees: what is not there is told apart from a store that does not answer; retries, and the time of each request, are bounded; nothing
+// that is thrown holds a key, a signature or an address.
+
+import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
+import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
+import { OBJECT_STORE_FAILED } from "@/lib/service/storage-failure";
+
+/** Of the bucket's own, not of one object's. */
+const CONNECT_MS = 5000;
+/** Until an answer begins, the sending of a part included. */
+const ANSWER_MS = 120_000;
+/** Whoever reads may pause, so this is long. */
+const SILENCE_MS = 600_000;
+const MOST_SOCKETS = 256;
+
+export type Bucket = Awaited<ReturnType<typeof openBucket>>;
+
+export class BucketError extends Error {
+  readonly code = OBJECT_STORE_FAILED;
+  /** What the store answered with, such as SlowDown; of a store that did not answer, what the connection said. */
+  readonly reason: string;
+  readonly status: number | undefined;
+  /** It was answered, or never sent: nothing of it happens any more. */
+  readonly isSettled: boolean;
+
+  constructor(what: string, reason: string, status: number | undefined) {
+    super(`The object store did not ${what}: ${reason}${status === undefined ? "" : ` (${status})`}.`);
+    this.reason = reason;
+    this.status = status;
+    this.isSettled = status !== undefined || /^(ECONNREFUSED|ENOTFOUND|CredentialsProviderError)$/.test(reason);
+  }
+}
+
+/** By its code, never by its class: bundlers load one module several times in one process. */
+export function isBucketError(error: unknown): error is BucketError {
+  return error instanceof Error && "code" in error && error.code === OBJECT_STORE_FAILED;
+}
+
+export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle }: BucketSetting, keys: BucketKeys) {
+  const sdk = await import("@aws-sdk/client-s3");
+  const client: S3Client = new sdk.S3Client({
+    region,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(keys && { credentials: keys() }),
+    forcePathStyle: isPathStyle,
+    maxAttempts: 3,
+    // Every part is signed with its SHA-256, which every store knows; newer checksums are not known by all.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: ANSWER_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_MS,
+      httpAgent: { maxSockets: MOST_SOCKETS, keepAlive: true },
+      httpsAgent: { maxSockets: MOST_SOCKETS, keepAlive: true },
+    },
+  });
+  const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });
+
+  /** `what`: for the log, after "did not". */
+  async function ask<T>(what: string, asking: Promise<T>): Promise<T> {
+    try {
+      return await asking;
+    } catch (error) {
+      throw toBucketError(what, error);
+    }
+  }
+
+  /** The same for an object that need not be there. */
+  async function find<T>(what: string, asking: Promise<T>): Promise<T | undefined> {
+    try {
+      return await ask(what, asking);
+    } catch (error) {
+      if (!isBucketError(error) || error.status !== 404) throw error;
+      if (error.reason === "NoSuchKey") return undefined;
+      // An answer without a body does not say what is missing: a bucket that is gone makes no file absent.
+      if (error.reason === "NotFound") {
+        await ask("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  return {
+    /** Its size; undefined where it is not there. */
+    async sizeOf(key: string): Promise<number | undefined> {
+      const found = await find("describe an object", client.send(new sdk.HeadObjectCommand(named(key))));
+      return found && (found.ContentLength ?? 0);
+    },
+
+    get: (key: string, range?: string, signal?: AbortSignal): Promise<GetObjectCommandOutput | undefined> =>
+      find("hand over an object", client.send(new sdk.GetObjectCommand({ ...named(key), Range: range }), { abortSignal: signal })),
+
+    async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
+      await ask(
+        "take an object",
+        client.send(new sdk.PutObjectCommand({ ...named(key), Body: body, IfNoneMatch: isNew ? "*" : undefined })),
+      );
+    },
+
+    async remove(key: string): Promise<void> {
+      await ask("remove an object", client.send(new sdk.DeleteObjectCommand(named(key))));
+    },
+
+    async begin(key: string): Promise<string> {
+      const { UploadId } = await ask("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(named(key))));
+      if (UploadId === undefined) throw new BucketError("begin an upload", "it gave no id", undefined);
+      return UploadId;
+    },
+
+    async putPart(key: string, upload: string, number: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
+      const part = new sdk.UploadPartCommand({ ...named(key), UploadId: upload, PartNumber: number, Body: body });
+      const { ETag } = await ask("take a part", client.send(part, { abortSignal: signal }));
+      if (ETag === undefined) throw new BucketError("take a part", "it gave no tag", undefined);
+      return ETag;
+    },
+
+    async complete(key: string, upload: string, tags: readonly string[], isNew: boolean): Promise<void> {
+      const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
+      const whole = { ...named(key), UploadId: upload, MultipartUpload: { Parts }, IfNoneMatch: isNew ? "*" : undefined };
+      await ask("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(whole)));
+    },
+
+    async abort(key: string, upload: string): Promise<void> {
+      await ask("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...named(key), UploadId: upload })));
+    },
+
+    async *keys(below: string): AsyncGenerator<string> {
+      for (let token: string | undefined, isMore = true; isMore;) {
+        const page = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token });
+        const { Contents = [], IsTruncated, NextContinuationToken } = await ask("list its objects", client.send(page));
+        for (const { Key = "" } of Contents) yield Key.slice(prefix.length);
+        token = NextContinuationToken;
+        isMore = IsTruncated === true && token !== undefined;
+      }
+    },
+
+    /** Begun and neither completed nor aborted, with the time of their beginning. */
+    async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; begunMs: number }> {
+      for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
+        const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });
+        const answer: ListMultipartUploadsCommandOutput = await ask("list its uploads", client.send(page));
+        const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = answer;
+        for (const { Key = "", UploadId = "", Initiated } of Uploads)
+          yield { key: Key.slice(prefix.length), upload: UploadId, begunMs: Initiated?.getTime() ?? Infinity };
+        after = IsTruncated === true ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
+      }
+    },
+  };
+}
+
+/** The SDK's own error is left behind: it may hold what was signed. */
+export function toBucketError(what: string, error: unknown): BucketError {
+  if (isBucketError(error)) return error;
+  if (!(error instanceof Error)) return new BucketError(what, "it failed", undefined);
+  const status = "$metadata" in error ? readStatus(error.$metadata) : undefined;
+  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return new BucketError(what, code ?? error.name, status);
+}
+
+function readStatus(metadata: unknown): number | undefined {
+  if (typeof metadata !== "object" || metadata === null || !("httpStatusCode" in metadata)) return undefined;
+  return typeof metadata.httpStatusCode === "number" ? metadata.httpStatusCode : undefined;
+}

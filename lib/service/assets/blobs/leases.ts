@@ -1,0 +1,83 @@
+// Who is about to name a blob, and who removes one, as rows of the database: for a place that several processes share, where the memory of
+// one of them guards nothing.
+// Guarantees: a blob is never removed between the moment at which somebody found or wrote it and the commit that names it; what a process
+// that died held is free again, at the latest a day later.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ServiceLog } from "@/lib/service/options";
+import { ServiceError } from "@/lib/service/service-error";
+import { type Database, query } from "@/lib/service/store/database";
+import { type Holds } from "../blob-store";
+
+/** Longer than any upload into the place takes. */
+const HOLD_MS = 24 * 60 * 60_000;
+/** Several times longer than a removal may take, so that clocks need not agree. */
+const REMOVAL_MS = 15 * 60_000;
+const ASK_AGAIN_MS = 200;
+const PATIENCE_MS = 20_000;
+
+type Parts = { database: Database; isNamed: (hash: string) => boolean; now: () => number; log: ServiceLog };
+
+export function createLeases({ database, isNamed, now, log }: Parts): Holds {
+  /** Inside a commit. */
+  function isLeased(hashes: readonly string[], removalsOnly: boolean): boolean {
+    database.run(query.deleteFrom("blob_leases").where("until", "<=", now()));
+    const leases = query.selectFrom("blob_leases").select("hash").where("hash", "in", hashes).limit(1);
+    return database.row(removalsOnly ? leases.where("is_removal", "=", 1) : leases) !== undefined;
+  }
+
+  /** Inside a commit. */
+  function write(hashes: readonly string[], holder: string, isRemoval: boolean): void {
+    const until = now() + (isRemoval ? REMOVAL_MS : HOLD_MS);
+    for (const hash of hashes) database.run(query.insertInto("blob_leases").values({ hash, holder, is_removal: Number(isRemoval), until }));
+  }
+
+  const release = (holder: string) =>
+    database.commitFreeing(() => void database.run(query.deleteFrom("blob_leases").where("holder", "=", holder)));
+
+  return {
+    async hold(hashes, work) {
+      const wanted = [...new Set(hashes)];
+      if (wanted.length === 0) return work();
+      const holder = randomUUID();
+      const take = () =>
+        database.commit(() => {
+          if (isLeased(wanted, true)) return false;
+          write(wanted, holder, false);
+          return true;
+        });
+      for (let waited = 0; !(await take()); waited += ASK_AGAIN_MS) {
+        if (waited >= PATIENCE_MS) throw new ServiceError("SERVICE_UNAVAILABLE", "The same bytes are being removed. Try again in a while.");
+        await sleep(ASK_AGAIN_MS);
+      }
+      try {
+        return await work();
+      } finally {
+        await release(holder).catch((error: unknown) => log.warn({ err: error }, "a lease of bytes stays until it ends by itself"));
+      }
+    },
+
+    async unlessHeld(hash, remove) {
+      if (isNamed(hash)) return false;
+      const holder = randomUUID();
+      let isRemoved = false;
+      try {
+        const isFree = await database.commitFreeing(() => {
+          if (isNamed(hash) || isLeased([hash], false)) return false;
+          write([hash], holder, true);
+          return true;
+        });
+        if (!isFree) return false;
+        await remove();
+        isRemoved = true;
+      } catch (error) {
+        log.warn({ err: error, hash }, "bytes that nothing names stay until the next start");
+        // One that was sent and not answered may still come to pass: its lease goes by itself.
+        if (error instanceof Error && "isSettled" in error && error.isSettled === false) return false;
+      }
+      await release(holder).catch((error: unknown) => log.warn({ err: error }, "a lease of bytes stays until it ends by itself"));
+      return isRemoved;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// Files of blobs that lie elsewhere, for what reads files: workers, previews, masks. In the layout of the folder place, within a bound; the
+// least recently used go first.
+// Guarantees: a copy is whole, with its hash, or absent; one that is in use stays, whatever the bound; each is fetched once at a time.
+
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, rename, rm, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Readable } from "node:stream";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { type ServiceLog } from "@/lib/service/options";
+import { asRefusal } from "@/lib/service/service-error";
+import { blobPath } from "../blob-path";
+import { type BlobPlace, type Content } from "../blob-store";
+import { createBatchedWriter } from "../batched-writer";
+import { evictOldest } from "../evict";
+
+type Options = {
+  folder: string;
+  /** On the same disk. */
+  temp: string;
+  mostBytes: number;
+  /** Refuses with NOT_FOUND where there are no such bytes. */
+  fetch(hash: string): Promise<Readable>;
+  log: ServiceLog;
+};
+
+export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Options) {
+  const pathOf = (hash: string) => blobPath(folder, hash);
+  const inUse = new Map<string, number>();
+  const fetching = new Map<string, Promise<void>>();
+  /** Undefined until the folder was looked through. */
+  let bytes: number | undefined;
+  let evicting: Promise<void> | undefined;
+
+  async function evict(): Promise<void> {
+    if (bytes !== undefined && bytes <= mostBytes) return;
+    evicting ??= evictOldest(folder, mostBytes, (path) => inUse.has(path))
+      .then((left) => void (bytes = left))
+      .catch((error: unknown) => log.warn({ err: error }, "the copies of blobs could not be brought within their bound"))
+      .finally(() => (evicting = undefined));
+    await evicting;
+  }
+
+  async function place(source: string, hash: string, size: number, give: typeof rename): Promise<void> {
+    await mkdir(dirname(pathOf(hash)), { recursive: true, mode: 0o700 });
+    await give(source, pathOf(hash));
+    if (bytes !== undefined) bytes += size;
+    await evict();
+  }
+
+  async function fetchOne(hash: string): Promise<void> {
+    const source = await fetch(hash).catch((error: unknown) => {
+      if (asRefusal(error)?.code !== "NOT_FOUND") throw error;
+    });
+    if (!source) return;
+    const aside = join(temp, randomUUID());
+    try {
+      const written = await write(source, aside);
+      if (written.hash === hash) await place(aside, hash, written.size, rename);
+      else log.error({ hash }, "the stored bytes of a file are damaged");
+    } finally {
+      source.destroy();
+      await rm(aside, { force: true });
+    }
+  }
+
+  async function bring(hash: string): Promise<void> {
+    const now = new Date();
+    const isHere = await utimes(pathOf(hash), now, now).then(
+      () => true,
+      () => false,
+    );
+    if (isHere) return;
+    const work = fetching.get(hash) ?? fetchOne(hash).finally(() => fetching.delete(hash));
+    fetching.set(hash, work);
+    await work;
+  }
+
+  return {
+    folder,
+
+    /** What was just stored elsewhere will most likely be read here. Best effort: it can be fetched. */
+    async keep({ path, hash, size }: Content): Promise<void> {
+      await place(path, hash, size, link).catch(() => undefined);
+    },
+
+    forget: (hash: string) => rm(pathOf(hash), { force: true }),
+
+    async withFiles(hashes, use) {
+      const paths = hashes.map(pathOf);
+      for (const path of paths) inUse.set(path, (inUse.get(path) ?? 0) + 1);
+      try {
+        await Promise.all([...new Set(hashes)].map(bring));
+        return await use(pathOf);
+      } finally {
+        for (const path of paths) {
+          const left = (inUse.get(path) ?? 1) - 1;
+          if (left > 0) inUse.set(path, left);
+          else inUse.delete(path);
+        }
+        await evict();
+      }
+    },
+  } satisfies Partial<BlobPlace> & Record<string, unknown>;
+}
+
+async function write(source: Readable, path: string): Promise<{ hash: string; size: number }> {
+  const hasher = new Blake3Hasher();
+  let size = 0;
+  const handle = await open(path, "wx", 0o600);
+  const writer = createBatchedWriter(handle);
+  try {
+    for await (const chunk of source) {
+      if (!(chunk instanceof Uint8Array)) continue;
+      hasher.update(chunk);
+      size += chunk.byteLength;
+      await writer.write(chunk);
+    }
+    await writer.end();
+    await writer.sync();
+  } finally {
+    await writer.abandon();
+    await handle.close();
+  }
+  return { hash: hasher.digest("hex"), size };
+}

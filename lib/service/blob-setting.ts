@@ -1,0 +1,62 @@
+// LIGHTDESK_BLOBS: where the service keeps bytes. A folder that several may share, or a bucket of an object store.
+// Guarantees: what it returns is complete; a key is read when it is used and is no property of anything that could be printed.
+
+import { isAbsolute } from "node:path";
+import { z } from "zod";
+
+export type BucketSetting = {
+  kind: "bucket";
+  bucket: string;
+  /** Ends with a slash where it is not empty. */
+  prefix: string;
+  region: string;
+  /** Without it that of the cloud that S3 comes from. */
+  endpoint?: string;
+  /** The bucket's name stands in the path, not in the host's name. */
+  isPathStyle: boolean;
+};
+export type BlobSetting = { kind: "folder"; path: string } | BucketSetting;
+/** Undefined: wherever the SDK finds its keys. */
+export type BucketKeys = (() => { accessKeyId: string; secretAccessKey: string }) | undefined;
+
+export const blobPlaceWords =
+  "the absolute path of a folder, or s3://BUCKET/PREFIX with endpoint, region and style=path as its query and no key in it";
+
+export const blobPlaceSchema = z.string().transform((text, context): BlobSetting => {
+  const place = isAbsolute(text) ? { kind: "folder" as const, path: text } : readBucket(text);
+  if (place) return place;
+  context.addIssue({ code: "custom", message: blobPlaceWords });
+  return z.NEVER;
+});
+
+const known = new Set(["endpoint", "region", "style"]);
+
+function readBucket(text: string): BucketSetting | undefined {
+  if (!text.startsWith("s3://") || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const query = url.searchParams;
+  const bucket = url.hostname;
+  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, "");
+  const endpoint = query.get("endpoint");
+  const style = query.get("style") ?? "host";
+  const region = query.get("region") ?? "us-east-1";
+  const isPlain = url.username === "" && url.password === "" && url.port === "" && url.hash === "";
+  const isKnown = [...query.keys()].every((name) => known.has(name)) && (style === "host" || style === "path");
+  if (!isPlain || !isKnown || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
+  if (!/^[\w!.*'()/-]{0,500}$/.test(prefix) || !/^[a-z0-9-]{1,40}$/.test(region)) return undefined;
+  if (endpoint !== null && !isOrigin(endpoint)) return undefined;
+  return {
+    kind: "bucket",
+    bucket,
+    prefix: prefix === "" ? "" : `${prefix}/`,
+    region,
+    ...(endpoint !== null && { endpoint }),
+    isPathStyle: style === "path",
+  };
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "" && search === "" && hash === "";
+}

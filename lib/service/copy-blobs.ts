@@ -1,0 +1,132 @@
+// Copies the bytes of all files to another place, while the service runs or not: the database says which they are.
+// Guarantees: what is there already is not sent again, so that it may be stopped and run again; in the end each file is read at the new
+// place and its hash compared. Must never remove or change anything at the old one.
+
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { createTurns } from "@/lib/shared/turns";
+import { type BlobPlace } from "./assets/blob-store";
+import { createFolderPlace } from "./assets/blobs/folder-place";
+import { openSharedPlace } from "./assets/blobs/open-blobs";
+import { claimPlace, idOf } from "./assets/blobs/shared-place";
+import { makeFolders } from "./assets/folders";
+import { type BlobSetting } from "./blob-setting";
+import { type ServiceLog } from "./options";
+import { asRefusal } from "./service-error";
+import { type ServiceSettings } from "./settings";
+import { type Database, openDatabase, query } from "./store/database";
+
+type Copying = {
+  dataDir: string;
+  settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">;
+  /** Undefined: the folder in the data folder. */
+  to: BlobSetting | undefined;
+  log: ServiceLog;
+  /** So many of all files are done with; twice, since each is compared in the end. */
+  onProgress?(done: number, all: number): void;
+};
+type Blob = { hash: string; size: number };
+export type Copied = { files: number; copied: number; missing: string[]; damaged: string[] };
+
+const AT_ONCE = 4;
+const PAGE = 500;
+
+export async function copyBlobs({ dataDir, settings, to, log, onProgress }: Copying): Promise<Copied> {
+  if (JSON.stringify(to) === JSON.stringify(settings.blobs))
+    throw new Error("The bytes are there already: LIGHTDESK_BLOBS names this place.");
+  const file = join(dataDir, "service.sqlite");
+  if (!existsSync(file)) throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);
+  const folders = makeFolders(dataDir);
+  const database = openDatabase(file, Date.now);
+  // Of its own: a service that runs keeps its copies within their bound.
+  const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
+  const open = async (setting: BlobSetting | undefined) =>
+    setting
+      ? openSharedPlace(setting, { settings, folders: { ...folders, blobCopies }, now: Date.now, log })
+      : createFolderPlace(folders.blobs);
+  try {
+    const [source, target] = [await open(settings.blobs), await open(to)];
+    if (to) await claimPlace(target, await idOf(database));
+    return await copyAll(database, source, target, onProgress ?? (() => undefined));
+  } finally {
+    database.close();
+    await rm(blobCopies, { recursive: true, force: true });
+  }
+}
+
+async function copyAll(database: Database, source: BlobPlace, target: BlobPlace, onProgress: (done: number, all: number) => void) {
+  const outcome: Copied = { files: 0, copied: 0, missing: [], damaged: [] };
+  const all = 2 * (database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count")))?.count ?? 0);
+  let done = 0;
+  const isNamed = (hash: string) => database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash)) !== undefined;
+
+  async function copy({ hash, size }: Blob): Promise<void> {
+    if (!(await isWhole(target, { hash, size }))) {
+      // What a user deletes meanwhile is not missing.
+      if (!(await isWhole(source, { hash, size }))) return void (isNamed(hash) && outcome.missing.push(hash));
+      await source.withFiles([hash], (pathOf) => target.adopt({ path: pathOf(hash), hash, size }));
+      outcome.copied += 1;
+    }
+    onProgress((done += 1), all);
+  }
+
+  async function compare({ hash, size }: Blob): Promise<void> {
+    outcome.files += 1;
+    if (!outcome.missing.includes(hash) && (await hashAt(target, { hash, size })) !== hash && isNamed(hash)) outcome.damaged.push(hash);
+    onProgress((done += 1), all);
+  }
+
+  await forEachBlob(database, copy);
+  await forEachBlob(database, compare);
+  return outcome;
+}
+
+async function forEachBlob(database: Database, work: (blob: Blob) => Promise<void>): Promise<void> {
+  const inTurn = createTurns(AT_ONCE);
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const page: Blob[] = database.rows(
+      query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE),
+    );
+    await Promise.all(page.map((blob) => inTurn(() => work(blob))));
+    after = page.at(-1)?.hash;
+  }
+}
+
+/** By its size, which is cheap. */
+async function isWhole(place: BlobPlace, { hash, size }: Blob): Promise<boolean> {
+  return (
+    (await unlessMissing(async () => {
+      const bytes = await place.open(hash, size);
+      try {
+        await bytes.check?.();
+        return bytes.size === size;
+      } finally {
+        await bytes.close();
+      }
+    })) === true
+  );
+}
+
+async function hashAt(place: BlobPlace, { hash, size }: Blob): Promise<string | undefined> {
+  return unlessMissing(async () => {
+    const bytes = await place.open(hash, size);
+    const hasher = new Blake3Hasher();
+    if (size === 0) {
+      await bytes.check?.();
+      await bytes.close();
+    } else for await (const chunk of await bytes.read(0, size - 1)) if (chunk instanceof Uint8Array) hasher.update(chunk);
+    return hasher.digest("hex");
+  });
+}
+
+/** Undefined where the place answers that it has no such bytes, or not all of them. */
+async function unlessMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (asRefusal(error)) return undefined;
+    throw error;
+  }
+}

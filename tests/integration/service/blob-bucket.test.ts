@@ -1,0 +1,186 @@
+// A bucket at its worst: what it does not answer, answers wrongly or in halves. An outage is told as one, and nothing is lost or left behind.
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bucketSettings, settingsOf } from "@/tests/support/blob-places";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { startStrictS3, type StrictS3, testKeys } from "@/tests/support/strict-s3";
+import { until } from "@/tests/support/until";
+import { canvas, ended, png, record, string, submit } from "./support";
+
+const MIB = 1024 ** 2;
+const outage = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("object store") } };
+const bytesOf = (length: number) => new Uint8Array(randomBytes(length));
+
+describe("a service whose bytes lie in a bucket", () => {
+  let s3: StrictS3;
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    s3 = await startStrictS3();
+    bench = await startService(bucketSettings(s3, "", { LIGHTDESK_BLOB_CACHE_BYTES: String(4 * MIB) }));
+    client = bench.client();
+  });
+  afterEach(async () => {
+    s3.state.isGone = false;
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+  afterAll(async () => {
+    const told = JSON.stringify(bench.complaints, (_, value: unknown) =>
+      value instanceof Error ? { ...value, text: value.stack } : value,
+    );
+    await bench.dispose();
+    await s3.close();
+    expect(told).toContain("NoSuchBucket");
+    for (const secret of [testKeys.accessKeyId, testKeys.secretAccessKey, "AWS4-HMAC"]) expect(told).not.toContain(secret);
+  });
+
+  const upload = async (bytes: Uint8Array<ArrayBuffer>) => {
+    const answer = await client.upload(bytes, "a.bin");
+    expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
+    return { id: string(record(answer.body).id), hash: string(record(answer.body).asset_hash).slice(7) };
+  };
+  const read = async (path: string) => Buffer.from(await (await client.raw("GET", path)).arrayBuffer());
+
+  it("says 503 and never 404 while the bucket is gone, keeps nothing of what it was sent, and goes on when it is back", async () => {
+    const picture = png(20, 20, { seed: 9 });
+    const { hash, id } = await upload(picture);
+    s3.state.isGone = true;
+    for (const path of [`/api/view?filename=${hash}.png`, `/api/assets/${id}/content`]) {
+      expect(await client.get(path), path).toMatchObject(outage);
+      expect((await client.raw("HEAD", path)).status, path).toBe(503);
+    }
+    const lost = bytesOf(500);
+    expect(await client.upload(lost, "lost.bin")).toMatchObject(outage);
+    expect(record((await client.get("/api/assets?name_contains=lost")).body).total).toBe(0);
+    const job = await ended(client, await submit(client, canvas(7)));
+    expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "StorageUnavailable" } });
+    s3.state.isGone = false;
+    expect((await read(`/api/view?filename=${hash}.png`)).equals(Buffer.from(picture))).toBe(true);
+    expect((await client.upload(lost, "found.bin")).status).toBe(201);
+    expect(await ended(client, await submit(client, canvas(8)))).toMatchObject({ status: "completed" });
+  });
+
+  it("asks again where it is told to slow down, and says 503 when that does not end", async () => {
+    s3.order(/^PUT blake3/, "slow-down", 2);
+    const { id } = await upload(bytesOf(900));
+    s3.order(/^GET blake3/, "slow-down", 3);
+    expect(await client.get(`/api/assets/${id}/content`)).toMatchObject(outage);
+    expect((await client.get(`/api/assets/${id}/content`)).status).toBe(200);
+  });
+
+  it("goes on where an answer was cut, so that its reader has every byte", async () => {
+    const bytes = bytesOf(3 * MIB);
+    const { id } = await upload(bytes);
+    s3.order(/^GET blake3/, "cut", 2);
+    expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
+    const ranges = s3.seen.filter((what) => what.startsWith("GET blake3")).length;
+    expect(ranges).toBeGreaterThanOrEqual(3);
+    s3.order(/^GET blake3/, "cut", 9);
+    await expect(read(`/api/assets/${id}/content`)).rejects.toThrow();
+    s3.faults.length = 0;
+  });
+
+  it("stores parts although one of their ends failed, though the answer said 200, or though the answer was lost", async () => {
+    for (const fault of ["error-in-200", "lost-answer", "slow-down"] as const) {
+      s3.order(/^POST uploadId/, fault);
+      const bytes = bytesOf(9 * MIB);
+      const { id } = await upload(bytes);
+      expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes)), fault).toBe(true);
+    }
+    s3.order(/^PUT blake3/, "lost-answer");
+    const { id } = await upload(bytesOf(100));
+    expect((await read(`/api/assets/${id}/content`)).length).toBe(100);
+    expect(s3.uploads.size).toBe(0);
+  });
+
+  it("leaves no parts behind where an upload fails for good", async () => {
+    s3.order(/^PUT partNumber/, "slow-down", 50);
+    expect(await client.upload(bytesOf(9 * MIB), "a.bin")).toMatchObject(outage);
+    s3.faults.length = 0;
+    s3.order(/^POST uploadId/, "error-in-200", 50);
+    expect(await client.upload(bytesOf(9 * MIB), "a.bin")).toMatchObject(outage);
+    s3.faults.length = 0;
+    expect(s3.uploads.size).toBe(0);
+  });
+
+  it("stores in a bucket that knows no conditions", async () => {
+    s3.state.knowsConditions = false;
+    for (const length of [700, 9 * MIB]) {
+      const bytes = bytesOf(length);
+      const { id } = await upload(bytes);
+      expect((await read(`/api/assets/${id}/content`)).equals(Buffer.from(bytes))).toBe(true);
+    }
+    s3.state.knowsConditions = true;
+  });
+
+  it("stops reading from the bucket when its own reader goes away", async () => {
+    const { id } = await upload(bytesOf(40 * MIB));
+    const answer = await client.raw("GET", `/api/assets/${id}/content`);
+    const reader = answer.body?.getReader();
+    expect((await reader?.read())?.value?.length).toBeGreaterThan(0);
+    await until("the bucket is sending", () => s3.sending() === 1);
+    await reader?.cancel();
+    await until("the bucket has stopped", () => s3.sending() === 0);
+  });
+
+  it("keeps copies for previews and jobs within their bound, each with its own bytes", async () => {
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const { hash } = await upload(new Uint8Array(await noise(seed)));
+      expect((await client.raw("GET", `/api/view?filename=${hash}.png&res=64`)).status).toBe(200);
+    }
+    const files = await readdir(join(bench.folder, "blob-copies"), { recursive: true, withFileTypes: true });
+    const sizes = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(4 * MIB);
+    // One that was put out is fetched again.
+    const [first] = [await noise(1)];
+    const { asset_hash } = record((await client.upload(new Uint8Array(first ?? Buffer.alloc(0)), "again.png")).body);
+    expect((await client.raw("GET", `/api/view?filename=${encodeURIComponent(string(asset_hash))}&channel=rgb`)).status).toBe(200);
+  });
+});
+
+describe("a start with a bucket", () => {
+  let s3: StrictS3;
+  beforeAll(async () => (s3 = await startStrictS3()));
+  afterAll(() => s3.close());
+
+  it("is refused with wrong keys, a bucket that is not there, or one that holds another database's files", async () => {
+    const wrongSecret = { ...bucketSettings(s3, "a"), bucketKeys: () => ({ ...testKeys, secretAccessKey: "wrong" }) };
+    await expect(startService(wrongSecret)).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*SignatureDoesNotMatch/);
+    const other = settingsOf({ LIGHTDESK_BLOBS: s3.address("a").replace("blobs", "others") });
+    await expect(startService({ ...other, bucketKeys: () => testKeys })).rejects.toThrow(/^LIGHTDESK_BLOBS must be .*NoSuchBucket/);
+    const first = await startService(bucketSettings(s3, "a"));
+    const kept = s3.objects.size;
+    await expect(startService(bucketSettings(s3, "a"))).rejects.toThrow(/holds the files of another database/);
+    await s3.plant("b/blake3-v1/ab/".padEnd(77, "0"), Buffer.from("x"));
+    await expect(startService(bucketSettings(s3, "b"))).rejects.toThrow(/does not say whose/);
+    expect(s3.objects.size).toBe(kept + 1);
+    await first.dispose();
+  });
+
+  it("succeeds while the bucket does not answer, and removes nothing before it knows whose it is", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lightdesk-outage-"));
+    const key = "c/blake3-v1/ab/".padEnd(77, "0");
+    await s3.plant(key, Buffer.from("x"));
+    await s3.plant("c/lightdesk-store", Buffer.from("another database"));
+    s3.order(/c\//, "slow-down", 1000);
+    const bench = await startService({ ...bucketSettings(s3, "c"), dataDir: folder });
+    expect(JSON.stringify(bench.complaints)).toContain("does not answer");
+    s3.faults.length = 0;
+    expect((await bench.client().upload("new", "new.txt")).status).toBe(500);
+    expect([...s3.objects.keys()].filter((one) => one.startsWith("c/"))).toEqual([key, "c/lightdesk-store"]);
+    await bench.dispose();
+    await rm(folder, { recursive: true, force: true });
+  });
+});
+
+async function noise(seed: number): Promise<Buffer> {
+  const { default: sharp } = await import("sharp");
+  const raw = Buffer.from(Array.from({ length: 500 * 500 * 3 }, (_, at) => ((at + seed) * 2_654_435_761) >>> 24));
+  return sharp(raw, { raw: { width: 500, height: 500, channels: 3 } })
+    .png({ compressionLevel: 0 })
+    .toBuffer();
+}

@@ -1,0 +1,91 @@
+// Two processes that share a place of bytes and a database: what one of them is about to name, the other one does not remove.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createLeases } from "@/lib/service/assets/blobs/leases";
+import { type Database, openDatabase, query } from "@/lib/service/store/database";
+
+const HASH = "ab".repeat(32);
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+let folder: string;
+let database: Database;
+let isNamed: boolean;
+let now: number;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-leases-"));
+  database = openDatabase(join(folder, "service.sqlite"), Date.now);
+  isNamed = false;
+  now = 1e12;
+});
+afterEach(async () => {
+  database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const process = () => createLeases({ database, isNamed: () => isNamed, now: () => now, log });
+const leases = () => database.rows(query.selectFrom("blob_leases").selectAll());
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+it("removes nothing that the other holds, and all that nobody holds or names", async () => {
+  const [one, other] = [process(), process()];
+  const removed: string[] = [];
+  const remove = async () => void removed.push("removed");
+  await one.hold([HASH, HASH], async () => {
+    expect(await other.unlessHeld(HASH, remove)).toBe(false);
+    // The same content may be held by many; each lets go of its own.
+    await other.hold([HASH], () => Promise.resolve());
+    expect(await other.unlessHeld(HASH, remove)).toBe(false);
+  });
+  isNamed = true;
+  expect(await other.unlessHeld(HASH, remove)).toBe(false);
+  isNamed = false;
+  expect([await other.unlessHeld(HASH, remove), removed, leases()]).toEqual([true, ["removed"], []]);
+});
+
+it("waits with writing until a removal is over", async () => {
+  const [one, other] = [process(), process()];
+  const { open, opened } = gate();
+  const order: string[] = [];
+  const removal = one.unlessHeld(HASH, async () => {
+    await opened;
+    order.push("removed");
+  });
+  await expect.poll(leases).toHaveLength(1);
+  expect(await other.unlessHeld(HASH, () => Promise.resolve())).toBe(false);
+  const writing = other.hold([HASH], async () => void order.push("written"));
+  open();
+  await Promise.all([removal, writing]);
+  expect([order, leases()]).toEqual([["removed", "written"], []]);
+});
+
+it("asks whether a row names it in the very commit that takes the lease", async () => {
+  let asked = 0;
+  const late = createLeases({ database, isNamed: () => (asked += 1) > 1, now: () => now, log });
+  expect(await late.unlessHeld(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
+  expect(leases()).toEqual([]);
+});
+
+it("lets go of what a process held that died, after a day", async () => {
+  void process().hold([HASH], () => new Promise(() => undefined));
+  await expect.poll(leases).toHaveLength(1);
+  now += 23 * 3_600_000;
+  expect(await process().unlessHeld(HASH, () => Promise.resolve())).toBe(false);
+  now += 2 * 3_600_000;
+  expect(await process().unlessHeld(HASH, () => Promise.resolve())).toBe(true);
+});
+
+it("frees what could not be removed at once, unless the removal may still come to pass", async () => {
+  const fail = (isSettled: boolean) => () => Promise.reject(Object.assign(new Error("no answer"), { isSettled }));
+  expect([await process().unlessHeld(HASH, fail(true)), leases()]).toEqual([false, []]);
+  expect(await process().unlessHeld(HASH, fail(false))).toBe(false);
+  expect(leases()).toMatchObject([{ hash: HASH, is_removal: 1 }]);
+  now += 16 * 60_000;
+  await process().hold([HASH], () => Promise.resolve());
+  expect(leases()).toEqual([]);
+});

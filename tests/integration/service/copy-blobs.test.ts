@@ -1,0 +1,89 @@
+// All files of a service are copied to another place while it runs, and back; it goes on from where it was cut off.
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { copyBlobs } from "@/lib/service/index";
+import { bucketSettings, settingsOf } from "@/tests/support/blob-places";
+import { type ServiceBench, startService } from "@/tests/support/service";
+import { startStrictS3, type StrictS3 } from "@/tests/support/strict-s3";
+import { canvas, ended, record, string, submit } from "./support";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const MIB = 1024 ** 2;
+
+let s3: StrictS3;
+let bench: ServiceBench;
+beforeAll(async () => {
+  s3 = await startStrictS3({ pageSize: 4 });
+  bench = await startService();
+});
+afterAll(async () => {
+  await bench.dispose();
+  await s3.close();
+});
+
+it("copies to a bucket and back, goes on after it was cut off, and names what differs in the end", async () => {
+  const client = bench.client();
+  const sent = new Map<string, Buffer>();
+  for (const length of [0, 1, 300, 9 * MIB, ...Array.from({ length: 8 }, (_, index) => 1000 + index)]) {
+    const bytes = randomBytes(length);
+    const { id } = record((await client.upload(new Uint8Array(bytes), `${length}.bin`)).body);
+    sent.set(string(id), bytes);
+  }
+  await ended(client, await submit(client, canvas(3)));
+  const inBucket = bucketSettings(s3);
+  const inFolder = { ...inBucket, blobs: undefined };
+  const settings = settingsOf({}) as Parameters<typeof copyBlobs>[0]["settings"];
+  const forth = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inFolder }, to: inBucket.blobs, log });
+
+  // Cut off in the middle, and run again while more comes.
+  s3.order(/^PUT here\/blake3-v1\/[89a-f]/, "slow-down", 1000);
+  await expect(forth()).rejects.toThrow(/object store did not take an object: SlowDown/);
+  const first = s3.objects.size;
+  s3.faults.length = 0;
+  const seenBefore = s3.seen.length;
+  const [again] = await Promise.all([forth(), client.upload("meanwhile", "meanwhile.txt")]);
+  expect(again).toMatchObject({ missing: [], damaged: [] });
+  expect(again.copied).toBeLessThanOrEqual(again.files - (first - 1));
+  expect(s3.seen.slice(seenBefore).filter((what) => /^(PUT|POST uploads) here\/blake3/.test(what))).toHaveLength(again.copied);
+  expect((await forth()).copied).toBeLessThanOrEqual(1);
+
+  const damaged = [...s3.objects].find(([, { size }]) => size === 300)?.[0] ?? "";
+  await s3.plant(damaged, randomBytes(300));
+  expect((await forth()).damaged).toEqual([damaged.slice("here/blake3-v1/".length).replace("/", "")]);
+  s3.objects.delete(damaged);
+  expect(await forth()).toMatchObject({ copied: 1, damaged: [] });
+
+  // From here on the bucket is all that there is.
+  await bench.service.stop();
+  await rm(join(bench.folder, "blobs", "blake3-v1"), { recursive: true });
+  const moved = await startService({ ...inBucket, dataDir: bench.folder });
+  const readAll = async (service: ServiceBench) => {
+    for (const [id, bytes] of sent) {
+      const answer = await service.client().raw("GET", `/api/assets/${id}/content`);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
+    }
+  };
+  await readAll(moved);
+  await moved.service.stop();
+  const back = await copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: undefined, log });
+  expect([back.copied, back.missing, back.damaged]).toEqual([back.files, [], []]);
+  await bench.service.start();
+  await readAll(bench);
+});
+
+it("refuses to copy to where the bytes are, and to the place of another database", async () => {
+  const settings = { ...bucketSettings(s3), blobCacheBytes: MIB, bucketKeys: undefined };
+  const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: settings.blobs, log });
+  await expect(same).rejects.toThrow(/there already/);
+  const other = await startService();
+  const foreign = copyBlobs({
+    dataDir: other.folder,
+    settings: { ...settings, ...bucketSettings(s3), blobs: undefined, blobCacheBytes: MIB },
+    to: settings.blobs,
+    log,
+  });
+  await expect(foreign).rejects.toThrow(/files of another database/);
+  await other.dispose();
+});

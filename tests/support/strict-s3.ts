@@ -1,0 +1,288 @@
+// An object store of one bucket that is strict about S3's dialect, over real HTTP: signatures (version 4, in headers and in addresses) and
+// the hash of each body, parts with their order, tags and least sizes, ranges, conditions, pages of lists. Faults come to order.
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const LEAST_PART = 5 * 1024 ** 2;
+const MOST_SKEW_MS = 15 * 60_000;
+
+type Part = { path: string; size: number; etag: string };
+type Stored = { parts: Part[]; size: number; etag: string; at: Date };
+type Upload = { key: string; begun: Date; parts: Map<number, Part> };
+type Asked = { method: string; key: string; query: URLSearchParams; headers: IncomingMessage["headers"]; body: Buffer };
+export type Fault =
+  /** 503, as under load. */
+  | "slow-down"
+  /** The body ends half-way. */
+  | "cut"
+  /** Parts are put together with 200 and an error in the body. */
+  | "error-in-200"
+  /** The deed is done and the answer lost. */
+  | "lost-answer";
+export type StrictS3 = Awaited<ReturnType<typeof startStrictS3>>;
+
+class S3Error extends Error {
+  constructor(
+    readonly code: string,
+    readonly status: number,
+  ) {
+    super(code);
+  }
+}
+
+export const testKeys = { accessKeyId: "AKIDSTRICT", secretAccessKey: "a secret/that+needs=escapes" };
+
+export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-s3-"));
+  const objects = new Map<string, Stored>();
+  const uploads = new Map<string, Upload>();
+  /** Method and operation of each request, in order. */
+  const seen: string[] = [];
+  const faults: { on: RegExp; fault: Fault; times: number }[] = [];
+  let sending = 0;
+  const state = { isGone: false, knowsConditions: true, accepts: testKeys };
+
+  async function keep(body: Buffer): Promise<Part> {
+    const path = join(folder, randomBytes(8).toString("hex"));
+    await writeFile(path, body);
+    return { path, size: body.length, etag: `"${createHash("md5").update(body).digest("hex")}"` };
+  }
+
+  function requireNew({ headers, key }: Asked): void {
+    if (headers["if-none-match"] === undefined) return;
+    if (!state.knowsConditions) throw new S3Error("NotImplemented", 501);
+    if (headers["if-none-match"] !== "*") throw new S3Error("NotImplemented", 501);
+    if (objects.has(key)) throw new S3Error("PreconditionFailed", 412);
+  }
+
+  function requireUpload({ key, query }: Asked): Upload {
+    const upload = uploads.get(query.get("uploadId") ?? "");
+    if (upload?.key !== key) throw new S3Error("NoSuchUpload", 404);
+    return upload;
+  }
+
+  function complete(asked: Asked): string {
+    const upload = requireUpload(asked);
+    const named = [...asked.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = ""]) => ({
+      number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
+      etag: (/<ETag>(.*?)<\/ETag>/.exec(part)?.[1] ?? "").replaceAll("&quot;", '"'),
+    }));
+    if (named.length === 0) throw new S3Error("MalformedXML", 400);
+    if (named.some(({ number }, index) => number <= (named[index - 1]?.number ?? 0))) throw new S3Error("InvalidPartOrder", 400);
+    const parts = named.map(({ number, etag }) => {
+      const part = upload.parts.get(number);
+      if (part?.etag !== etag) throw new S3Error("InvalidPart", 400);
+      return part;
+    });
+    if (parts.slice(0, -1).some(({ size }) => size < LEAST_PART)) throw new S3Error("EntityTooSmall", 400);
+    requireNew(asked);
+    const etag = `"${createHash("md5")
+      .update(parts.map(({ etag }) => etag).join())
+      .digest("hex")}-${parts.length}"`;
+    objects.set(asked.key, { parts, size: parts.reduce((sum, { size }) => sum + size, 0), etag, at: new Date() });
+    uploads.delete(asked.query.get("uploadId") ?? "");
+    return `<CompleteMultipartUploadResult><Key>${asked.key}</Key><ETag>${etag.replaceAll('"', "&quot;")}</ETag></CompleteMultipartUploadResult>`;
+  }
+
+  function list(query: URLSearchParams): string {
+    const after = Buffer.from(query.get("continuation-token") ?? "", "base64url").toString();
+    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "") && key > after).sort();
+    const page = keys.slice(0, pageSize);
+    const isCut = keys.length > page.length;
+    const next = isCut ? `<NextContinuationToken>${Buffer.from(page.at(-1) ?? "").toString("base64url")}</NextContinuationToken>` : "";
+    const contents = page.map((key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)?.size}</Size></Contents>`).join("");
+    return `<ListBucketResult><IsTruncated>${isCut}</IsTruncated>${next}${contents}</ListBucketResult>`;
+  }
+
+  function listUploads(query: URLSearchParams): string {
+    const all = [...uploads].filter(([, { key }]) => key.startsWith(query.get("prefix") ?? ""));
+    const rows = all.map(
+      ([id, { key, begun }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${begun.toISOString()}</Initiated></Upload>`,
+    );
+    return `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${rows.join("")}</ListMultipartUploadsResult>`;
+  }
+
+  function requireObject(key: string): Stored {
+    const found = objects.get(key);
+    if (!found) throw new S3Error("NoSuchKey", 404);
+    return found;
+  }
+
+  async function send({ method, key, headers, query }: Asked, response: ServerResponse, isCut: boolean): Promise<void> {
+    const { parts, size, etag, at } = requireObject(key);
+    const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
+    if (headers.range !== undefined && !range) throw new S3Error("InvalidArgument", 400);
+    const first = Number(range?.[1] ?? 0);
+    if (range && first >= size) throw new S3Error("InvalidRange", 416);
+    const last = Math.min(size - 1, range?.[2] ? Number(range[2]) : size - 1);
+    const told = { etag, "last-modified": at.toUTCString(), "accept-ranges": "bytes", "content-length": String(last - first + 1) };
+    const asked = { "content-type": query.get("response-content-type"), "content-disposition": query.get("response-content-disposition") };
+    for (const [name, value] of Object.entries(asked)) if (value !== null) response.setHeader(name, value);
+    response.writeHead(range ? 206 : 200, { ...told, ...(range && { "content-range": `bytes ${first}-${last}/${size}` }) });
+    if (method === "HEAD") return void response.end();
+    let goOn = (): void => undefined;
+    for (const event of ["drain", "close"]) response.on(event, () => goOn());
+    let start = 0;
+    let left = isCut ? Math.floor((last - first + 1) / 2) : Infinity;
+    for (const part of parts) {
+      const [from, to] = [Math.max(0, first - start), Math.min(part.size, last + 1 - start)];
+      start += part.size;
+      if (to <= from) continue;
+      for await (const chunk of createReadStream(part.path, { start: from, end: to - 1, highWaterMark: 256 * 1024 })) {
+        if (response.destroyed || !(chunk instanceof Uint8Array)) return;
+        const piece = chunk.subarray(0, left);
+        left -= piece.length;
+        if (!response.write(piece)) await new Promise<void>((resolve) => (goOn = resolve));
+        if (left <= 0) return void response.destroy();
+      }
+    }
+    response.end();
+  }
+
+  /** The XML of its answer; undefined where it has answered by itself. */
+  async function act(asked: Asked, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
+    const { method, key, query } = asked;
+    if (state.isGone) throw new S3Error("NoSuchBucket", 404);
+    if (key === "" && method === "HEAD") return "";
+    if (key === "" && method === "GET" && query.get("list-type") === "2") return list(query);
+    if (key === "" && method === "GET" && query.has("uploads")) return listUploads(query);
+    if (key === "") throw new S3Error("MethodNotAllowed", 405);
+    if (method === "POST" && query.has("uploads")) {
+      const id = randomBytes(12).toString("hex");
+      uploads.set(id, { key, begun: new Date(), parts: new Map() });
+      return `<InitiateMultipartUploadResult><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`;
+    }
+    if (method === "POST" && query.has("uploadId")) {
+      return fault === "error-in-200" ? "<Error><Code>InternalError</Code><Message>Try again.</Message></Error>" : complete(asked);
+    }
+    if (method === "PUT" && query.has("partNumber")) {
+      const number = Number(query.get("partNumber"));
+      if (!(number >= 1 && number <= 10_000)) throw new S3Error("InvalidArgument", 400);
+      const part = await keep(asked.body);
+      requireUpload(asked).parts.set(number, part);
+      response.setHeader("etag", part.etag);
+      return "";
+    }
+    if (method === "PUT") {
+      requireNew(asked);
+      const part = await keep(asked.body);
+      objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
+      response.setHeader("etag", part.etag);
+      return "";
+    }
+    if (method === "DELETE") {
+      if (query.has("uploadId")) uploads.delete((requireUpload(asked), query.get("uploadId") ?? ""));
+      else objects.delete(key);
+      response.statusCode = 204;
+      return "";
+    }
+    if (method !== "GET" && method !== "HEAD") throw new S3Error("MethodNotAllowed", 405);
+    sending += 1;
+    await send(asked, response, fault === "cut").finally(() => (sending -= 1));
+    return undefined;
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", "http://store");
+    const [, named = "", key = ""] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(chunk);
+    const asked = { method: request.method ?? "", key, query: url.searchParams, headers: request.headers, body: Buffer.concat(chunks) };
+    const flags = [...url.searchParams.keys()].filter((name) => /^(uploads|uploadId|partNumber|list-type)$/.test(name)).sort();
+    const what = `${asked.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
+    seen.push(what);
+    const ordered = faults.find(({ on, times }) => times > 0 && on.test(what));
+    if (ordered) ordered.times -= 1;
+    try {
+      requireSignature(request, url, asked.body, state.accepts);
+      if (named !== bucket) throw new S3Error("NoSuchBucket", 404);
+      if (ordered?.fault === "slow-down") throw new S3Error("SlowDown", 503);
+      const xml = await act(asked, response, ordered?.fault);
+      if (ordered?.fault === "lost-answer") return void response.destroy();
+      if (xml !== undefined) response.end(xml);
+    } catch (error) {
+      if (response.headersSent) return void response.destroy();
+      const { code, status } = error instanceof S3Error ? error : { code: "InternalError", status: 500 };
+      response.writeHead(status, { "content-type": "application/xml" });
+      // As the real one does, which the client must not pass on.
+      const told = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.accepts.accessKeyId}</AWSAccessKeyId>` : "";
+      response.end(
+        asked.method === "HEAD" ? undefined : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${told}</Error>`,
+      );
+    }
+  }
+
+  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  const endpoint = `http://127.0.0.1:${address.port}`;
+  return {
+    endpoint,
+    address: (prefix: string) => `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(endpoint)}&region=eu-central-1&style=path`,
+    objects,
+    uploads,
+    seen,
+    state,
+    /** As if somebody else had put it there. */
+    async plant(key: string, bytes: Uint8Array): Promise<void> {
+      const part = await keep(Buffer.from(bytes));
+      objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
+    },
+    faults,
+    /** Answers that are on their way. */
+    sending: () => sending,
+    order: (on: RegExp, fault: Fault, times = 1) => void faults.push({ on, fault, times }),
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex");
+const hmac = (key: string | Buffer, data: string) => createHmac("sha256", key).update(data).digest();
+const escape = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Signature version 4, as its public specification says. */
+function requireSignature(request: IncomingMessage, url: URL, body: Buffer, { accessKeyId, secretAccessKey }: typeof testKeys): void {
+  const { headers } = request;
+  const query = url.searchParams;
+  const isAddress = query.has("X-Amz-Signature");
+  const given = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
+    headers.authorization ?? "",
+  );
+  const credential = (isAddress ? query.get("X-Amz-Credential") : given?.[1]) ?? "";
+  const signed = ((isAddress ? query.get("X-Amz-SignedHeaders") : given?.[2]) ?? "").split(";");
+  const signature = (isAddress ? query.get("X-Amz-Signature") : given?.[3]) ?? "";
+  const time = (isAddress ? query.get("X-Amz-Date") : headers["x-amz-date"]?.toString()) ?? "";
+  const [id, ...scope] = credential.split("/");
+  if (id !== accessKeyId) throw new S3Error("InvalidAccessKeyId", 403);
+  const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+  const lasts = isAddress ? Number(query.get("X-Amz-Expires")) * 1000 : MOST_SKEW_MS;
+  if (!(Date.now() - at <= lasts && at - Date.now() <= MOST_SKEW_MS))
+    throw new S3Error(isAddress ? "AccessDenied" : "RequestTimeTooSkewed", 403);
+  const [date = "", region = "", service = "", end = ""] = scope;
+  if (!time.startsWith(date) || service !== "s3" || end !== "aws4_request") throw new S3Error("AuthorizationHeaderMalformed", 400);
+  const content = isAddress ? "UNSIGNED-PAYLOAD" : (headers["x-amz-content-sha256"]?.toString() ?? "");
+  if (!isAddress && content !== sha256(body)) throw new S3Error("XAmzContentSHA256Mismatch", 400);
+  if (!signed.includes("host") || Object.keys(headers).some((name) => name.startsWith("x-amz-") && !signed.includes(name)))
+    throw new S3Error("AccessDenied", 403);
+  const pairs = [...query].filter(([name]) => name !== "X-Amz-Signature").map(([name, value]) => `${escape(name)}=${escape(value)}`);
+  const path = decodeURIComponent(url.pathname).split("/").map(escape).join("/");
+  const lines = signed.map((name) => `${name}:${headers[name]?.toString().trim().replace(/ +/g, " ") ?? ""}\n`);
+  const canonical = [request.method, path, pairs.sort().join("&"), lines.join(""), signed.join(";"), content].join("\n");
+  const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), sha256(canonical)].join("\n");
+  const key = [region, service, end].reduce<Buffer>((made, word) => hmac(made, word), hmac(`AWS4${secretAccessKey}`, date));
+  const right = createHmac("sha256", key).update(toSign).digest();
+  const stated = Buffer.from(signature, "hex");
+  if (stated.length !== right.length || !timingSafeEqual(stated, right)) throw new S3Error("SignatureDoesNotMatch", 403);
+}
