@@ -1,10 +1,11 @@
 // Copies the bytes of all files to another place, while the service runs or not: the database says which they are.
-// Guarantees: what is there already is not sent again, so that it may be stopped and run again; in the end each file is read at the new
+// Guarantees: what is there already is not sent again, so that it may be stopped and run again; each file is read at the new
 // place and its hash compared. Must never remove or change anything at the old one.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { createTurns } from "@/lib/shared/turns";
 import { type BlobPlace } from "./assets/blob-store";
@@ -24,7 +25,7 @@ type Copying = {
   /** Undefined: the folder in the data folder. */
   to: BlobSetting | undefined;
   log: ServiceLog;
-  /** So many of all files are done with; twice, since each is compared in the end. */
+  /** So many of all files are done with. */
   onProgress?(done: number, all: number): void;
 };
 type Blob = { hash: string; size: number };
@@ -34,8 +35,7 @@ const AT_ONCE = 4;
 const PAGE = 500;
 
 export async function copyBlobs({ dataDir, settings, to, log, onProgress }: Copying): Promise<Copied> {
-  if (JSON.stringify(to) === JSON.stringify(settings.blobs))
-    throw new Error("The bytes are there already: LIGHTDESK_BLOBS names this place.");
+  if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The bytes are there already: LIGHTDESK_BLOBS names this place.");
   const file = join(dataDir, "service.sqlite");
   if (!existsSync(file)) throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);
   const folders = makeFolders(dataDir);
@@ -58,38 +58,41 @@ export async function copyBlobs({ dataDir, settings, to, log, onProgress }: Copy
 
 async function copyAll(database: Database, source: BlobPlace, target: BlobPlace, onProgress: (done: number, all: number) => void) {
   const outcome: Copied = { files: 0, copied: 0, missing: [], damaged: [] };
-  const all = 2 * (database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count")))?.count ?? 0);
-  let done = 0;
+  const all = database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count")))?.count ?? 0;
+  // What a user deletes meanwhile is neither missing nor damaged.
   const isNamed = (hash: string) => database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash)) !== undefined;
 
-  async function copy({ hash, size }: Blob): Promise<void> {
-    if (!(await isWhole(target, { hash, size }))) {
-      // What a user deletes meanwhile is not missing.
-      if (!(await isWhole(source, { hash, size }))) return void (isNamed(hash) && outcome.missing.push(hash));
+  async function copy(blob: Blob): Promise<void> {
+    const { hash, size } = blob;
+    if (!(await isWhole(target, blob))) {
+      if (!(await isWhole(source, blob))) return void (isNamed(hash) && outcome.missing.push(hash));
       await source.withFiles([hash], (pathOf) => target.adopt({ path: pathOf(hash), hash, size }));
       outcome.copied += 1;
     }
-    onProgress((done += 1), all);
+    if ((await hashAt(target, blob)) !== hash && isNamed(hash)) outcome.damaged.push(hash);
   }
 
-  async function compare({ hash, size }: Blob): Promise<void> {
-    outcome.files += 1;
-    if (!outcome.missing.includes(hash) && (await hashAt(target, { hash, size })) !== hash && isNamed(hash)) outcome.damaged.push(hash);
-    onProgress((done += 1), all);
-  }
-
-  await forEachBlob(database, copy);
-  await forEachBlob(database, compare);
+  await forEachBlob(database, async (blob) => {
+    await copy(blob);
+    onProgress((outcome.files += 1), all);
+  });
   return outcome;
 }
 
+/** The first that fails ends it, once those beside it have ended. */
 async function forEachBlob(database: Database, work: (blob: Blob) => Promise<void>): Promise<void> {
   const inTurn = createTurns(AT_ONCE);
+  let isFailing = false;
+  const fail = (error: unknown): never => {
+    isFailing = true;
+    throw error;
+  };
   for (let after: string | undefined = ""; after !== undefined;) {
     const page: Blob[] = database.rows(
       query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE),
     );
-    await Promise.all(page.map((blob) => inTurn(() => work(blob))));
+    const settled = await Promise.allSettled(page.map((blob) => inTurn(async () => (isFailing ? undefined : work(blob).catch(fail)))));
+    for (const one of settled) if (one.status === "rejected") throw one.reason;
     after = page.at(-1)?.hash;
   }
 }

@@ -2,6 +2,7 @@
 // them by name.
 import { machine } from "./figures";
 import { type Report, type Section } from "./section";
+import { blobs } from "./sections/blobs";
 import { calls } from "./sections/calls";
 import { coldPreviews } from "./sections/cold-previews";
 import { firstLoad } from "./sections/first-load";
@@ -29,6 +30,7 @@ const sections: readonly Section[] = [
   jobSearch,
   largeAnswers,
   uploads,
+  blobs,
   waysIn,
   longText,
   mask,

@@ -1,0 +1,43 @@
+import { rmSync } from "node:fs";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
+import { startStrictS3, testKeys } from "@/tests/support/strict-s3";
+import { table } from "../figures";
+import { prepareLarge, sendLarge } from "../large-file";
+import { newFolder, startService } from "../processes";
+import { type Section } from "../section";
+
+const MIB = 1024;
+
+/** A large file straight to the service and back, its bytes in its own folder and in a bucket; the store is the strict one of the tests. */
+export const blobs: Section = {
+  name: "blobs",
+  isOnDemand: true,
+  async measure({ print, tell }) {
+    const file = prepareLarge(MIB);
+    const s3 = await startStrictS3();
+    const inBucket = {
+      LIGHTDESK_BLOBS: s3.address("bench"),
+      LIGHTDESK_S3_ACCESS_KEY_ID: testKeys.accessKeyId,
+      LIGHTDESK_S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
+    };
+    const rows: string[][] = [];
+    for (const [name, settings] of [["its own folder", {}] as const, ["a bucket", inBucket] as const]) {
+      tell(`A file of ${MIB} MiB, bytes in ${name}.`);
+      const folder = newFolder();
+      const service = await startService(folder, settings);
+      const begun = performance.now();
+      const { id } = await sendLarge(`${service.url}/api/assets`, service.headers, file);
+      const sent = performance.now();
+      const answer = await fetch(`${service.url}/api/assets/${id}/content`, { headers: service.headers });
+      const hasher = new Blake3Hasher();
+      for await (const chunk of answer.body ?? []) hasher.update(chunk);
+      if (hasher.digest("hex") !== file.hash) throw new Error("the bytes differ");
+      rows.push([name, ((sent - begun) / 1000).toFixed(1), ((performance.now() - sent) / 1000).toFixed(1)]);
+      await service.process.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+    await s3.close();
+    print(`## ${MIB} MiB to the service and back, where its bytes lie in a folder and in a bucket`);
+    print(table(["bytes in", "upload, seconds", "download, seconds"], rows));
+  },
+};
