@@ -34,19 +34,19 @@ const editorFile = {
   },
 };
 
-test("an author makes an app of an editor's file, and a member who runs apps only runs it on a phone", async ({
+test("an author makes an app of an editor's file, a member who runs apps only runs it on a phone, and a script of theirs runs it once", async ({
   signedIn: page,
   browser,
   desk,
 }) => {
-  test.slow(); // two people, and pages that are looked at as a whole in both themes
+  test.slow(); // two people, ten runs, and pages that are looked at as a whole in both themes
   const address = await test.step("the author makes it", () => makeApp(page, desk));
   const phone = await test.step("the member finds nothing but apps", () => memberOnPhone(page, browser, desk));
-  await phone.getByRole("link", { name: "Negative" }).click();
+  await phone.getByRole("link", { name: "Negative" }).tap();
   await expect(phone).toHaveURL(new RegExp(`${address}$`));
 
   await test.step("what it needs is said in its own words", async () => {
-    await phone.getByRole("button", { name: "Run", exact: true }).click();
+    await phone.getByRole("button", { name: "Run", exact: true }).tap();
     await expect(phone.getByText("Picture: needs an image")).toBeVisible();
     await expectAccessibleInBothThemes(phone);
   });
@@ -54,30 +54,81 @@ test("an author makes an app of an editor's file, and a member who runs apps onl
   const given = await photograph({ r: 255, g: 30, b: 60 });
   await phone.getByTestId("picture-file").setInputFiles({ name: given.name, mimeType: given.type, buffer: given.bytes });
   await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
-  for (const name of ["first", "second"]) {
-    await test.step(`the ${name} run: what the form shows is what leaves`, async () => {
-      await phone.getByLabel("Filename prefix").fill(name);
-      const leaving = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
-      await phone.getByRole("button", { name: "Run", exact: true }).click();
-      const { inputs }: { inputs: Record<string, string> } = (await leaving).postDataJSON();
-      expect(inputs).toEqual({ image: expect.any(String), filename_prefix: name });
-      await expect(phone.getByRole("link", { name: new RegExp(`^Download ${name}`) })).toBeVisible();
-    });
-  }
-  await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(2);
+  const image = await test.step("the first run: what the form shows is what leaves", () => runOnce(phone, 1));
+  await test.step("a mask is drawn in place, full screen", async () => {
+    await drawMask(phone);
+    expect(await runOnce(phone, 2)).not.toBe(image);
+  });
+  await test.step("a picture that was given before is chosen again", async () => {
+    await phone.getByRole("button", { name: "From your pictures" }).tap();
+    const offered = phone.getByRole("region", { name: "Given by you" });
+    // The masked one has the name of what it was drawn on, and is the newer one.
+    await offered.getByRole("button", { name: given.name }).last().tap();
+    expect(await runOnce(phone, 3)).toBe(image);
+  });
+  for (let number = 4; number <= 10; number += 1) expect(await runOnce(phone, number)).toBe(image);
+  await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(10);
 
   await test.step("the picture that comes down is the one that was made", async () => {
     const coming = phone.waitForEvent("download");
-    await phone.getByRole("link", { name: /^Download first/ }).click();
+    await phone.getByRole("link", { name: /^Download run-1_/ }).tap();
     const { channels } = await sharp(await readFile(await (await coming).path())).stats();
     expect(channels.slice(0, 3).map(({ mean }) => Math.round(mean))).toEqual([0, 225, 195]);
   });
   await expectAccessibleInBothThemes(phone);
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await test.step("a script with a token runs it with one key twice: one run", () => runByScript(phone, desk, `/api${address}/runs`));
   await phone.goto(`${desk.url}/jobs`);
   await expect(phone).toHaveURL(/\/apps$/);
   await phone.context().close();
 });
+
+/** What it named as the picture. */
+async function runOnce(phone: Page, number: number): Promise<string> {
+  const name = `run-${number}`;
+  await phone.getByLabel("Filename prefix").fill(name);
+  const leaving = phone.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs"));
+  await phone.getByRole("button", { name: "Run", exact: true }).tap();
+  const { inputs }: { inputs: Record<string, string> } = (await leaving).postDataJSON();
+  expect(inputs).toEqual({ image: expect.any(String), filename_prefix: name });
+  await expect(phone.getByRole("link", { name: new RegExp(`^Download ${name}_`) })).toBeVisible();
+  return inputs.image ?? "";
+}
+
+async function drawMask(phone: Page): Promise<void> {
+  await phone.getByRole("button", { name: "Draw a mask" }).tap();
+  const drawing = phone.getByRole("application", { name: /^Mask of/ });
+  await expect(drawing).toBeVisible();
+  const box = await phone.getByRole("dialog", { name: "Draw a mask" }).boundingBox();
+  expect(box).toMatchObject({ width: 390, height: 844 });
+  await drawing.tap();
+  await expect(phone.getByText("0% painted", { exact: true })).toHaveCount(0);
+  await phone.getByRole("button", { name: "Save mask" }).tap();
+  await expect(drawing).toHaveCount(0);
+}
+
+async function runByScript(phone: Page, desk: Desk, path: string): Promise<void> {
+  const data = { name: "Script", role: "runner", connection: "embedded", operations: ["apps"], days: 7 };
+  const made = await phone.request.post(`${desk.url}/api/console/tokens`, { data, headers: { origin: desk.url } });
+  expect(made.status(), await made.text()).toBe(201);
+  const { token }: { token: string } = await made.json();
+  const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
+  const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
+  const read = async (answer: Response): Promise<{ id: string; state: string; inputs: object }> => (await answer.json()).run;
+  const send = async () => {
+    const form = new FormData();
+    form.set("image", new File([bytes], "of-a-script.png", { type: "image/png" }));
+    form.set("filename_prefix", "script");
+    return read(await fetch(`${desk.url}${path}`, { method: "POST", body: form, headers }));
+  };
+  const [first, again] = [await send(), await send()];
+  expect([again.id, again.inputs]).toEqual([first.id, expect.objectContaining({ filename_prefix: "script" })]);
+  await expect(async () =>
+    expect((await read(await fetch(`${desk.url}${path}/${first.id}`, { headers }))).state).toBe("completed"),
+  ).toPass();
+  const { runs }: { runs: object[] } = await (await fetch(`${desk.url}${path}`, { headers })).json();
+  expect(runs).toHaveLength(11);
+}
 
 async function makeApp(page: Page, desk: Desk): Promise<string> {
   await page.goto(`${desk.url}/run`);
@@ -86,7 +137,10 @@ async function makeApp(page: Page, desk: Desk): Promise<string> {
   await expect(page.getByLabel("Title")).toHaveValue("Negative");
   const preview = page.getByRole("region", { name: "Preview of the form" });
   await expect(preview.getByRole("group", { name: "Picture" })).toBeVisible();
-  await page.getByLabel("Seen and run by").selectOption("team");
+  await page.getByRole("button", { name: /^Picture/ }).click();
+  await page.getByLabel("Asked for as").selectOption("masked");
+  await page.getByLabel("Seen and run by").selectOption("members");
+  await page.getByRole("checkbox", { name: "All who run apps only" }).check();
   await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Make the app" }).click();
   await expect(page.getByRole("heading", { name: "Negative" })).toBeVisible();
