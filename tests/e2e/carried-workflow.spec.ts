@@ -1,7 +1,10 @@
-// Sounds and photographs that carry a workflow: asked once which of two, shown as it is, sent as it is shown.
+// Files that hold a workflow: sounds and photographs with two are asked about once, and what is shown is sent; a drawing with a node that the service
+// lacks opens read only.
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
+import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
+import { keepConnection } from "./support/connections";
 import { type Brought, drop } from "./support/files";
 import { expectShownIsSent } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
@@ -62,4 +65,29 @@ test("a sound and a photograph with both formats are asked about once, and what 
   await page.getByRole("link", { name: "Open its workflow" }).click();
   await expect(width).toHaveValue("64");
   await expect(question).toBeHidden();
+});
+
+test("a drawing with a node that the service lacks opens read only with its values, and names the connection that has it", async ({
+  signedIn: page,
+  desk,
+}) => {
+  const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`);
+  const SharpenDeluxe = { input: {}, output: ["IMAGE"] };
+  const studio = await startLocalServer(undefined, {
+    objectInfo: { ...JSON.parse(pair("object-info.json").toString()), SharpenDeluxe },
+  });
+  try {
+    await keepConnection(page, desk, { name: "Studio", baseUrl: studio.url });
+    await page.goto(`${desk.url}/run`);
+    const file = { name: "missing.json", type: "application/json", bytes: pair("13-missing-class.editor.json") };
+    await drop(page.getByText("Drop a workflow file here"), file);
+    await expect(page.getByRole("list", { name: "Missing nodes" })).toContainText("SharpenDeluxe one node · from sharpen-pack");
+    await expect(page.getByRole("link", { name: "Studio" })).toBeVisible();
+    const inputs = page.getByRole("group", { name: "Inputs, read only" });
+    await expect(inputs.getByText("Values in the file")).toBeVisible();
+    await expect(inputs.getByText('[3,"strong",true]')).toBeVisible();
+    await expectAccessible(page);
+  } finally {
+    await studio.close();
+  }
 });
