@@ -15,6 +15,8 @@ async function main(): Promise<void> {
   const withKeys = options.includes("--with-keys");
   const manifest = await backUp({ env, place, withKeys, version: versionIn(env.root), now: Date.now(), say: progress() });
   process.stdout.write(`${summaryOf(manifest)}\n`);
+  if (env.databaseUrl !== undefined)
+    process.stdout.write("The console's database is on PostgreSQL and not in it: dump it with pg_dump, a moment before each backup.\n");
   const needed = manifest.console?.keys ?? [];
   if (needed.length > 0 && !withKeys)
     process.stdout.write(

@@ -101,17 +101,23 @@ export async function startService(options: ServiceOptions) {
     });
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
-    const recovered = await recoverJobs(database, now).catch((error: unknown) => {
-      // On a full disk what is stored is served; these jobs go on after the next start.
+    let isStopping = false;
+    const begin = async () => {
+      const recovered = await recoverJobs(database, now);
+      if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
+      if (!isStopping) engine.start();
+    };
+    // On a full disk what is stored is served, and no job begins; as soon as there is room, all go on.
+    let beginning = Promise.resolve();
+    await begin().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
-      log.error({ err: error }, "jobs that ran when the service last ended stay as they are until there is room and it starts again");
-      return { returned: 0, lost: 0 };
+      log.error({ err: error }, "jobs that ran when the service last ended, and those that wait, go on when there is room on the disk");
+      beginning = retry(begin, () => !isStopping).catch((cause: unknown) =>
+        log.error({ err: cause }, "no job can begin until the next start"),
+      );
     });
-    if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
-    engine.start();
     const downloads = createDownloads({ database, blobs, folders, settings, now, log });
     await downloads.start();
-    let isStopping = false;
     const sweeping = sweepBlobs({ database, blobs, thumbnails }, () => !isStopping).catch((error: unknown) =>
       log.error({ err: error }, "the sweep of blobs failed"),
     );
@@ -181,7 +187,7 @@ export async function startService(options: ServiceOptions) {
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetMemory.stop()]);
-        await sweeping;
+        await Promise.all([sweeping, beginning]);
         await accessTimes.flush();
         database.close();
         lock.release();
@@ -190,6 +196,20 @@ export async function startService(options: ServiceOptions) {
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+const RETRY_MS = 1000;
+
+/** Again and again while the disk is full. */
+async function retry(work: () => Promise<void>, goOn: () => boolean): Promise<void> {
+  while (goOn()) {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    try {
+      return await work();
+    } catch (error) {
+      if (!isFullDisk(error)) throw error;
+    }
   }
 }
 

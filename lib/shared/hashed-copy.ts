@@ -11,7 +11,7 @@ const AT_ONCE_BYTES = 1024 ** 2;
 export type Content = { hash: string; size: number };
 
 /** What a copy is called until it is whole. */
-export const PART = ".part";
+const PART = ".part";
 
 export class ChangedContent extends Error {}
 

@@ -158,11 +158,13 @@ describe("on a disk that lets nobody write", () => {
 });
 
 describe.each(disks)("on $name that is full to the last byte", ({ make }) => {
-  it("starts without its reserve, says that the disk is full, serves what is there, and goes on when there is room", async () => {
+  it("starts after a kill without its reserve, says that the disk is full, serves what is there, and goes on with what ran when there is room", async () => {
     const disk = make();
     const { service, key, client } = await start(disk);
     const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
-    expect(await service.stop()).toBe(0);
+    const cut = await submit(client, 1, 7);
+    await until("it runs", async () => (await state(client, cut.id)) === "in_progress");
+    await service.stop("SIGKILL");
     rmSync(join(disk.path, "service", "reserve"), { force: true });
     disk.fill();
 
@@ -174,6 +176,7 @@ describe.each(disks)("on $name that is full to the last byte", ({ make }) => {
       expect((await after.get(path)).status, path).toBe(200);
     expect((await submit(after, 0, 1, "n".repeat(50_000))).status).toBe(507);
     disk.free();
+    await until("what the kill cut has run", async () => (await state(after, cut.id)) === "completed");
     const done = await submit(after, 0, 1);
     expect(done.status).toBe(200);
     await until("it has run", async () => (await state(after, done.id)) === "completed");

@@ -17,7 +17,7 @@ const post = async (world: AppWorld, path: string, asking: Asking) => {
   return body;
 };
 
-export function graphOf(color: number, seconds = 0) {
+function graphOf(color: number, seconds = 0) {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
     "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },

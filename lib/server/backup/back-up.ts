@@ -22,14 +22,18 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
   const { dataDir } = env;
   if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
     throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
-  const has = { console: existsSync(join(dataDir, "console.sqlite")), service: existsSync(join(dataDir, "service", "service.sqlite")) };
+  // On PostgreSQL the console's database is backed up there, and an older one of SQLite is not it.
+  const has = {
+    console: env.databaseUrl === undefined && existsSync(join(dataDir, "console.sqlite")),
+    service: existsSync(join(dataDir, "service", "service.sqlite")),
+  };
   if (!has.console && !has.service) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} holds no database.`);
   const lock = takePlace(place);
   try {
     const id = randomBytes(6).toString("hex");
     const ofConsole = has.console ? await backUpConsole(dataDir, place, id) : null;
     const service = has.service ? await backUpService({ dataDir: join(dataDir, "service"), place, id, say }) : null;
-    const keys = withKeys && ofConsole ? await writeKeys(env, place, `keys-${id}.json`) : null;
+    const keys = withKeys ? await writeKeys(env, place, `keys-${id}.json`) : null;
     if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: false });
     const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };
     await writeWhole(join(place, MANIFEST), `${writeExactJson(manifest)}\n`);

@@ -30,7 +30,9 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
     await attempt("disk", () => checkRoom(dataDir)),
     await attempt("file system", () => checkDevices(join(dataDir, "service"))),
   ];
-  const ofConsole = await checkDatabase("console database", join(dataDir, "console.sqlite"), "kysely_migration", Object.keys(migrations));
+  const ofConsole = env.databaseUrl
+    ? await attempt("console database", () => checkPostgres(env), "Start PostgreSQL, or set DATABASE_URL to where it is.")
+    : await checkDatabase("console database", join(dataDir, "console.sqlite"), "kysely_migration", Object.keys(migrations));
   const ofService = await checkDatabase("service database", join(dataDir, "service", "service.sqlite"), "migrations", serviceMigrations);
   findings.push(ofConsole, ofService);
   if (ofConsole.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
@@ -110,7 +112,17 @@ async function checkDatabase(
   );
 }
 
-async function checkKeys({ dataDir, encryptionKeys }: Env): Promise<Finding> {
+async function checkPostgres({ dataDir, databaseUrl }: Env): Promise<Finding> {
+  const store = openStore(dataDir, undefined, databaseUrl);
+  try {
+    await store.members.hasOwner();
+    return passed("console database", "It is on PostgreSQL and answers.");
+  } finally {
+    await store.close();
+  }
+}
+
+async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise<Finding> {
   const file = join(dataDir, "encryption-keys");
   if (encryptionKeys === undefined && !existsSync(file))
     return wrong(
@@ -119,7 +131,7 @@ async function checkKeys({ dataDir, encryptionKeys }: Env): Promise<Finding> {
       "Put back the one that sealed the stored keys.",
     );
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const store = openStore(dataDir);
+  const store = openStore(dataDir, undefined, databaseUrl);
   try {
     const counts = [
       await countSealed(sealedKeys(store.keys), ring),
