@@ -55,6 +55,13 @@ export async function ensureBrowser() {
   process.env.LIGHTDESK_BROWSER = own;
 }
 
+/** The path of a program, from Debian where it is not here; undefined where it could not be had. */
+export async function findOrInstall(name, from) {
+  const env = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` };
+  if (find([name], env) === undefined) await installByApt(from);
+  return find([name], env);
+}
+
 /** As root on Debian, which is where checks run by themselves; whether it came is seen by looking for it. */
 async function installByApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;

