@@ -1,6 +1,6 @@
 // The Dockerfile's steps without an engine: in folders, as they stand.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
@@ -28,8 +28,7 @@ export async function buildImage(steps: readonly Step[], folder: string, image: 
     if (word === "FROM" && !rest.includes(" AS ")) at = image;
     else if (word === "ENV" && at === image) for (const [name, value] of settings) env[name] = value.startsWith("$") ? "" : value;
     else if (word === "COPY" && rest === ". .") copyContext(build);
-    else if (word === "COPY" && rest === "--from=build /out ./")
-      cpSync(join(folder, "out"), image, { recursive: true, verbatimSymlinks: true });
+    else if (word === "COPY" && rest === "--from=build /out ./") renameSync(join(folder, "out"), image);
     else if (word === "COPY") for (const file of rest.split(" ").slice(0, -1)) cpSync(file, join(build, file));
     else if (word === "RUN" && rest.startsWith("npm ci")) symlinkSync(join(process.cwd(), "node_modules"), join(build, "node_modules"));
     else if (word === "RUN" && at === build) await execute("sh", ["-c", rest.replace("/out", join(folder, "out"))], { cwd: build });
