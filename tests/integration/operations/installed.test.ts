@@ -87,7 +87,7 @@ test("the image holds no source, no compiler and nothing that only development h
   const [, command = "[]"] = /CMD (\[.*\])$/s.exec(steps.find(({ word }) => word === "HEALTHCHECK")?.rest ?? "") ?? [];
   const [, ...words]: string[] = JSON.parse(command);
   // It rejects where the check ends with anything but 0.
-  await execute(process.execPath, words, { env: { ...env, PORT: String(port) } });
+  await execute(process.execPath, words, { env: { ...env, NODE_ENV: "production", PORT: String(port) } });
 });
 
 test("an admin sees why the console is ready or not, others only whether", async () => {
@@ -256,10 +256,9 @@ function startCaddy(program: string, front: number): void {
 }
 
 function runProxy(program: string, args: string[], home: string): void {
-  const child = spawn(program, args, {
-    env: { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
-    stdio: "ignore",
-  });
+  const { PATH } = process.env;
+  const settings: NodeJS.ProcessEnv = { NODE_ENV: "production", PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+  const child = spawn(program, args, { env: settings, stdio: "ignore" });
   const ended = once(child, "close").then(() => child.exitCode);
   const stop = (signal: NodeJS.Signals = "SIGTERM") => {
     // nginx takes SIGKILL from its workers' side only: asked to end, it ends them too.
