@@ -92,6 +92,7 @@ export function OverviewScreen(props: OverviewScreenProps) {
   // Only a service that says so has no job: one that is down may have many.
   return all.value === 0 && !all.failure ? (
     <Page poll={all} canRun={false}>
+      {props.runners ? <RunnersNotice runners={props.runners} /> : null}
       <Welcome canRun={props.canRun} canManage={props.canManage} />
     </Page>
   ) : (

@@ -4,6 +4,8 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { gpuClasses, startRunnerServer } from "@/tests/support/runner-server";
+import { until } from "@/tests/support/until";
 
 let harness: Harness;
 let server: LittleServer;
@@ -83,4 +85,37 @@ test("a wrong field is named, and the built-in runner stays", async () => {
   const [builtIn] = await list();
   expect(builtIn).toMatchObject({ address: null, state: "ready" });
   expect((await ask(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
+});
+
+test("a job says where it ran, also when that runner is gone, and one that waits says for which", async () => {
+  const gpu = await startRunnerServer({ objectInfo: gpuClasses(["house.safetensors"]) });
+  const graph = (seed: number) => ({
+    "1": { class_type: "LoadModel", inputs: { model: "house.safetensors" } },
+    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "house" } },
+  });
+  const submit = async (seed: number): Promise<string> =>
+    (await (await harness.request("/api/prompt", { as: "owner", method: "POST", json: { prompt: graph(seed) } })).json()).prompt_id;
+  const read = async (id: string) => (await harness.request(`/api/jobs/${id}`, { as: "owner" })).json();
+  try {
+    const { runner }: RunnerSaved = await (await ask(path, "POST", { address: gpu.address, label: "GPU" })).json();
+    const done = await submit(1);
+    await until("it has run", async () => (await read(done)).status === "completed");
+    expect(await read(done)).toMatchObject({ runner: { id: runner?.id, label: "GPU", attempt: 1 } });
+    expect(await list()).toContainEqual(expect.objectContaining({ label: "GPU", done: 1, failed: 0 }));
+
+    await ask(`${path}/${runner?.id}/state`, "PUT", { state: "paused" });
+    const waiting = await submit(2);
+    const waits = { state: "paused", runners: ["GPU"] };
+    expect(await read(waiting)).toMatchObject({ status: "pending", waits });
+    const queue = await (await harness.request("/api/console/queue", { as: "owner" })).json();
+    expect(queue.pending).toMatchObject([{ id: waiting, waits }]);
+    await harness.request(`/api/jobs/${waiting}/cancel`, { as: "owner", method: "POST" });
+
+    expect((await ask(`${path}/${runner?.id}`, "DELETE")).status).toBe(204);
+    expect(await read(done)).toMatchObject({ runner: { label: "GPU" } });
+    expect(gpu.seen.submissions).toHaveLength(1);
+  } finally {
+    await gpu.close();
+  }
 });

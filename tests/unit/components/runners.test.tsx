@@ -4,10 +4,14 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { JobDetails } from "@/components/jobs/job/job-details";
+import { toJobFacts } from "@/components/jobs/job/job-facts";
+import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunnersNotice } from "@/components/overview/runners-notice";
 import { toTroubled } from "@/components/overview/troubled-runners";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { type Runner } from "@/lib/contract/runners";
+import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
@@ -121,4 +125,17 @@ it("asks before one is removed, and says what happens to what runs there", async
   await press("Remove Studio GPU");
   expect(sent).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
   expect(screen.queryByRole("heading", { name: "Studio GPU" })).toBeNull();
+});
+
+it("says of a job where it ran, in which attempt, and which runner it waits for", () => {
+  const facts = (told: object) => toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...told }));
+  const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
+  renderInApp(
+    <>
+      <JobProgress facts={facts({ status: "pending", waits })} />
+      <JobDetails facts={facts({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
+    </>,
+  );
+  expect(screen.getByText("Only the runner Studio GPU has what this job needs, and it is paused.")).toBeDefined();
+  expect(screen.getByText("Runner").nextElementSibling?.textContent).toBe("Studio GPU (attempt 2)");
 });
