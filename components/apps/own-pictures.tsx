@@ -3,6 +3,7 @@ import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { AssetChoices } from "@/components/run/form/controls/asset-choices";
 import { type PickerProps } from "@/components/run/form/controls/picture-context";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
@@ -16,8 +17,15 @@ type OwnPicturesProps = PickerProps & { app: string };
 /** What whoever sees no assets may choose from: the app's examples, and what they made and gave themselves. */
 export function OwnPictures({ isOpen, onClose, ...body }: OwnPicturesProps) {
   const t = useTranslations("apps.pictures");
+  const common = useTranslations("common");
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(880px,calc(100vw-24px))]">
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={t("title")}
+      actions={<Button onClick={onClose}>{common("cancel")}</Button>}
+      className="w-[min(880px,calc(100vw-24px))]"
+    >
       <Body {...body} />
     </Dialog>
   );
