@@ -12,9 +12,7 @@ const project = (name: string, extra: object = {}) => ({
 const onPostgres = {
   include: [
     "tests/integration/postgres/**/*.test.ts",
-    ...["audit", "apps.runs", "job-search", "members", "submissions", "tokens", "usage"].map(
-      (name) => `tests/integration/console/${name}.test.ts`,
-    ),
+    ...["audit", "apps.runs", "job-search", "tokens", "usage"].map((name) => `tests/integration/console/${name}.test.ts`),
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };

@@ -16,6 +16,7 @@ export const entries = {
   members: "bin/members.ts",
   audit: "bin/audit.ts",
   "copy-blobs": "bin/copy-blobs.ts",
+  "copy-store": "bin/copy-store.ts",
   backup: "bin/backup.ts",
   restore: "bin/restore.ts",
   doctor: "bin/doctor.ts",

@@ -5,6 +5,7 @@
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { openKeyRing } from "@/lib/server/keys/key-ring";
 import { findReusedId, type Rotation, rotateRows } from "@/lib/server/keys/rotate";
+import { sealedSecret } from "@/lib/server/keys/shared-secret";
 import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
 import { fail, onStore } from "./console-store";
@@ -12,6 +13,7 @@ import { fail, onStore } from "./console-store";
 type Things = readonly [one: string, many: string];
 const keys: Things = ["key", "keys"];
 const hostKeys: Things = ["key of a host page", "keys of host pages"];
+const secrets: Things = ["shared secret", "shared secrets"];
 const addresses: Things = ["address of a download", "addresses of downloads"];
 
 onStore(async (store, { dataDir, encryptionKeys }) => {
@@ -23,6 +25,8 @@ onStore(async (store, { dataDir, encryptionKeys }) => {
   report(keys, await rotateRows(apiKeys, ring), ring.writing.id);
   report(addresses, await rotateRows(requests, ring), ring.writing.id);
   report(hostKeys, await rotateRows(hosts, ring), ring.writing.id);
+  const secret = sealedSecret(store.settings);
+  if ((await secret.list()).length > 0) report(secrets, await rotateRows(secret, ring), ring.writing.id);
 });
 
 function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: string): void {

@@ -21,6 +21,7 @@ import { createHostKeys } from "./embed/host-keys";
 import { seal, unseal } from "./keys/cipher";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
+import { openSharedSecret } from "./keys/shared-secret";
 import { createLedger } from "./ledger/ledger";
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
@@ -41,6 +42,8 @@ import { createHttpSend } from "./upstream/send-http";
 import { createSilences } from "./upstream/silences";
 import { listenToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
+
+const SET_UP_KEPT_MS = 60 * 60_000;
 
 export type CompositionOptions = {
   env: Env;
@@ -79,6 +82,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
+  let authSecret = readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url"));
 
   const running = (): Service => {
     if (!service) throw new Error("the embedded service is not up yet");
@@ -106,6 +110,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
     await store.migrate();
+    if (env.databaseUrl !== undefined) authSecret = await openSharedSecret(store.settings, ring, authSecret);
     await maskStoredNames(store, ring, log);
     ledger.sweep();
     const { createService } = await import("@/lib/service/index");
@@ -121,7 +126,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     service = made;
     if (!(await store.members.hasOwner())) {
       setUpToken = randomBytes(32).toString("base64url");
-      await store.setUpToken.replace(setUpToken, now());
+      // Several consoles that start on one database each print a link.
+      await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
     }
   }
   // Held only then: until then the room serves the start.
@@ -148,7 +154,9 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     store,
     ledger,
     ring,
-    authSecret: readOrMakeSecretFile(join(env.dataDir, "auth-secret"), () => randomBytes(32).toString("base64url")),
+    get authSecret() {
+      return authSecret;
+    },
     now,
     capabilities,
     largeAnswers,
@@ -157,7 +165,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     seenAssets: createSeenAssets(now),
     seenNames: createSeenNames(),
     classNames: createClassNames(),
-    signInLimits: createSignInLimits(now),
+    signInLimits: createSignInLimits(store.attempts, now),
     memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
     wrongTokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
     tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),

@@ -92,11 +92,11 @@ async function checkPassword(
 ): Promise<Failure | undefined> {
   const { store, signInLimits } = composition();
   const attempt = { email, address, isKnown: true };
-  const waitMs = signInLimits.take(attempt);
+  const waitMs = await signInLimits.take(attempt);
   if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
   const member = await store.members.get(memberId);
   if ((await verifyPassword(member?.passwordHash, password)) && member && mayUsePassword(member))
-    return void signInLimits.succeeded(attempt);
+    return void (await signInLimits.succeeded(attempt));
   const message = "is not your current password";
   return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
 }

@@ -6,32 +6,36 @@
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { networkOf } from "@/lib/shared/ip-address";
-import { createAttemptLimit } from "../limits/attempt-limit";
+import { type AttemptStore, type Bucket } from "../store/attempts";
 
 /** `isKnown`: by a session, or by a browser. */
 export type Attempt = { email: string; address: string; isKnown?: boolean };
 export type SignInLimits = {
   /** Milliseconds to wait, 0 when this attempt may be made. */
-  take(attempt: Attempt): number;
-  succeeded(attempt: Attempt): void;
+  take(attempt: Attempt): Promise<number>;
+  succeeded(attempt: Attempt): Promise<void>;
 };
 
-export function createSignInLimits(now: () => number): SignInLimits {
-  const pairs = createAttemptLimit({ now, burst: 5, refillMs: 30_000 });
-  const addresses = createAttemptLimit({ now, burst: 30, refillMs: 10_000 });
-  const accounts = createAttemptLimit({ now, burst: 60, refillMs: 15_000 });
-  const pairOf = ({ email, address, isKnown }: Attempt) => writeExactJson(isKnown ? [email] : [email, networkOf(address)]);
+export function createSignInLimits(attempts: AttemptStore, now: () => number): SignInLimits {
+  const pairOf = ({ email, address, isKnown }: Attempt): Bucket => ({
+    name: `pair ${writeExactJson(isKnown ? [email] : [email, networkOf(address)])}`,
+    burst: 5,
+    refillMs: 30_000,
+  });
+  const addressOf = ({ address }: Attempt): Bucket => ({ name: `address ${networkOf(address)}`, burst: 30, refillMs: 10_000 });
+  const accountOf = ({ email }: Attempt): Bucket => ({ name: `account ${email}`, burst: 60, refillMs: 15_000 });
+  const take = (bucket: Bucket) => attempts.take(bucket, now());
   return {
-    take(attempt) {
-      const waitMs = pairs.take(pairOf(attempt));
+    async take(attempt) {
+      const waitMs = await take(pairOf(attempt));
       if (attempt.isKnown) return waitMs;
-      return waitMs || addresses.take(networkOf(attempt.address)) || accounts.take(attempt.email);
+      return waitMs || (await take(addressOf(attempt))) || take(accountOf(attempt));
     },
-    succeeded(attempt) {
-      pairs.reset(pairOf(attempt));
+    async succeeded(attempt) {
+      await attempts.reset(pairOf(attempt));
       if (attempt.isKnown) return;
-      addresses.giveBack(networkOf(attempt.address));
-      accounts.giveBack(attempt.email);
+      await attempts.giveBack(addressOf(attempt));
+      await attempts.giveBack(accountOf(attempt));
     },
   };
 }

@@ -18,7 +18,7 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
   await ready;
   const email = given.email.trim().toLowerCase();
   if (email === "" || email.length > LONGEST || given.password === "" || given.password.length > LONGEST) return failed(refused);
-  const waitMs = signInLimits.take({ ...given, email });
+  const waitMs = await signInLimits.take({ ...given, email });
   if (waitMs > 0) {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
     return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
@@ -30,7 +30,7 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
     log.warn({ address: given.address }, "sign-in refused");
     return failed(refused);
   }
-  signInLimits.succeeded({ ...given, email });
+  await signInLimits.succeeded({ ...given, email });
   log.info({ memberId: member.id }, "signed in");
   return ok(member);
 }

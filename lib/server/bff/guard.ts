@@ -11,6 +11,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
+import { isStoreAway } from "../store/store-away";
 import { failed, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken, isTokenInAddress } from "../auth/given-token";
@@ -176,6 +177,10 @@ async function attempt(
       return failed(
         refusal("INSUFFICIENT_STORAGE", "The disk that holds the console's data is full. Whoever runs it must free space there."),
       );
+    }
+    if (isStoreAway(error)) {
+      composition().log.error({ ...about, err: error }, "the console's database does not answer");
+      return failed(refusal("SERVICE_UNAVAILABLE", "The console's database does not answer. Try again in a moment: you stay signed in."));
     }
     composition().log.error({ ...about, err: error }, "a request failed in an unforeseen way");
     return failed(refusal("INTERNAL", "Something went wrong in the console."));

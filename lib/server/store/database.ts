@@ -64,7 +64,8 @@ export function prepareOne<Row>(database: Database, query: Compilable<Row>): (..
 }
 
 /** What removes something, ends a session or takes a right away: a full disk must not keep it from happening. */
-const makesRoom = /^(delete from |insert into "sessions"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
+const makesRoom =
+  /^(delete from |insert into "(sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
 /** Preparing a statement takes longer than most of them run; lists of ids make many different ones, so the oldest go. */
 function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskReserve | undefined): Sqlite {

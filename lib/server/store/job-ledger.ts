@@ -284,7 +284,8 @@ function rowOf({ item, isExact, memberId, kinds, inputs }: Known) {
   };
 }
 
-function indexed({ item, memberId, kinds, inputs = "" }: Known): string {
+/** What the index of words is given of a job. */
+export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "item" | "memberId" | "kinds" | "inputs">): string {
   const { error } = toJobView(item);
   const marks = [
     markOf("state", toJobState(item.status)),

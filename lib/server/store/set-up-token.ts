@@ -1,4 +1,4 @@
-// The one-time token of the first run, as a hash. Each start writes a new one; the older ones stop working.
+// The one-time token of the first run, as a hash. Each start writes a new one; those that are older than `keptMs` stop working.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -8,9 +8,10 @@ export type SetUpTokenStore = ReturnType<typeof createSetUpTokenStore>;
 
 export function createSetUpTokenStore(database: Database) {
   return {
-    async replace(token: string, now: number): Promise<void> {
+    async replace(token: string, now: number, keptMs = 0): Promise<void> {
       await database.transaction().execute(async (transaction) => {
-        await transaction.deleteFrom("set_up_tokens").execute();
+        const all = transaction.deleteFrom("set_up_tokens");
+        await (keptMs === 0 ? all : all.where("created_at", "<", now - keptMs)).execute();
         await transaction
           .insertInto("set_up_tokens")
           .values({ token_hash: hashToken(token), created_at: now })

@@ -3,7 +3,8 @@
 import "server-only";
 import { type Database, prepareOne } from "./database";
 
-type SettingName = "readOnly";
+/** `authSecret`: sealed. */
+type SettingName = "readOnly" | "authSecret";
 export type SettingStore = ReturnType<typeof createSettingStore>;
 
 export function createSettingStore(database: Database) {
@@ -21,6 +22,17 @@ export function createSettingStore(database: Database) {
         .onConflict((conflict) => conflict.column("name").doNothing())
         .executeTakeFirst();
       return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
+    },
+
+    /** Only where it is what it was; tells whether it was. */
+    async replace(name: SettingName, { before, after }: { before: string; after: string }): Promise<boolean> {
+      const done = await database
+        .updateTable("settings")
+        .set({ value: after })
+        .where("name", "=", name)
+        .where("value", "=", before)
+        .executeTakeFirst();
+      return Number(done.numUpdatedRows) > 0;
     },
 
     async remove(name: SettingName): Promise<void> {

@@ -7,8 +7,10 @@ import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { createAppStore, type AppStore } from "./apps";
 import { createAppRunStore, type AppRunStore } from "./app-runs";
 import { createAppKeepStore, type AppKeepStore } from "./app-keeps";
+import { createAttemptStore, type AttemptStore } from "./attempts";
 import { createAuditStore, type AuditStore } from "./audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
+import { type Copied, copyStore, isUnfinished } from "./copy-store";
 import { migrate, openDatabase, type Database } from "./database";
 import { migratePostgres, openPostgres } from "./dialect/open-postgres";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
@@ -93,6 +95,8 @@ export type Store = {
   apps: AppStore;
   appKeeps: AppKeepStore;
   appRuns: AppRunStore;
+  attempts: AttemptStore;
+  /** Throws where what is there is no whole store. */
   migrate(): Promise<void>;
   close(): Promise<void>;
 };
@@ -104,16 +108,33 @@ export function hasStore(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
+type Place = { dataDir?: string; url?: string };
+type Opened = { database: Database; migrate(): Promise<void> };
+
 /** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
 export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
-  if (url !== undefined) return storeOn(openPostgres(url), () => migratePostgres(url));
+  const keys = ["encryption-keys", "auth-secret"].map((name) => join(dataDir, name));
+  const opened = openAt({ dataDir, url }, keys, reserve);
+  return storeOn(opened.database, opened.migrate);
+}
+
+function openAt({ dataDir = "", url }: Place, keys: readonly string[] = [], reserve?: DiskReserve): Opened {
+  if (url !== undefined) return { database: openPostgres(url), migrate: () => migratePostgres(url) };
   const file = join(dataDir, FILE);
-  const database = openDatabase(
-    file,
-    ["encryption-keys", "auth-secret"].map((name) => join(dataDir, name)),
-    reserve,
-  );
-  return storeOn(database, () => migrate(database, file));
+  const database = openDatabase(file, keys, reserve);
+  return { database, migrate: () => migrate(database, file) };
+}
+
+/** Between a folder and a database of PostgreSQL. */
+export async function copyBetween(from: Place, to: Place, say: (progress: string) => void): Promise<Copied> {
+  const [source, target] = [openAt(from), openAt(to)];
+  try {
+    await source.migrate();
+    await target.migrate();
+    return await copyStore({ from: source.database, to: target.database, say });
+  } finally {
+    await Promise.all([source.database.destroy(), target.database.destroy()]);
+  }
 }
 
 function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
@@ -143,7 +164,12 @@ function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
     apps: createAppStore(database),
     appKeeps: createAppKeepStore(database),
     appRuns: createAppRunStore(database),
-    migrate: migrateIt,
+    attempts: createAttemptStore(database),
+    async migrate() {
+      await migrateIt();
+      if (await isUnfinished(database))
+        throw new Error("This store is being filled by `npm run copy-store`, which has not ended: run it again until it has.");
+    },
     close: () => database.destroy(),
   };
 }

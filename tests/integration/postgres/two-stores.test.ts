@@ -100,6 +100,20 @@ test("of a member's tokens no more work than there may be, and a name is one tok
   expect(many.filter((made) => typeof made === "object")).toHaveLength(MOST_TOKENS - 1);
 });
 
+test("attempts count for both together, and say how long to wait", async () => {
+  const bucket = { name: "somebody@desk.test", burst: 5, refillMs: 1000 };
+  const waits = await atOnce(12, (store) => store.attempts.take(bucket, NOW));
+  expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
+  expect(Math.max(...waits)).toBe(1000);
+  expect(await stores[0].attempts.take(bucket, NOW + 1000)).toBe(0);
+  expect(await stores[1].attempts.take(bucket, NOW + 1000)).toBe(1000);
+  await stores[1].attempts.giveBack(bucket);
+  expect(await stores[0].attempts.take(bucket, NOW + 1000)).toBe(0);
+  await stores[0].attempts.reset(bucket);
+  expect(await stores[1].attempts.take(bucket, NOW + 1000)).toBe(0);
+  expect(await ask(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
+});
+
 test("the log is one chain without gaps, also where a writer fails in between", async () => {
   const entry = (index: number) => ({ at: NOW, requestId: `r${index}`, action: "addMember", status: 200 });
   await atOnce(60, (store, index) =>

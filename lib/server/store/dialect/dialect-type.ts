@@ -8,6 +8,7 @@ import { type Tables } from "../tables";
 export type Term = readonly string[];
 
 export type StoreDialect = {
+  isFile: boolean;
   /** Runs one work of this name after the other, in whichever process: what it has read still holds when it writes. */
   serially<T>(database: Kysely<Tables>, name: string, work: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** To select from: a table with the column `value`. */
@@ -18,4 +19,6 @@ export type StoreDialect = {
   putWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
   /** Selects the `key` of each job between two keys that has every one of these terms, and there is one. */
   keysWith(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
+  /** After rows came from elsewhere: a connection gets a number in the ledger that none has had. */
+  numberOnFrom(database: Kysely<Tables>): Promise<void>;
 };

@@ -8,6 +8,7 @@ import { Kysely, Migrator, PostgresDialect, type PostgresCursor, type PostgresPo
 import { type PoolConfig } from "pg";
 import { type Database } from "../database";
 import { postgresMigrations } from "../migrations";
+import { StoreAway } from "../store-away";
 import { type Tables } from "../tables";
 
 const OLDEST_VERSION = 150_000;
@@ -15,11 +16,6 @@ const MOST_CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
 const MIGRATION_MS = 60 * 60_000;
-
-/** The store does not answer now. Nothing is wrong with what was asked. */
-export class StoreAway extends Error {
-  readonly code = "STORE_AWAY";
-}
 
 export function openPostgres(url: string): Database {
   return open(url, { max: MOST_CONNECTIONS }, STATEMENT_MS);

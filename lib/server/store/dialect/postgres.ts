@@ -6,6 +6,7 @@ import { isWholePiece, wholePiecesOf } from "../ledger-words";
 import { type StoreDialect, type Term } from "./dialect-type";
 
 export const postgresDialect: StoreDialect = {
+  isFile: false,
   serially: (database, name, work) =>
     database.transaction().execute(async (trx) => {
       // Given back with the transaction.
@@ -25,6 +26,12 @@ export const postgresDialect: StoreDialect = {
   keysWith(terms, from, to) {
     const conditions = [sql`key >= ${from} AND key < ${to}`, ...terms.map(conditionOf)];
     return sql`SELECT key FROM ledger_words WHERE ${sql.join(conditions, sql` AND `)}`;
+  },
+
+  async numberOnFrom(database) {
+    await sql`
+      SELECT setval(pg_get_serial_sequence('ledger_connections', 'number'), greatest(
+        (SELECT max(number) FROM ledger_connections), (SELECT max(number) FROM ledger_jobs), 1))`.execute(database);
   },
 };
 

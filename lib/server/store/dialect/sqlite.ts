@@ -6,6 +6,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type StoreDialect } from "./dialect-type";
 
 export const sqliteDialect: StoreDialect = {
+  isFile: true,
   serially: (database, _name, work) => database.transaction().execute(work),
   rowsOf: (texts) => sql`json_each(${writeExactJson(texts)})`,
   holds: (column, text) => sql`instr(${column}, ${text}) > 0`,
@@ -18,6 +19,13 @@ export const sqliteDialect: StoreDialect = {
   keysWith(terms, from, to) {
     const match = terms.map((pieces) => `(${pieces.map(quoted).join(" OR ")})`).join(" AND ");
     return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${match} AND rowid >= ${from} AND rowid < ${to}`;
+  },
+
+  async numberOnFrom(database) {
+    await sql`
+      UPDATE sqlite_sequence SET seq = max(seq, (SELECT coalesce(max(number), 0) FROM ledger_jobs)) WHERE name = 'ledger_connections'`.execute(
+      database,
+    );
   },
 };
 

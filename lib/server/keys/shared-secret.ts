@@ -1,0 +1,46 @@
+// The secret that sessions are signed with, where consoles share a database: kept there, sealed with the key ring.
+// Guarantees: all consoles of a database have the same one; a console whose ring does not open it does not start, and says why.
+// Must never: be stored in the clear.
+
+import "server-only";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { EnvError } from "../env";
+import { type Sealed } from "../store/keys";
+import { type SettingStore } from "../store/settings";
+import { seal, unseal } from "./cipher";
+import { type KeyRing } from "./key-ring";
+import { type SealedRows } from "./rotate";
+
+const RECORD = "settings/authSecret";
+const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() });
+
+/** `own`: for the first console of a database. */
+export async function openSharedSecret(settings: SettingStore, ring: KeyRing, own: string): Promise<string> {
+  await settings.add("authSecret", writeExactJson(seal(ring, RECORD, own)));
+  const kept = await readSealed(settings);
+  const secret = kept && unseal(ring, RECORD, kept);
+  if (secret === undefined)
+    throw new EnvError(
+      `This console has not the keys of the others on its database (${kept?.ringKeyId ?? "none"} is missing): give all of them the same LIGHTDESK_ENCRYPTION_KEYS.`,
+    );
+  return secret;
+}
+
+/** For sealing it again. */
+export function sealedSecret(settings: SettingStore): SealedRows<Sealed> {
+  return {
+    async list() {
+      const kept = await readSealed(settings);
+      return kept ? [kept] : [];
+    },
+    recordOf: () => RECORD,
+    sealedOf: (sealed) => sealed,
+    reseal: (before, after) => settings.replace("authSecret", { before: writeExactJson(before), after: writeExactJson(after) }),
+  };
+}
+
+async function readSealed(settings: SettingStore): Promise<Sealed | undefined> {
+  const text = await settings.get("authSecret");
+  return text === undefined ? undefined : sealedSchema.parse(JSON.parse(text));
+}

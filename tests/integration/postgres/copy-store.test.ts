@@ -1,0 +1,149 @@
+// A console's store moves to PostgreSQL and back, with something in every table, also where the copying is killed.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { startComposition } from "@/lib/server/composition";
+import { readEnv } from "@/lib/server/env";
+import { copyBetween, openStore } from "@/lib/server/store/store";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { startProcess } from "@/tests/support/start-process";
+
+const ROWS = 4;
+const ENTRIES = 3000;
+let folder: string;
+let database: OwnDatabase;
+const places = { before: "", after: "" };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lightdesk-copy-"));
+  places.before = mkdtempSync(join(folder, "before-"));
+  places.after = join(folder, "after");
+  database = await createDatabase(inject("postgres"));
+  const store = openStore(places.before);
+  await store.migrate();
+  await store.close();
+  fill(join(places.before, "console.sqlite"));
+});
+
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a copy that was killed is no console's to start on; run again it ends, and is what it was made of", async () => {
+  const settings = { LIGHTDESK_DATA_DIR: places.before };
+  const killed = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
+  await killed.printed("archives").catch(() => undefined);
+  expect(await killed.stop("SIGKILL")).toBeNull();
+  const env = readEnv({ LIGHTDESK_DATA_DIR: join(folder, "other"), DATABASE_URL: database.url });
+  const early = startComposition({ env, logDestination: { write: () => undefined } });
+  await expect(early.ready).rejects.toThrow(/copy-store/);
+  await early.stop();
+  const again = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
+  expect([await again.ended, again.output()]).toEqual([0, expect.stringContaining("compared row by row")]);
+  expect(again.output()).not.toContain("secret-word");
+  const [counts] = await ask<{ audit: string; jobs: string; words: string }>(
+    database.url,
+    "SELECT (SELECT count(*) FROM audit) AS audit, (SELECT count(*) FROM ledger_jobs) AS jobs, (SELECT count(*) FROM ledger_words) AS words",
+  );
+  expect(counts).toEqual({ audit: String(ENTRIES), jobs: String(ROWS), words: String(ROWS) });
+});
+
+test("what was copied is searched, and goes on with numbers of its own", async () => {
+  const store = openStore("", undefined, database.url);
+  const { jobs } = await store.jobLedger.search("connections-id-1", {
+    words: ["fjord"],
+    offset: 0,
+    limit: 9,
+    sort_by: "create_time",
+    sort_order: "desc",
+  });
+  expect(jobs.map(({ id }) => id)).toEqual(["ledger_jobs-job_id-1"]);
+  const made = await store.connections.create({ name: "New", baseUrl: "http://127.0.0.1:9", createdAt: 1 });
+  await store.jobLedger.note(made.id, [{ jobId: "j", item: { id: "j", status: "completed" }, createdMs: 5, isExact: true }], 100);
+  expect(await ask(database.url, `SELECT number::integer FROM ledger_connections WHERE connection_id = '${made.id}'`)).toEqual([
+    { number: ROWS + 1 },
+  ]);
+  await store.connections.remove(made.id);
+  while (await store.jobLedger.sweep());
+  await store.close();
+});
+
+test("back in a folder it is what it was, to the last row", async () => {
+  const { rows } = await copyBetween({ url: database.url }, { dataDir: await made(places.after) }, () => undefined);
+  expect(rows).toBeGreaterThan(ENTRIES + 100);
+  expect(held(places.after)).toEqual(held(places.before));
+  const store = openStore(places.after);
+  const found = await store.jobLedger.search("connections-id-2", {
+    words: ["fjord"],
+    offset: 0,
+    limit: 9,
+    sort_by: "create_time",
+    sort_order: "desc",
+  });
+  await store.close();
+  expect(found.total).toBe(1);
+});
+
+test("a console that is there already is not written over", async () => {
+  await expect(copyBetween({ dataDir: places.before }, { url: database.url }, () => undefined)).rejects.toThrow(/holds a console already/);
+});
+
+async function made(path: string): Promise<string> {
+  const { mkdir } = await import("node:fs/promises");
+  await mkdir(path, { recursive: true });
+  return path;
+}
+
+type ColumnInfo = { name: string; type: string; pk: number };
+
+function tablesOf(sqlite: SqliteDatabase.Database): string[] {
+  return sqlite
+    .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !/^(sqlite_|kysely_|ledger_words)/.test(name));
+}
+
+/** Some rows in every table, each column with a value of its own. */
+function fill(file: string): void {
+  const sqlite = new SqliteDatabase(file);
+  sqlite.pragma("foreign_keys = OFF");
+  for (const table of tablesOf(sqlite)) {
+    if (table === "audit_end" || table === "attempts") continue;
+    const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
+    const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
+    const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);
+    for (let row = 1; row <= (table === "audit" ? ENTRIES : ROWS); row += 1) {
+      insert.run(
+        columns.map(({ name, type }) => {
+          const other = references.find(({ from }) => from === name);
+          if (other) return `${other.table}-${other.to}-${row}`;
+          if (table === "ledger_jobs" && name === "key") return (BigInt(row) << 47n) | 5n;
+          if (table === "ledger_jobs" && name === "item") return JSON.stringify({ id: `ledger_jobs-job_id-${row}`, status: "completed" });
+          if (table === "ledger_jobs" && name === "inputs") return "A fjord, 松 100%";
+          if (/^(integer|bigint)$/i.test(type)) return row;
+          return /^double/i.test(type) ? row / 10 : `${table}-${name}-${row}`;
+        }),
+      );
+    }
+  }
+  sqlite.exec(`UPDATE audit_end SET id = ${ENTRIES}; UPDATE ledger_connections SET jobs = 1`);
+  // The index as the console makes it is compared by what it finds.
+  sqlite.close();
+}
+
+/** Every row of every table, whole numbers to the last digit. */
+function held(place: string): Map<string, unknown[]> {
+  const sqlite = new SqliteDatabase(join(place, "console.sqlite"), { readonly: true });
+  sqlite.defaultSafeIntegers();
+  const rows = new Map(
+    tablesOf(sqlite)
+      .filter((table) => table !== "attempts")
+      .map((table) => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1, 2`).all()]),
+  );
+  sqlite.close();
+  return rows;
+}
