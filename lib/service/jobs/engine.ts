@@ -7,7 +7,7 @@ import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query } from "../store/database";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners";
-import { clearedAway, endAttempt } from "../runners/attempts";
+import { endAttempt } from "../runners/attempts";
 import { kindOf, type Place } from "../runners/pool";
 import { clearAway } from "../runners/whereabouts";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
@@ -112,13 +112,12 @@ export function createEngine(parts: EngineParts) {
     }
   }
 
-  /** At once; the rounds see to what is still there. */
+  /** At once; the rounds look again, since what was just sent may arrive later. */
   async function clearCancelled({ runner, attempt }: NonNullable<Claimed["remote"]>): Promise<void> {
     const open = database.row(
       query.selectFrom("attempts").selectAll().where("job_seq", "=", attempt.seq).where("number", "=", attempt.number),
     );
-    if (!open || !(await clearAway(runner.address ?? "", { promptId: open.prompt_id, clientId: open.client_id }))) return;
-    await database.commitFreeing(() => clearedAway(database, open));
+    if (open) await clearAway(runner.address ?? "", { promptId: open.prompt_id, clientId: open.client_id });
   }
 
   async function runOne(job: Claimed, next: NextClaim): Promise<void> {
@@ -226,8 +225,9 @@ export function createEngine(parts: EngineParts) {
     async stop(graceMs: number): Promise<void> {
       accepting = false;
       clearTimeout(rest);
-      await withinTime(Promise.all(background), graceMs);
+      // It goes on there, and is found again by the next start.
       for (const run of running.values()) if (run.remote) run.leave();
+      await withinTime(Promise.all(background), graceMs);
       const left = [...running.values()].filter((run) => !run.remote);
       if (left.length > 0) {
         const giveBack = ({ seq, fence, attempts }: Running) =>

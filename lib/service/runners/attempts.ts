@@ -82,9 +82,11 @@ function openAttempt(database: Database, seq: number): AttemptRow | undefined {
   return database.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
 }
 
-/** Given up, and perhaps still there. */
-export function lostAttempts(database: Database, runner: string): AttemptRow[] {
-  return database.rows(query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost"));
+/** Given up until then, and perhaps still there. */
+export function lostAttempts(database: Database, runner: string, until: number): AttemptRow[] {
+  return database.rows(
+    query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),
+  );
 }
 
 export function clearedAway(database: Database, { job_seq, number }: AttemptRow): void {

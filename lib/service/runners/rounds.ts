@@ -64,9 +64,12 @@ async function lookAt({ database, now, log }: Stores, row: RunnerRow): Promise<v
   });
 }
 
-async function clearAll({ database }: Stores, runners: readonly RunnerRow[]): Promise<void> {
+/** What was just sent may arrive later. */
+const ARRIVES_WITHIN_MS = 2000;
+
+async function clearAll({ database, now }: Stores, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
-    for (const attempt of lostAttempts(database, id)) {
+    for (const attempt of lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
       if (address === null || !(await clearAway(address, { promptId: attempt.prompt_id, clientId: attempt.client_id }))) break;
       await database.commit(() => clearedAway(database, attempt));
     }

@@ -1,0 +1,55 @@
+// The service is killed while a runner works for it: the next start finds the job there, and its result is there once.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { detail, ended, list, png, record, running, submit } from "../integration/service/support";
+import { gpuClasses, startRunnerServer } from "../support/runner-server";
+import { until } from "../support/until";
+import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+it("takes the result of a job that ran on while the service was dead, and submits nothing twice", { timeout: 120_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-runners-"));
+  closing.push(() => rm(dataDir, { recursive: true, force: true }));
+  const bytes = Buffer.from(png(8, 8));
+  const server = await startRunnerServer({
+    objectInfo: gpuClasses(["one.safetensors"]),
+    makes: () => ({ files: [{ name: "x_00001_.png", bytes }] }),
+  });
+  closing.push(server.close);
+  const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  const first = await startServiceProcess(dataDir);
+  // Beside the running service, which follows.
+  expect(await serviceCommand(dataDir, "runners", "add", server.address, "--label", "GPU")).toContain("Added GPU with 5 node classes");
+  server.does("hold");
+  const client = httpClient(first.url, key);
+  const graph = {
+    "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
+    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: "" } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+  };
+  await until("the service knows its classes", async () => "Sample" in record((await client.get("/api/object_info")).body));
+  const id = await submit(client, graph);
+  await running(client, id);
+  await until("it runs there", async () => server.queue().running !== undefined);
+  await first.stop("SIGKILL");
+  server.letGo();
+  await until("it has ended there", async () => server.queue().running === undefined);
+
+  const second = await startServiceProcess(dataDir);
+  const again = httpClient(second.url, key);
+  expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 }, outputs_count: 1 });
+  expect(list(record((await again.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
+  expect(server.seen.submissions).toHaveLength(1);
+  expect(await serviceCommand(dataDir, "runners", "pause", "GPU")).toBe("GPU is paused.");
+  const waits = await submit(again, graph);
+  await until("the service has heard of it", async () => (await detail(again, waits)).waits !== undefined);
+  expect(await detail(again, waits)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
+  expect(await serviceCommand(dataDir, "runners", "remove", "GPU")).toBe("Removed GPU.");
+  await second.stop();
+});
