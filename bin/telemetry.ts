@@ -1,8 +1,8 @@
 // Switches on what the settings ask for: metrics with a token, traces with somewhere to send them. Their packages are loaded only then.
-import { type ServiceEnv } from "@/lib/service/env";
 import { keepTelemetry } from "@/lib/shared/telemetry";
 
-type Asked = Pick<ServiceEnv["settings"], "metricsToken" | "traces">;
+/** Of the settings of either command. */
+type Asked = { metricsToken: string | undefined; traces: { serviceName: string | undefined } | undefined };
 
 /** Before any server is made. */
 export async function startTelemetry({ metricsToken, traces }: Asked, name: string): Promise<void> {
