@@ -17,6 +17,10 @@ async function main(): Promise<void> {
   process.stdout.write(`${summaryOf(manifest)}\n`);
   if (env.databaseUrl !== undefined)
     process.stdout.write("The console's database is on PostgreSQL and not in it: dump it with pg_dump, a moment before each backup.\n");
+  if (manifest.service?.blobs.elsewhere)
+    process.stdout.write(
+      "The service's files are in the bucket that LIGHTDESK_BLOBS names, and not in it: keep them by the bucket's own means.\n",
+    );
   const needed = manifest.console?.keys ?? [];
   if (needed.length > 0 && !withKeys)
     process.stdout.write(

@@ -11,7 +11,7 @@ import { backUpService, checkServiceBackup, sweepServiceBackup } from "@/lib/ser
 import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
 import { copyDatabase, countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
-import { filesOf, MANIFEST, type Manifest, takePlace } from "./manifest";
+import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace } from "./manifest";
 import { keysNeeded, readKeys } from "./secrets";
 
 const tables = ["members", "connections", "api_keys", "apps"] as const;
@@ -32,7 +32,9 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
   try {
     const id = randomBytes(6).toString("hex");
     const ofConsole = has.console ? await backUpConsole(dataDir, place, id) : null;
-    const service = has.service ? await backUpService({ dataDir: join(dataDir, "service"), place, id, say }) : null;
+    const service = has.service
+      ? await backUpService({ dataDir: join(dataDir, "service"), blobs: folderOfBytes(env), place, id, say })
+      : null;
     const keys = withKeys ? await writeKeys(env, place, `keys-${id}.json`) : null;
     if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: false });
     const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
 import { z } from "zod";
 import { serviceContentsSchema, storedFileSchema } from "@/lib/service/index";
+import { type Env } from "../env";
 
 const FORMAT = 1;
 export const MANIFEST = "manifest.json";
@@ -80,4 +81,10 @@ export function takePlace(place: string): Connection {
 export function versionIn(root: string): string {
   const told: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return told.version;
+}
+
+/** Where the service keeps its bytes; undefined where that is a bucket. */
+export function folderOfBytes({ dataDir, service: { blobs } }: Pick<Env, "dataDir" | "service">): string | undefined {
+  if (blobs?.kind === "bucket") return undefined;
+  return join(blobs?.path ?? join(dataDir, "service", "blobs"), "blake3-v1");
 }

@@ -10,7 +10,7 @@ import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/hashed-
 import { openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
 import { migrations } from "../store/migrations";
-import { type Manifest, readManifest } from "./manifest";
+import { folderOfBytes, type Manifest, readManifest } from "./manifest";
 import { idsIn, readStoredKeys } from "./secrets";
 
 /** In a data folder until its restore has come to its end. */
@@ -42,13 +42,16 @@ export async function restore({ env, place, say }: Asked & { env: Env }): Promis
   requireEmpty(dataDir);
   const manifest = await checkBackup({ place, say });
   const { console: ofConsole, service } = manifest;
+  const blobs = folderOfBytes(env);
+  if (service && !service.blobs.elsewhere && blobs === undefined)
+    throw new Error("The backup holds the files: restore it without LIGHTDESK_BLOBS, then move them with npm run copy-blobs.");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const mark = join(dataDir, UNFINISHED);
   writeFileSync(mark, "", { mode: 0o600 });
   const keys = manifest.keys && readStoredKeys(join(place, manifest.keys.file));
   if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
   if (keys?.encryptionKeys && encryptionKeys === undefined) await writeWhole(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
-  if (service) await restoreService({ place, contents: service, say }, join(dataDir, "service"));
+  if (service) await restoreService({ place, contents: service, say }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
   if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
   if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));

@@ -4,7 +4,7 @@
 // earlier backup is not read again. Must never: write below the service's folder.
 
 import { createWriteStream } from "node:fs";
-import { opendir, stat } from "node:fs/promises";
+import { mkdir, opendir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { once } from "node:events";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -20,6 +20,8 @@ const tables = ["users", "jobs", "assets", "blobs"] as const;
 
 type Backup = {
   dataDir: string;
+  /** The folder of the bytes; undefined where they are in a bucket. */
+  blobs: string | undefined;
   place: string;
   /** Files of this backup are called by it. */
   id: string;
@@ -36,11 +38,17 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
     const blobs = await copyFrom(backup, join(place, file));
     if (blobs.deleted > 0) continue;
     const userdata = await copyUserdata(backup);
+    await mkdir(blobsIn(place), { recursive: true, mode: 0o700 });
     await syncFolders(blobsIn(place));
     const copy = openToRead(join(place, file));
     try {
       const about = { schema: migrationsOf(copy, "migrations"), rows: countRows(copy, tables) };
-      return { database: { file, ...content }, ...about, blobs: { count: blobs.count, bytes: blobs.bytes, lost: blobs.lost }, userdata };
+      return {
+        database: { file, ...content },
+        ...about,
+        blobs: { count: blobs.count, bytes: blobs.bytes, lost: blobs.lost, ...(backup.blobs === undefined && { elsewhere: true }) },
+        userdata,
+      };
     } finally {
       copy.close();
     }
@@ -49,11 +57,11 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
 }
 
 /** Copies what `database` names and the backup lacks. `deleted`: so many were gone, as was their row by then. */
-async function copyFrom({ dataDir, place, say }: Backup, database: string) {
-  const from = join(dataDir, "blobs", "blake3-v1");
+async function copyFrom({ dataDir, blobs: from, place, say }: Backup, database: string) {
   const [copy, live] = [openToRead(database), openToRead(join(dataDir, "service.sqlite"))];
   const done = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
+    if (from === undefined) return done;
     const all = countRows(copy, ["blobs"]).blobs;
     for (const piece of namedBlobs(copy)) {
       await inParallel(piece, async ({ hash, size }) => {

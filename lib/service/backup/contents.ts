@@ -19,8 +19,8 @@ export const serviceContentsSchema = z.object({
   database: storedFileSchema,
   schema: z.array(z.string()),
   rows: z.record(z.string(), count),
-  /** `lost`: was missing or damaged on the service's disk when the backup was made. */
-  blobs: z.object({ count, bytes: count, lost: z.array(hash) }),
+  /** `lost`: was missing or damaged on the service's disk when the backup was made. `elsewhere`: all bytes are in a bucket, and not in the backup. */
+  blobs: z.object({ count, bytes: count, lost: z.array(hash), elsewhere: z.boolean().optional() }),
   userdata: storedFileSchema.extend({ count, bytes: count }),
 });
 export type ServiceContents = z.output<typeof serviceContentsSchema>;

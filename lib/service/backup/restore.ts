@@ -30,7 +30,7 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
     if (hashes) requireIntegrity(database, contents.database.file);
     if (migrationsOf(database, "migrations").join() !== contents.schema.join())
       throw new Error("The backup's list of contents is not that of its database.");
-    for (const piece of namedBlobs(database)) {
+    for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
       await inParallel(piece, async ({ hash, size }) => {
         if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
       });
@@ -44,15 +44,19 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
     await requireContent(`a user's file ${path}`, hash, size);
 }
 
-export async function restoreService({ place, contents, say }: Restore, dataDir: string): Promise<void> {
-  const blobs = join(dataDir, "blobs", "blake3-v1");
+/** `blobs`: the folder of the bytes. */
+export async function restoreService(
+  { place, contents, say }: Restore,
+  { dataDir, blobs }: { dataDir: string; blobs: string },
+): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const source = join(place, contents.database.file);
   const database = openToRead(source);
   const lost = new Set(contents.blobs.lost);
   let done = 0;
   await mkdir(blobs, { recursive: true, mode: 0o700 });
   try {
-    for (const piece of namedBlobs(database)) {
+    for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
       await inParallel(piece, async ({ hash, size }) => {
         const to = await blobFile(blobs, hash);
         if (!lost.has(hash) && !(await isOfSize(to, size))) await copyWhole(blobPath(blobsIn(place), hash), to, hash);

@@ -69,7 +69,7 @@ test("a backup that is made while jobs run and files come and go holds together,
   const { code, output } = await command("backup", [at("live")], { LIGHTDESK_DATA_DIR: folder() });
   isOver = true;
   await Promise.all(loads);
-  expect([code, output]).toEqual([0, expect.stringMatching(/^Backup of .* by version .*\nThe keys k-\w+ are not in it/)]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^Backup of .* by version .*\nThe keys k-\w+ are not in it/m)]);
   expect(await command("restore", [at("live"), "--check"])).toMatchObject({
     code: 0,
     output: expect.stringContaining("Every byte is as it was."),
@@ -175,6 +175,24 @@ test("a place inside the data folder, one with other things in it, and one that 
   await expect(backUpHere(at("live"))).rejects.toThrow("Another backup is being made");
   other.close();
   expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
+});
+
+test("files in a folder of their own are in the backup, those in a bucket are not, and that is said", async () => {
+  const { env } = world.harness.console;
+  const place = { version: "0.2.0", now: Date.now(), say, withKeys: false };
+  const path = at("bytes");
+  cpSync(join(folder(), "service", "blobs"), path, { recursive: true });
+  const there = { ...env, service: { ...env.service, blobs: { kind: "folder" as const, path } } };
+  const { service } = await backUp({ ...place, env: there, place: at("of-folder") });
+  expect(service?.blobs).toMatchObject({ count: service?.rows.blobs, lost: [] });
+  const blobs = { kind: "bucket" as const, bucket: "bytes", prefix: "", region: "us-east-1", isPathStyle: true };
+  const inBucket = { ...env, service: { ...env.service, blobs } };
+  const without = await backUp({ ...place, env: inBucket, place: at("of-bucket") });
+  expect(without.service?.blobs).toEqual({ count: 0, bytes: 0, lost: [], elsewhere: true });
+  await restoreTo(at("of-bucket"), at("from-bucket"));
+  await expect(restore({ env: { ...inBucket, dataDir: at("never") }, place: at("of-folder"), say })).rejects.toThrow(
+    "restore it without LIGHTDESK_BLOBS",
+  );
 });
 
 test("a file that the disk has changed is told and left out of a backup that lacks it, and the rest is restored without it", async () => {
