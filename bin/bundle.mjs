@@ -15,7 +15,6 @@ export const entries = {
   "rotate-keys": "bin/rotate-keys.ts",
   members: "bin/members.ts",
   audit: "bin/audit.ts",
-  "copy-blobs": "bin/copy-blobs.ts",
   "copy-store": "bin/copy-store.ts",
   backup: "bin/backup.ts",
   restore: "bin/restore.ts",

@@ -1,6 +1,7 @@
 // The stand-alone service and its commands, run as dist/service.mjs in the project's folder:
 //   (nothing)                          serves the interface and prints `Service: URL` when it is ready
 //   keys create --user NAME            prints the new key alone on its last line
+//   copy-blobs --to PLACE              copies the bytes of all files to a bucket, a folder, or back to the data-folder
 //   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
 //   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER    likewise
 import { type IncomingMessage } from "node:http";
@@ -18,7 +19,7 @@ import { nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
-import { createService, openServiceStore, type Service, type ServiceKeys, type ServiceRunners } from "@/lib/service/index";
+import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys, type ServiceRunners } from "@/lib/service/index";
 import { startTelemetry } from "./telemetry";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
@@ -26,10 +27,12 @@ const GRACE_MS = 10_000;
 const STOP_MS = 50_000;
 
 const LONGEST_CLIENT_ID = 200;
+const TELL_EVERY_MS = 5000;
+const MOST_NAMED = 20;
 
 const servedWithoutOperation = ["/api/health", "/api/openapi.json"];
 
-const usage = `Commands: keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
+const usage = `Commands: copy-blobs --to PLACE | keys create --user NAME | keys list | keys revoke PREFIX | users set-status NAME active|waitlisted
   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER (its label, address or id)`;
 
 async function main(): Promise<void> {
@@ -38,6 +41,7 @@ async function main(): Promise<void> {
   const dataDir = join(reading.env.dataDir, "service");
   const words = process.argv.slice(2);
   if (words.length === 0) return serve(reading.env, dataDir);
+  if (words[0] === "copy-blobs") return copy(reading.env, dataDir, words.slice(1));
   const store = openServiceStore(dataDir, reading.env.settings.concurrency);
   try {
     if (words[0] === "runners") await runRunnersCommand(store.runners, words.slice(1));
@@ -103,6 +107,28 @@ async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...option
 function readOptions(words: readonly string[]): { label?: string | undefined; slots?: string | undefined } {
   const valueOf = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
   return { label: valueOf("--label"), slots: valueOf("--slots") };
+}
+
+/** Fails unless every file is there with its hash. */
+async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: string[]): Promise<void> {
+  if (option !== "--to" || to === undefined) return fail("copy-blobs --to s3://BUCKET/PREFIX?… | /FOLDER | data-folder");
+  const log = pino({ level: "error" }, pino.destination({ dest: 2, sync: true }));
+  let toldAt = performance.now();
+  const onProgress = (done: number, all: number) => {
+    if (performance.now() - toldAt < TELL_EVERY_MS) return;
+    toldAt = performance.now();
+    process.stderr.write(`${done} of ${all} files\n`);
+  };
+  const { files, copied, missing, damaged } = await copyBlobs({ dataDir, settings, to, log, onProgress });
+  process.stdout.write(
+    `${files} files, ${copied} of them copied now, the others were there. Each was read there and compared by its hash.\n`,
+  );
+  if (missing.length > 0) fail(`${missing.length} files are missing where they were: ${name(missing)}`);
+  if (damaged.length > 0) fail(`${damaged.length} files are missing or differ where they were copied to: ${name(damaged)}`);
+}
+
+function name(hashes: readonly string[]): string {
+  return hashes.slice(0, MOST_NAMED).join(", ") + (hashes.length > MOST_NAMED ? " and others" : "");
 }
 
 async function serve(env: ServiceEnv, dataDir: string): Promise<void> {

@@ -13,7 +13,7 @@ import { createFolderPlace } from "./assets/blobs/folder-place";
 import { openSharedPlace } from "./assets/blobs/open-blobs";
 import { claimPlace, idOf } from "./assets/blobs/shared-place";
 import { makeFolders } from "./assets/folders";
-import { type BlobSetting } from "./blob-setting";
+import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-setting";
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
@@ -22,8 +22,8 @@ import { type Database, openDatabase, query } from "./store/database";
 type Copying = {
   dataDir: string;
   settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">;
-  /** Undefined: the folder in the data folder. */
-  to: BlobSetting | undefined;
+  /** As in LIGHTDESK_BLOBS, or data-folder. */
+  to: string;
   log: ServiceLog;
   /** So many of all files are done with. */
   onProgress?(done: number, all: number): void;
@@ -34,7 +34,10 @@ export type Copied = { files: number; copied: number; missing: string[]; damaged
 const AT_ONCE = 4;
 const PAGE = 500;
 
-export async function copyBlobs({ dataDir, settings, to, log, onProgress }: Copying): Promise<Copied> {
+export async function copyBlobs({ dataDir, settings, to: place, log, onProgress }: Copying): Promise<Copied> {
+  const wanted = place === "data-folder" ? undefined : blobPlaceSchema.safeParse(place);
+  if (wanted && !wanted.success) throw new Error(`The place must be ${blobPlaceWords}, or data-folder.`);
+  const to = wanted?.data;
   if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The bytes are there already: LIGHTDESK_BLOBS names this place.");
   const file = join(dataDir, "service.sqlite");
   if (!existsSync(file)) throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);

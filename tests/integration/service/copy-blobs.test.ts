@@ -35,7 +35,7 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   const inBucket = bucketSettings(s3);
   const inFolder = { ...inBucket, blobs: undefined };
   const settings = settingsOf({}) as Parameters<typeof copyBlobs>[0]["settings"];
-  const forth = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inFolder }, to: inBucket.blobs, log });
+  const forth = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inFolder }, to: s3.address("here"), log });
 
   // Cut off in the middle, and run again while more comes.
   s3.order(/^PUT here\/blake3-v1\/[89a-f]/, "slow-down", 1000);
@@ -67,7 +67,7 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   };
   await readAll(moved);
   await moved.service.stop();
-  const back = await copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: undefined, log });
+  const back = await copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
   expect([back.copied, back.missing, back.damaged]).toEqual([back.files, [], []]);
   await bench.service.start();
   await readAll(bench);
@@ -75,13 +75,13 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
 
 it("refuses to copy to where the bytes are, and to the place of another database", async () => {
   const settings = { ...bucketSettings(s3), blobCacheBytes: MIB, bucketKeys: undefined };
-  const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: settings.blobs, log });
+  const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: s3.address("here"), log });
   await expect(same).rejects.toThrow(/there already/);
   const other = await startService();
   const foreign = copyBlobs({
     dataDir: other.folder,
     settings: { ...settings, ...bucketSettings(s3), blobs: undefined, blobCacheBytes: MIB },
-    to: settings.blobs,
+    to: s3.address("here"),
     log,
   });
   await expect(foreign).rejects.toThrow(/files of another database/);
