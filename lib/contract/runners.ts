@@ -12,8 +12,7 @@ export const BUILT_IN_RUNNER = "built-in";
  * `draining`: takes no new job and is `paused` when its last one has ended; `paused`: takes no new job; `set_aside`: the service paused it
  * itself, after failures; `checking`: it has not answered yet; `unreachable`: it was asked and did not answer as it should.
  */
-export const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
-export type RunnerState = (typeof runnerStates)[number];
+const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
 
 /**
  * What an address turned out to be where it is no runner. `not_reachable`: nothing answers; `timeout`: too slowly; `redirects`: elsewhere;

@@ -15,8 +15,6 @@ type Info = Record<string, unknown>;
 type Catalogue = ReadonlyMap<string, Info>;
 const groups = ["required", "optional"] as const;
 
-export type Libraries = ReturnType<typeof createLibraries>;
-
 export function createLibraries(database: Database) {
   const read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };

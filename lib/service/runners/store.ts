@@ -189,7 +189,7 @@ export function settleDraining(database: Database): void {
     if (countRunning(database, row) === 0) database.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
 }
 
-export function countRunning(database: Database, { id, address }: Pick<RunnerRow, "id" | "address">): number {
+function countRunning(database: Database, { id, address }: Pick<RunnerRow, "id" | "address">): number {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query
     .selectFrom("jobs")

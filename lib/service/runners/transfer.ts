@@ -41,7 +41,7 @@ export async function bring(address: string, input: Input, signal: AbortSignal):
 
 export type FileThere = { filename: string; subfolder: string; type: string };
 
-export function viewPath({ filename, subfolder, type }: FileThere): string {
+function viewPath({ filename, subfolder, type }: FileThere): string {
   return `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 }
 
