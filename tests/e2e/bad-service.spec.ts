@@ -75,7 +75,7 @@ test("a service that never answers: the page comes at once, and says after its t
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Slow");
   await page.goto(`${desk.url}/jobs?connection=${id}`, { waitUntil: "commit" });
-  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible({ timeout: 5_000 });
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible({ timeout: 15_000 });
   await expect(page.getByText("The service did not answer in time").first()).toBeVisible();
   await slow.stop();
 });
