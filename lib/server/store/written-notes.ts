@@ -3,18 +3,19 @@
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type LedgerNote } from "./job-ledger";
+
+type Note = { jobId: string; inputs?: string };
 
 const MOST = 10_000;
 const BELIEVED_MS = 5 * 60_000;
 
 export function createWrittenNotes(now: () => number = Date.now) {
   const written = new Map<string, { text: string; atMs: number }>();
-  const nameOf = (number: number, { jobId }: LedgerNote) => `${number} ${jobId}`;
+  const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
 
   return {
     /** Those that say anything that was not written a while ago. */
-    news(number: number, notes: readonly LedgerNote[]): LedgerNote[] {
+    news<T extends Note>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
         const known = written.get(nameOf(number, note));
         return !known || now() - known.atMs > BELIEVED_MS || known.text !== writeExactJson(note);
@@ -22,7 +23,7 @@ export function createWrittenNotes(now: () => number = Date.now) {
     },
 
     /** Of a job whose inputs are known: nothing is left to be read of it. */
-    keep(number: number, note: LedgerNote): void {
+    keep(number: number, note: Note): void {
       const name = nameOf(number, note);
       written.delete(name);
       // A text of inputs comes once.
