@@ -2,7 +2,7 @@
 // Guarantees: a file's kind is told by its first bytes, never by its name; nothing but headers and texts is read, in parts and within bounds; a
 // hostile file is an answer. Throws only what the file's own reading throws.
 
-import { isObject, objectOf, parseJson } from "@/lib/contract/json/json";
+import { isObject, objectOf, parseJson, withoutNaN } from "@/lib/contract/json/json";
 import { type ByteSource } from "../byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { matroskaTexts, movieTexts } from "./films";
@@ -63,11 +63,6 @@ function workflowText({ prompt, workflow }: Found): string | undefined {
   if (!graph || !isObject(parseJson(graph))) return drawing ?? graph;
   const extra = drawing && isObject(parseJson(drawing)) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
   return `{"prompt":${graph}${extra}}`;
-}
-
-/** Writers of the family let numbers through that JSON does not know. */
-function withoutNaN(text: string): string {
-  return parseJson(text) === undefined ? text.replace(/([:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,\]}])/g, "$1null") : text;
 }
 
 /** The first part is JSON; what is not the scene's own stands in `asset.extras`. */

@@ -96,7 +96,10 @@ export type NodeDefinition = {
 };
 
 /** What a class is to whoever checks a graph, wherever its nodes run. */
-export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput">;
+export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput"> & {
+  /** It may read inputs that it does not declare. */
+  takesMore?: true;
+};
 export type NodeLibrary = ReadonlyMap<string, NodeDeclaration>;
 
 /** Ends a node with a type that the error of the job names. */

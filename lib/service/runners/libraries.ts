@@ -146,7 +146,8 @@ function withFiles(base: Info, info: Info, images: readonly string[]): Info {
       Object.entries(specs).map(([name, spec]) => {
         if (!namesFile(spec) || !Array.isArray(spec)) return [name, spec];
         const options = objectOf(spec[1]);
-        return [name, spec[0] === "COMBO" ? ["COMBO", { ...options, options: [...images] }] : [[...images], ...spec.slice(1)]];
+        const offered = isImage(spec) || options?.animated_image_upload === true ? images : [];
+        return [name, spec[0] === "COMBO" ? ["COMBO", { ...options, options: [...offered] }] : [[...offered], ...spec.slice(1)]];
       }),
     );
   const { required, optional } = inputsOf(info);
@@ -173,7 +174,7 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
     name: String(names[index] ?? type),
   }));
   const image = inputs.find(({ spec }) => isImage(spec));
-  const declaration = { name, inputs, outputs, isOutput: info.output_node === true };
+  const declaration = { name, inputs, outputs, isOutput: info.output_node === true, takesMore: true as const };
   return image
     ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, namesFile: false } : field)), imageInput: image.name }
     : declaration;
@@ -181,13 +182,18 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
 
 const readable = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
 
-function toField(name: string, spec: unknown, optional: boolean): InputField {
+function toField(name: string, spec: unknown, isOptional: boolean): InputField {
   const type = typeOf(spec);
+  // Inputs of other names stand for one that grows ("images.image0"): it is never given itself.
+  const optional = isOptional || /^COMFY_(AUTOGROW|DYNAMIC)/.test(type);
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
   if (namesFile(spec)) return { ...field, namesFile: true };
   if (type === "COMBO") {
     const read = readInputSpec(name, spec);
-    return read.kind === "choice" && !read.isOpen ? { ...field, choices: read.options } : { ...field, isOpen: true };
+    const { multiselect, multi_select } = objectOf(Array.isArray(spec) ? spec[1] : undefined) ?? {};
+    return read.kind === "choice" && !read.isOpen && !multiselect && !multi_select
+      ? { ...field, choices: read.options }
+      : { ...field, isOpen: true };
   }
   if (!readable.has(type)) return { ...field, isOpen: true };
   const { min, max } = settingsOf(spec);

@@ -4,7 +4,8 @@
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson, withoutNaN } from "@/lib/contract/json/json";
 import { type RunnerProblem } from "@/lib/contract/runners";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -70,11 +71,8 @@ export async function askText(address: string, path: string, ask: Ask = {}, most
 export async function askJson(address: string, path: string, ask: Ask = {}, mostBytes = MOST_JSON): Promise<Result<unknown, Trouble>> {
   const answer = await askText(address, path, ask, mostBytes);
   if (!answer.ok) return answer;
-  try {
-    return ok(parseExactJson(answer.value));
-  } catch {
-    return failed(nonsense("It does not answer in JSON."));
-  }
+  const value = parseJson(answer.value) ?? parseJson(withoutNaN(answer.value));
+  return value === undefined ? failed(nonsense("It does not answer in JSON.")) : ok(value);
 }
 
 export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, Trouble>> {

@@ -136,6 +136,40 @@ describe("jobs on runners", () => {
     expect(failed.workflow).toMatchObject({ prompt: graph("b") });
   });
 
+  it("takes what newer classes take: types that match what is linked, inputs that grow, several choices, numbers beyond JSON", async () => {
+    const { client: clientOf } = await start();
+    const described = (required: Json, output: string[]) => ({ input: { required }, output, output_name: output, output_node: false });
+    const server = await runner(undefined, {
+      objectInfo: {
+        ...gpuClasses(["one.safetensors"]),
+        Resize: described({ input: ["COMFY_MATCHTYPE_V3", {}], factor: ["FLOAT", { max: "endless" }] }, ["COMFY_MATCHTYPE_V3"]),
+        Batch: described(
+          {
+            images: ["COMFY_AUTOGROW_V3", { template: { input: { required: { image: ["IMAGE", {}] } }, prefix: "image" } }],
+            kinds: ["COMBO", { options: ["a", "b", "c"], multiselect: true }],
+          },
+          ["IMAGE"],
+        ),
+      },
+    });
+    server.faults.set("GET /object_info", async (_request, response, real) => {
+      const end = response.end.bind(response);
+      response.end = ((text: string) => end(text.replace('"endless"', "Infinity"))) as never;
+      await real();
+    });
+    await add(server, "GPU");
+    const client = clientOf();
+    await client.upload(new Uint8Array(picture(5)), "cat.png", { tags: '["input"]' });
+    const graph = {
+      "1": { class_type: "LoadImage", inputs: { image: "cat.png" } },
+      "2": { class_type: "Resize", inputs: { input: ["1", 0], factor: 1e9 } },
+      "3": { class_type: "Batch", inputs: { "images.image0": ["2", 0], kinds: { __value__: ["a", "c"] } } },
+      "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "x" } },
+    };
+    expect(await ended(client, await submit(client, graph))).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: server.seen.uploads[0] } });
+  });
+
   it("tells of progress, nodes and previews as the built-in runner does", async () => {
     const { service } = await start();
     const server = await runner();

@@ -17,7 +17,7 @@ export type ImageCheck = (name: string, anyKind?: boolean) => boolean | { mediaT
 
 export type CheckedNode = {
   errors: NodeError[];
-  /** Ids of the nodes that its declared inputs read and that exist. */
+  /** Ids of the nodes that its inputs read and that exist: the declared ones, and the others of a class that takes more. */
   sources: string[];
   /** Its declared literals as the nodes want them. */
   literals: Map<string, unknown>;
@@ -39,7 +39,17 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
       checkLiteral(field, unwrapLiteral(written), checked);
     }
   }
+  if (definition.takesMore) checked.sources.push(...undeclaredSources(node.inputs, definition.inputs, graph));
   return checked;
+}
+
+/** Of inputs that a class makes as it needs them ("images.image0", "any_01"). */
+function undeclaredSources(inputs: Record<string, unknown>, declared: readonly InputField[], graph: ParsedGraph): string[] {
+  const names = new Set(declared.map(({ name }) => name));
+  return Object.entries(inputs).flatMap(([name, written]) => {
+    const link = names.has(name) ? undefined : toLink(written);
+    return link && graph.has(link.source) ? [link.source] : [];
+  });
 }
 
 function missing(field: InputField): NodeError {
@@ -106,16 +116,11 @@ function checkFile(field: InputField, written: unknown, hasImage: ImageCheck, ch
   });
 }
 
-/** The family writes "IMAGE,MASK" for either; a chosen value may go where one is chosen. */
+/** The family writes "IMAGE,MASK" for either; a chosen value may go where one is chosen. COMFY_… is settled by what is linked, there. */
 function fits(received: string, wanted: string): boolean {
-  const [given, taken] = [received, wanted].map((types) => types.split(","));
-  return (
-    received === "*" ||
-    wanted === "*" ||
-    received === "COMBO" ||
-    /^COMFY_/.test(wanted) ||
-    (given?.some((type) => taken?.includes(type)) ?? false)
-  );
+  const [given = [], taken = []] = [received, wanted].map((types) => types.split(",").map((type) => type.trim()));
+  const isAny = (type: string) => type === "*" || type.startsWith("COMFY_");
+  return received === "COMBO" || [...given, ...taken].some(isAny) || given.some((type) => taken.includes(type));
 }
 
 /** A newer file of the same name hides an older image, and nothing else in the refusal would say so. */
