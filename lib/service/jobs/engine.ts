@@ -91,6 +91,8 @@ export function createEngine(parts: EngineParts) {
       pause();
     } finally {
       asking -= 1;
+      // What came while this slot asked was taken for the one that it asks for.
+      pump();
     }
     return claim.job();
   }

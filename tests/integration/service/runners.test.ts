@@ -170,6 +170,20 @@ describe("jobs on runners", () => {
     expect(record(record(record(server.seen.submissions[0]).prompt)["1"])).toMatchObject({ inputs: { image: server.seen.uploads[0] } });
   });
 
+  it("begins a job on a free runner while another takes one", async () => {
+    const { client: clientOf } = await start({ runnerCheckMs: 3_600_000 });
+    const [a, b] = [await runner(["one.safetensors"]), await runner(["two.safetensors"])];
+    await add(a, "A");
+    await add(b, "B");
+    for (const server of [a, b]) server.does("hold");
+    const client = clientOf();
+    const ids = await Promise.all(["one.safetensors", "two.safetensors"].map((model) => submit(client, made(model))));
+    for (const id of ids) await running(client, id);
+    for (const server of [a, b]) await until("it runs there", async () => server.queue().running !== undefined);
+    for (const server of [a, b]) server.letGo();
+    for (const id of ids) expect(await ended(client, id)).toMatchObject({ status: "completed" });
+  });
+
   it("tells of progress, nodes and previews as the built-in runner does", async () => {
     const { service } = await start();
     const server = await runner();
