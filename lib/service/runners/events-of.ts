@@ -3,7 +3,7 @@
 // Must never: send an Origin, or take a message of another job for one of this.
 
 import { lookup as systemLookup } from "node:dns";
-import { WebSocket } from "ws";
+import { type RawData, WebSocket } from "ws";
 import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -11,6 +11,7 @@ import { type RunEvent } from "../nodes/run";
 
 const MOST_MESSAGE_BYTES = 8 * 1024 ** 2;
 const HANDSHAKE_MS = 3000;
+const AGAIN_MS = 2000;
 const PREVIEW = 1;
 
 type Heard = {
@@ -21,13 +22,15 @@ type Heard = {
   on: (event: RunEvent) => void;
 };
 
+type Times = { startMs: number; endMs: number; cached: boolean };
+
 export type Listening = {
   /** Resolves when it is open, or cannot be. */
   ready: Promise<void>;
   /** The job's id there, where the runner chose its own. */
   isCalled(promptId: string): void;
   /** The nodes that have ended, with their times; the one at work ends with the run. */
-  timesOf(nodeId: string): { startMs: number; endMs: number } | undefined;
+  timesOf(nodeId: string): Times | undefined;
   stop(): void;
 };
 
@@ -38,14 +41,14 @@ export function listenTo(
 ): Listening {
   let promptId = job.promptId;
   let working: { nodeId: string; startMs: number } | undefined;
-  const times = new Map<string, { startMs: number; endMs: number }>();
+  const times = new Map<string, Times>();
   let isStopped = false;
 
   function endWorking(): void {
     if (!working) return;
     const { nodeId, startMs } = working;
     working = undefined;
-    times.set(nodeId, { startMs, endMs: Date.now() });
+    times.set(nodeId, { startMs, endMs: Date.now(), cached: false });
     on({ kind: "node", nodeId, startMs, endMs: Date.now(), cached: false, files: [] });
   }
 
@@ -63,7 +66,7 @@ export function listenTo(
       const at = Date.now();
       on({ kind: "cached", nodeIds, at });
       for (const nodeId of nodeIds) {
-        times.set(nodeId, { startMs: at, endMs: at });
+        times.set(nodeId, { startMs: at, endMs: at, cached: true });
         on({ kind: "node", nodeId, startMs: at, endMs: at, cached: true, files: [] });
       }
     } else if (type === "executing") {
@@ -92,21 +95,32 @@ export function listenTo(
   url.searchParams.set("clientId", runner.clientId);
   if (isForbiddenAddress(url.hostname))
     return { ready: Promise.resolve(), isCalled: () => undefined, timesOf: () => undefined, stop: () => undefined };
-  const socket = new WebSocket(url, {
-    headers: { "user-agent": "lightdesk" },
-    handshakeTimeout: HANDSHAKE_MS,
-    maxPayload: MOST_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    followRedirects: false,
-    lookup: guardedLookup(systemLookup),
-  });
   let open: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (open = resolve));
-  socket.on("open", () => open());
-  socket.on("close", () => open());
-  // How the job ends is read from the history all the same.
-  socket.on("error", () => open());
-  socket.on("message", (bytes, isBinary) => {
+  let socket: WebSocket;
+  let again: NodeJS.Timeout | undefined;
+
+  function connect(): void {
+    socket = new WebSocket(url, {
+      headers: { "user-agent": "lightdesk" },
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MOST_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      followRedirects: false,
+      lookup: guardedLookup(systemLookup),
+    });
+    socket.on("open", () => open());
+    socket.on("message", receive);
+    // How the job ends is read from the history all the same.
+    socket.on("error", () => open());
+    socket.on("close", () => {
+      open();
+      // A job that is not heard of any more would be taken for one that hangs.
+      if (!isStopped) again = setTimeout(connect, AGAIN_MS).unref();
+    });
+  }
+
+  function receive(bytes: RawData, isBinary: boolean): void {
     if (isStopped || !Buffer.isBuffer(bytes)) return;
     if (isBinary) {
       if (working && bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW) on({ kind: "preview", bytes });
@@ -115,13 +129,16 @@ export function listenTo(
     const message = objectOf(parseJson(bytes.toString("utf8")));
     const [type, data] = [textOf(message?.type), objectOf(message?.data)];
     if (type !== undefined && data) hear(type, data);
-  });
+  }
+
+  connect();
   return {
     ready,
     isCalled: (id) => void (promptId = id),
     timesOf: (nodeId) => times.get(nodeId),
     stop() {
       isStopped = true;
+      clearTimeout(again);
       socket.terminate();
     },
   };

@@ -21,7 +21,7 @@ import { type Ending, readEnding, readOutputs } from "./ending";
 import { listenTo, type Listening } from "./events-of";
 import { askJson, type Trouble } from "./speak";
 import { clearAway, whereIs } from "./whereabouts";
-import { bring, fetchOutput, type Input, nameThere } from "./transfer";
+import { bring, fetchOutput, type FileThere, type Input, nameThere } from "./transfer";
 
 export type RemoteLimits = {
   /** So long a runner may be out of reach before its job is given up for lost. */
@@ -45,7 +45,7 @@ export type Order = {
   outputs: string[];
   nodesTotal: number;
   extraData: Record<string, unknown>;
-  inputs: readonly (Input & { name: string })[];
+  inputs: readonly Input[];
   library: NodeLibrary;
   outputDir: string;
   /** The runner was removed. */
@@ -113,6 +113,7 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   const called = new Map<string, string>();
   for (const input of at.inputs) {
     const brought = await bring(runner.address, input, signal);
+    if (!brought.ok && brought.failure.status === 413) return { kind: "error", error: tooLarge(input, runner.label) };
     if (!brought.ok) return notSent(at, brought.failure);
     called.set(input.name, brought.value);
   }
@@ -217,12 +218,7 @@ async function fetchAll(at: At, entry: unknown, listening: Listening): Promise<s
   for (const nodeId of nodes) {
     const produced = [];
     for (const file of files.filter((one) => one.nodeId === nodeId)) {
-      const fetched = await fetchOutput(at.runner.address, file, {
-        folder: at.outputDir,
-        maxBytes: at.limits.maxFileBytes,
-        signal: at.signal,
-      });
-      at.signal.throwIfAborted();
+      const fetched = await fetchPatiently(at, file);
       if (!fetched.ok) return fetched.failure.message;
       const { path, hash, sha256, size, mediaType, width, height } = fetched.value;
       const displayName = basename(file.filename.replaceAll("\\", "/")).slice(0, 200);
@@ -239,20 +235,36 @@ async function fetchAll(at: At, entry: unknown, listening: Listening): Promise<s
       produced.push({ ...place, hash, sha256, byteLength: size, mimeType: mediaType, extension, ...seen, facts: file.facts });
     }
     const ended = at.now();
-    const { startMs, endMs } = listening.timesOf(nodeId) ?? { startMs: ended, endMs: ended };
+    const { startMs, endMs, cached } = listening.timesOf(nodeId) ?? { startMs: ended, endMs: ended, cached: false };
     const [text, other] = [texts.get(nodeId), others.get(nodeId)];
     at.on({
       kind: "node",
       nodeId,
       startMs,
       endMs,
-      cached: false,
+      cached,
       files: produced,
       ...(text && { texts: text }),
       ...(other && { others: other }),
     });
   }
   return undefined;
+}
+
+/** The job is done there: a connection that breaks is no reason to do it again, unless it stays broken. */
+async function fetchPatiently(at: At, file: FileThere): ReturnType<typeof fetchOutput> {
+  const until = at.now() + at.limits.leaseMs;
+  for (;;) {
+    const fetched = await fetchOutput(at.runner.address, file, {
+      folder: at.outputDir,
+      maxBytes: at.limits.maxFileBytes,
+      signal: at.signal,
+    });
+    at.signal.throwIfAborted();
+    if (fetched.ok || !["not_reachable", "timeout", "failing"].includes(fetched.failure.code)) return fetched;
+    if (at.now() > until || at.isGone()) return fetched;
+    await sleep(Math.min(at.limits.pollMs, at.limits.leaseMs / 4), undefined, { signal: at.signal });
+  }
 }
 
 function toOutcome(ending: Ending, { runner }: At, names: ReadonlyMap<string, string>): RunOutcome {
@@ -278,6 +290,12 @@ function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
 
 function errorOf(exception_type: string, exception_message: string): ExecutionError {
   return { node_id: "", node_type: "", exception_type, exception_message, traceback: [], current_inputs: {}, current_outputs: {} };
+}
+
+/** A plain server takes 100 MB at the most, unless it is told otherwise. */
+function tooLarge({ name, size }: Input, label: string): ExecutionError {
+  const megabytes = Math.ceil(size / 1024 ** 2);
+  return errorOf("InputTooLarge", `${label} takes no file as large as ${name} (${megabytes} MB). Its --max-upload-size can be raised.`);
 }
 
 /** In the words in which a refusal that comes late is told: what is wrong is read out of them (wire of the family). */

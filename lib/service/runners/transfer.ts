@@ -8,11 +8,13 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/file-extension";
 import { stageStream, type StagedFile } from "../assets/staged-file";
+import { asStorageFailure } from "../storage-failure";
 import { askJson, nonsense, openFile, type Trouble } from "./speak";
 
-export type Input = { hash: string; mediaType: string; size: number; path: string };
+/** `name`: as the graph calls it. */
+export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
 
-export const nameThere = ({ hash, mediaType }: Pick<Input, "hash" | "mediaType">) => `${hash}.${extensionOf(mediaType)}`;
+export const nameThere = ({ hash, mediaType, name }: Input) => `${hash}.${extensionOf(mediaType, name)}`;
 
 /** The name that a node is to be given there. */
 export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, Trouble>> {
@@ -69,7 +71,8 @@ export async function fetchOutput(
     const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
     return ok({ ...staged, ...seen });
   } catch (error) {
-    return failed(nonsense(`Its file ${file.filename} could not be fetched: ${error instanceof Error ? error.message : "unknown"}`));
+    const told = nonsense(`Its file ${file.filename} could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
+    return failed(asStorageFailure(error) ? told : { ...told, code: "not_reachable" });
   }
 
   /** Its first bytes tell how large a picture is. */

@@ -149,6 +149,40 @@ describe("faults of runners", () => {
     expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
   });
 
+  it("fetches a file again when the connection breaks, and does not run the job again for it", async () => {
+    const client = await start();
+    const server = await add("A");
+    let isCut = false;
+    server.faults.set("GET /view", (request, _response, real) => {
+      if (isCut) return real();
+      isCut = true;
+      request.socket.destroy();
+    });
+    expect(await ended(client, await submit(client, made(1)))).toMatchObject({
+      status: "completed",
+      runner: { attempt: 1 },
+      outputs_count: 1,
+    });
+    expect(ran()).toEqual([1]);
+  });
+
+  it("ends at once a job whose input no runner takes for its size", async () => {
+    const client = await start();
+    const server = await add("A");
+    await bench.service.runners.change("built-in", { state: "paused" });
+    await client.upload(new Uint8Array(png(16, 8)), "cat.png", { tags: '["input"]' });
+    server.faults.set("POST /upload/image", (_request, response) => void response.writeHead(413).end());
+    const graph = {
+      "1": { class_type: "LoadImage", inputs: { image: "cat.png" } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+    };
+    expect(await ended(client, await submit(client, graph))).toMatchObject({
+      status: "failed",
+      execution_error: { exception_type: "InputTooLarge", exception_message: expect.stringContaining("as large as cat.png") },
+      runner: { attempt: 1 },
+    });
+  });
+
   it("tells a refusal of the runner as an error of the workflow, and an interruption there as one", async () => {
     const client = await start();
     const server = await add("A");
