@@ -43,6 +43,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   /** Method and operation of each request, in order. */
   const seen: string[] = [];
   const faults: { on: RegExp; fault: Fault; times: number }[] = [];
+  const held: { on: RegExp; until: Promise<void> }[] = [];
   let sending = 0;
   const state = { isGone: false, knowsConditions: true, accepts: testKeys };
 
@@ -197,6 +198,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     seen.push(what);
     const ordered = faults.find(({ on, times }) => times > 0 && on.test(what));
     if (ordered) ordered.times -= 1;
+    await held.find(({ on }) => on.test(what))?.until;
     try {
       requireSignature(request, url, asked.body, state.accepts);
       if (named !== bucket) throw new S3Error("NoSuchBucket", 404);
@@ -236,6 +238,15 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     faults,
     /** Answers that are on their way. */
     sending: () => sending,
+    /** Such requests wait until what it returns is called. */
+    hold(on: RegExp): () => void {
+      let release: () => void = () => undefined;
+      held.push({ on, until: new Promise((resolve) => (release = resolve)) });
+      return () => {
+        held.length = 0;
+        release();
+      };
+    },
     order: (on: RegExp, fault: Fault, times = 1) => void faults.push({ on, fault, times }),
     async close() {
       await new Promise<void>((resolve) => {

@@ -106,6 +106,16 @@ describe("a service whose bytes lie in a bucket", () => {
     expect(s3.uploads.size).toBe(0);
   });
 
+  it("stores what others send while the parts of a large file are on their way", async () => {
+    const before = s3.seen.length;
+    const release = s3.hold(/^PUT partNumber/);
+    const large = upload(bytesOf(30 * MIB));
+    await until("parts are on their way", () => s3.seen.slice(before).filter((what) => what.startsWith("PUT partNumber")).length >= 3);
+    await upload(bytesOf(100));
+    release();
+    await large;
+  });
+
   it("stores in a bucket that knows no conditions", async () => {
     s3.state.knowsConditions = false;
     for (const length of [700, 9 * MIB]) {

@@ -17,6 +17,8 @@ const MARK = "lightdesk-store";
 const PART_BYTES = 8 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 const PARTS_AT_ONCE = 4;
+/** Fewer: others are stored while a large one is sent. */
+const PARTS_OF_ONE = 3;
 const MOST_TRIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -82,13 +84,14 @@ export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => num
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
     const upload = await bucket.begin(key);
     const failing = new AbortController();
-    const parts = starts.map((start, index) =>
+    const inOwnTurn = createTurns(PARTS_OF_ONE);
+    const sendPart = (start: number, index: number) =>
       inTurn(async () => {
         failing.signal.throwIfAborted();
         const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
         return bucket.putPart(key, upload, index + 1, body, failing.signal);
-      }),
-    );
+      });
+    const parts = starts.map((start, index) => inOwnTurn(() => sendPart(start, index)));
     try {
       await bucket.complete(key, upload, await Promise.all(parts), isNew);
     } catch (error) {
