@@ -23,7 +23,7 @@ export async function sweepBlobs({ database, blobs, thumbnails }: Parts, goOn: (
     return after !== undefined;
   });
   if (!goOn()) return 0;
-  return (await blobs.sweep()) + (await thumbnails.sweep((hash) => hasBlobRow(database, hash)));
+  return (await blobs.sweep(goOn)) + (await thumbnails.sweep((hash) => hasBlobRow(database, hash)));
 }
 
 /** Less than a millisecond of a commit. */

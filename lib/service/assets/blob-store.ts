@@ -38,8 +38,8 @@ export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy"> &
   Pick<Holds, "hold"> & {
     /** Removes a blob that no row names any more. */
     drop(hash: string): Promise<void>;
-    /** Mark and sweep after a crash: everything that no row names goes. Returns how many went. */
-    sweep(): Promise<number>;
+    /** Mark and sweep after a crash: everything that no row names goes, until `goOn` says no. Returns how many went. */
+    sweep(goOn: () => boolean): Promise<number>;
   };
 
 export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): BlobStore {
@@ -54,9 +54,12 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): 
     hold,
     drop: async (hash) => void (await remove(hash)),
 
-    async sweep() {
+    async sweep(goOn) {
       let removed = 0;
-      for await (const hash of place.list()) if (await remove(hash)) removed += 1;
+      for await (const hash of place.list()) {
+        if (!goOn()) return removed;
+        if (await remove(hash)) removed += 1;
+      }
       await place.tidy();
       return removed;
     },

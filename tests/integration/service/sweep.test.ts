@@ -1,8 +1,10 @@
 // What a start removes of blobs that nothing names, in many small commits.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
+import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { type Database, openDatabase, query } from "@/lib/service/store/database";
 import { sweepBlobs } from "@/lib/service/sweep";
@@ -45,4 +47,15 @@ it("ends early when the service stops", async () => {
   await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => (asked += 1) <= 2);
   expect(hashes().length).toBeLessThan(BLOBS);
   expect(hashes().length).toBeGreaterThan(Math.ceil(BLOBS / 3));
+});
+
+it("leaves the files that are left to the next start when the service stops", async () => {
+  const shard = join(folder, "files", "ab");
+  await mkdir(shard, { recursive: true });
+  for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
+  const blobs = createBlobStore(createFolderPlace(join(folder, "files")), createOwnHolds(() => false));
+  let asked = 0;
+  expect(await blobs.sweep(() => (asked += 1) <= 2)).toBe(2);
+  expect(await readdir(shard)).toHaveLength(3);
+  expect(await blobs.sweep(() => true)).toBe(3);
 });

@@ -65,6 +65,8 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   }
 
   async function bring(hash: string): Promise<void> {
+    // One that has begun may have chosen this copy before it was in use.
+    await evicting;
     const now = new Date();
     const isHere = await utimes(pathOf(hash), now, now).then(
       () => true,
