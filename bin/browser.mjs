@@ -66,7 +66,9 @@ export async function findOrInstall(name, from) {
 async function installByApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...args) => run("apt-get", ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1", ...args], { env });
+  // Another check may install at this moment.
+  const bounds = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((bound) => ["-o", bound]);
+  const apt = (...args) => run("apt-get", [...bounds, ...args], { env });
   const install = () => apt("install", "-y", "--no-install-recommends", name);
   if ((await install()).code === 0) return;
   await apt("update");

@@ -23,7 +23,7 @@ export const checks = [
   {
     name: "unit, integration, contract, faults",
     command: tool("vitest/vitest.mjs", "run", "--reporter=default", "--reporter=json", "--outputFile.json=test-results/vitest.json"),
-    after: ["build", "types"],
+    after: ["build", "build below a path", "types"],
     alone: true,
     read: (code) => readVitest(code, "test-results/vitest.json"),
   },
