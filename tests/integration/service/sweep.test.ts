@@ -53,7 +53,10 @@ it("leaves the files that are left to the next start when the service stops", as
   const shard = join(folder, "files", "ab");
   await mkdir(shard, { recursive: true });
   for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
-  const blobs = createBlobStore(createFolderPlace(join(folder, "files")), createOwnHolds(() => false));
+  const blobs = createBlobStore(
+    createFolderPlace(join(folder, "files")),
+    createOwnHolds(() => false),
+  );
   let asked = 0;
   expect(await blobs.sweep(() => (asked += 1) <= 2)).toBe(2);
   expect(await readdir(shard)).toHaveLength(3);
