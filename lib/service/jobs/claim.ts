@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
 import { textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type Attempt, beginAttempt, takeOver } from "../runners/attempts";
+import { type Attempt, beginAttempt, endAttempt, takeOver } from "../runners/attempts";
 import { type Place } from "../runners/pool";
 import { type RunnerRow } from "../runners/store";
 import { query } from "../store/database";
@@ -137,7 +137,8 @@ function readClaimed(
     return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
-    failJob(database, job, "DamagedJob", "What the service stored of this job is damaged, so it cannot run. Submit it again.", now());
+    failJob(database, { ...job, fence: facts.fence }, "DamagedJob", "What the service stored of this job is damaged, so it cannot run. Submit it again.", now());
+    if (facts.remote) endAttempt(database, { seq, fence: facts.fence }, "lost", now());
     return undefined;
   }
 }

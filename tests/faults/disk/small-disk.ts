@@ -20,9 +20,10 @@ export type SmallDisk = {
 /** A kernel lets nobody make a disk read-only that is being written to: this one can. */
 export type LockableDisk = SmallDisk & { makeReadOnly(): void; makeWritable(): void };
 
-export const disks: readonly { name: string; make: () => SmallDisk }[] = [
-  { name: "a disk that refuses by injection", make: makeInjected },
-  ...(canMount() ? [{ name: "a tmpfs of 24 MB", make: makeMounted }] : []),
+/** `isReal`: full by itself. The other one is full from when the reserve is held, so that a start finds room. */
+export const disks: readonly { name: string; isReal: boolean; make: () => SmallDisk }[] = [
+  { name: "a disk that refuses by injection", isReal: false, make: makeInjected },
+  ...(canMount() ? [{ name: "a tmpfs of 24 MB", isReal: true, make: makeMounted }] : []),
 ];
 
 export function makeInjected(): LockableDisk {
