@@ -140,10 +140,12 @@ test("a photograph on its way into a sample says so and can be stopped, and is n
     await gate;
     await route.continue().catch(() => undefined);
   });
+  const begun = page.waitForRequest("**/api/upload/image*");
   const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/api/upload/image"));
   await drop(page.getByText("Drop a workflow file here"), photo);
   await expect(page.getByRole("progressbar", { name: `Uploading ${photo.name}` })).toBeVisible();
   await expectAccessible(page);
+  await begun;
   await page.getByRole("button", { name: "Stop" }).click();
   await ended;
   await expect(page.getByText("Drop a workflow file here")).toBeVisible();

@@ -137,7 +137,13 @@ function readClaimed(
     return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
-    failJob(database, { ...job, fence: facts.fence }, "DamagedJob", "What the service stored of this job is damaged, so it cannot run. Submit it again.", now());
+    failJob(
+      database,
+      { ...job, fence: facts.fence },
+      "DamagedJob",
+      "What the service stored of this job is damaged, so it cannot run. Submit it again.",
+      now(),
+    );
     if (facts.remote) endAttempt(database, { seq, fence: facts.fence }, "lost", now());
     return undefined;
   }
