@@ -144,10 +144,11 @@ export async function startService(options: ServiceOptions) {
       now,
       log,
     });
+    const leaving = new AbortController();
     const housekeeping = startHousekeeping(
       [
         ...serviceChores({ database, settings, folders, now }),
-        ...runnerChores({ database, now, log, checkMs, changed: engine.runnersChanged }),
+        ...runnerChores({ database, now, log, checkMs, changed: engine.runnersChanged, signal: leaving.signal }),
       ],
       log,
     );
@@ -183,6 +184,7 @@ export async function startService(options: ServiceOptions) {
 
       async stop(): Promise<void> {
         isStopping = true;
+        leaving.abort();
         events.stop();
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);

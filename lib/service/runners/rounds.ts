@@ -13,7 +13,8 @@ import { readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type
 const CATALOGUE_MS = 300_000;
 const FOREIGN_MS = 500;
 
-type Stores = { database: Database; now: () => number; log: ServiceLog; checkMs: number; changed: () => void };
+/** `signal`: the service stops, and waits for no runner. */
+type Stores = { database: Database; now: () => number; log: ServiceLog; checkMs: number; changed: () => void; signal: AbortSignal };
 
 export function runnerChores(stores: Stores): Chore[] {
   const { database, checkMs, changed } = stores;
@@ -34,19 +35,21 @@ export function runnerChores(stores: Stores): Chore[] {
 }
 
 async function lookAtAll(stores: Stores): Promise<void> {
-  const { database, changed } = stores;
+  const { database, changed, signal } = stores;
   const others = readRunners(database).filter(({ address }) => address !== null);
   if (others.length > 0) {
     await Promise.all(others.map((row) => lookAt(stores, row)));
     await clearAll(stores, others);
+    if (signal.aborted) return;
     await database.commit(() => settleDraining(database));
     changed();
   }
 }
 
-async function lookAt({ database, now, log }: Stores, row: RunnerRow): Promise<void> {
+async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
   const address = row.address ?? "";
-  const health = await askHealth(address);
+  const health = await askHealth(address, signal);
+  if (signal.aborted) return;
   if (!health.ok) {
     const { code, message } = health.failure;
     if (row.problem === null) log.warn({ runner: row.label, code }, `a runner does not answer as it should: ${message}`);
@@ -54,7 +57,8 @@ async function lookAt({ database, now, log }: Stores, row: RunnerRow): Promise<v
   }
   const isDue =
     row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_MS || row.version !== health.value.version;
-  const catalogue = isDue ? await askCatalogue(address) : undefined;
+  const catalogue = isDue ? await askCatalogue(address, signal) : undefined;
+  if (signal.aborted) return;
   await database.commit(() => {
     if (catalogue?.ok) {
       const facts = { ...health.value, classes: Object.keys(catalogue.value).length };
@@ -67,10 +71,11 @@ async function lookAt({ database, now, log }: Stores, row: RunnerRow): Promise<v
 /** What was just sent may arrive later. */
 const ARRIVES_WITHIN_MS = 2000;
 
-async function clearAll({ database, now }: Stores, runners: readonly RunnerRow[]): Promise<void> {
+async function clearAll({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
     for (const attempt of lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
-      if (address === null || !(await clearAway(address, { promptId: attempt.prompt_id, clientId: attempt.client_id }))) break;
+      const known = { promptId: attempt.prompt_id, clientId: attempt.client_id };
+      if (address === null || signal.aborted || !(await clearAway(address, known, signal))) break;
       await database.commit(() => clearedAway(database, attempt));
     }
   }

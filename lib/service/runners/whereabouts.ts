@@ -44,17 +44,17 @@ async function historyByClient(address: string, { clientId }: Known, signal?: Ab
 }
 
 /** True when it is neither queued nor running there any more. Only this job is taken out, and only where it runs is interrupted. */
-export async function clearAway(address: string, known: Known): Promise<boolean> {
-  const queue = await askQueue(address);
+export async function clearAway(address: string, known: Known, signal?: AbortSignal): Promise<boolean> {
+  const queue = await askQueue(address, signal);
   if (!queue.ok) return false;
   const isIt = isOf(known);
   const waiting = queue.value.pending.find(isIt);
   const running = queue.value.running.find(isIt);
-  if (waiting) await askText(address, "/queue", { method: "POST", body: { delete: [waiting.promptId] } });
+  if (waiting) await askText(address, "/queue", { method: "POST", body: { delete: [waiting.promptId] }, signal });
   // Servers that do not know the id interrupt whatever runs: that has to be this job, and nothing else.
   if (running && queue.value.running.length === 1)
-    await askText(address, "/interrupt", { method: "POST", body: { prompt_id: running.promptId } });
+    await askText(address, "/interrupt", { method: "POST", body: { prompt_id: running.promptId }, signal });
   if (!waiting && !running) return true;
-  const after = await askQueue(address);
+  const after = await askQueue(address, signal);
   return after.ok && ![...after.value.pending, ...after.value.running].some(isIt);
 }

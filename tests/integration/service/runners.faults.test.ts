@@ -240,6 +240,17 @@ describe("faults of runners", () => {
     expect(ran()).toEqual([1]);
   });
 
+  it("waits for no runner when it stops, and does not hold its silence against it", async () => {
+    await start();
+    const server = await add("A");
+    let isAsked = false;
+    server.faults.set("GET /system_stats", () => (isAsked = true)); // and never answers
+    await until("it is asked how it is", async () => isAsked);
+    await bench.service.stop();
+    await bench.service.start();
+    expect(bench.service.runners.list()[1]).toMatchObject({ label: "A", state: "ready" });
+  });
+
   it("gives up what ran on a runner that is removed: it runs on another, and the attempt is not counted", async () => {
     const client = await start();
     const a = await add("A");
