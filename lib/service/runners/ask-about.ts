@@ -4,10 +4,13 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { runnerAddressSchema, type RunnerFacts, type RunnerProblem } from "@/lib/contract/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { withoutFileNames } from "./libraries";
 import { askJson, nonsense, type Trouble } from "./speak";
 
 /** Ten thousand classes with long lists of models. */
 const MOST_CATALOGUE_BYTES = 64 * 1024 ** 2;
+/** It looks through all folders of models first, which may lie on a slow disk. */
+const CATALOGUE_ANSWER_MS = 90_000;
 const MOST_DEVICES = 64;
 
 type Health = Omit<RunnerFacts, "classes">;
@@ -60,7 +63,7 @@ export function toEntry(item: unknown): QueueEntry[] {
 }
 
 export async function askCatalogue(address: string, signal?: AbortSignal): Promise<Result<Catalogue, Trouble>> {
-  const answer = await askJson(address, "/object_info", { signal }, MOST_CATALOGUE_BYTES);
+  const answer = await askJson(address, "/object_info", { signal, answerMs: CATALOGUE_ANSWER_MS }, MOST_CATALOGUE_BYTES);
   if (!answer.ok) return answer;
   const classes = Object.entries(objectOf(answer.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
   return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(nonsense("It names no node classes."));
@@ -85,7 +88,8 @@ export async function askAbout(typed: string): Promise<Result<About, Problem>> {
 }
 
 export function catalogueText(catalogue: Catalogue): string {
-  return writeExactJson(catalogue);
+  const kept = Object.entries(catalogue).map(([name, info]) => [name, isObject(info) ? withoutFileNames(info) : info]);
+  return writeExactJson(Object.fromEntries(kept));
 }
 
 /** A service with keys answers some of its paths to everybody: it is known by what it says of its users. */

@@ -158,6 +158,11 @@ function withFiles(base: Info, info: Info, images: readonly string[]): Info {
   };
 }
 
+/** Files come and go on a runner, and are nobody's to know: a catalogue is kept without their names, and stays the same. */
+export function withoutFileNames(info: Info): Info {
+  return hasFiles(info) ? withFiles(info, info, []) : info;
+}
+
 function toLibrary(catalogue: Catalogue): NodeLibrary {
   return new Map([...catalogue].map(([name, info]) => [name, toDeclaration(name, info)]));
 }

@@ -35,6 +35,8 @@ type Ask = {
   /** Sent as it is. */
   form?: FormData;
   signal?: AbortSignal;
+  /** How long its first byte may take. */
+  answerMs?: number;
   headers?: Record<string, string>;
 };
 
@@ -48,6 +50,7 @@ async function exchange(address: string, path: string, ask: Ask) {
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
     body: form ?? (body ? writeExactJson(body) : null),
+    ...(ask.answerMs !== undefined && { headersTimeout: ask.answerMs }),
     ...(ask.signal && { signal: ask.signal }),
   });
   // A body that is left in the middle ends with an error, and nobody is there to be told.

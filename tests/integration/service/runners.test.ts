@@ -1,4 +1,6 @@
 // Jobs that run on plain local servers of the family, from the submission to what comes back of them.
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses, type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -81,6 +83,9 @@ describe("jobs on runners", () => {
     expect(record(record(record(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
     // Files that lie on a runner are nobody's to choose.
     expect(JSON.stringify(info.LoadImage)).not.toContain("on-the-runner");
+    const store = new Sqlite(join(bench?.folder ?? "", "service.sqlite"), { readonly: true });
+    expect(JSON.stringify(store.prepare("SELECT text FROM runner_catalogues").all())).not.toContain("on-the-runner");
+    store.close();
     expect((await client.post("/api/prompt", { prompt: made("three.safetensors") })).body).toMatchObject({
       error: { type: "prompt_outputs_failed_validation" },
     });
