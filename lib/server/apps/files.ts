@@ -15,8 +15,7 @@ import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject } from "@/lib/contract/json/json";
-import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
@@ -28,6 +27,7 @@ import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
+import { type KeptFile } from "../store/app-keeps";
 import { type StoredApp } from "../store/apps";
 import { pictureSize } from "../thumbnails/resize";
 import { type z } from "zod";
@@ -77,12 +77,17 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
   if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body names no boundary."));
   const fields = new Map<string, string>();
   const files: Promise<TakenFile>[] = [];
+  const streams: Readable[] = [];
+  // Told by the pipelines; without a listener one that comes after these would end the process.
+  parser.on("error", () => undefined);
   let refused: Failure | undefined;
   parser.on("field", (name, value, nameCut, valueCut) => {
     if (nameCut || valueCut) refused ??= refusal("INVALID_BODY", "A part of the form is too long.");
     fields.set(name, value);
   });
-  parser.on("file", (part, stream, fileName) => {
+  // Not every client names its file.
+  parser.on("file", (part, stream, fileName = "") => {
+    stream.on("error", () => undefined);
     const path = join(folder, randomUUID());
     const hash = createHash("sha256");
     let bytes = 0;
@@ -94,13 +99,21 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
       const pixels = await pixelsOf(path);
       return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
     });
-    // Its end is awaited below; without this an early one would end the process.
-    written.catch(() => undefined);
+    // What cannot be written is not read on: the form would stand still.
+    written.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
     files.push(written);
+    streams.push(stream);
   });
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
     parser.on(limit, () => (refused ??= refusal("INVALID_BODY", "The form has too many parts.")));
-  await pipeline(Readable.from(chunksOf(request.body)), parser);
+  try {
+    await pipeline(Readable.from(chunksOf(request.body)), parser);
+  } catch (error) {
+    // The parser lets go of no file that it had begun: what was written of it would stay on the disk as long as the console runs.
+    for (const stream of streams) stream.destroy();
+    await Promise.allSettled(files);
+    throw error;
+  }
   const taken = await Promise.all(files);
   // What a browser sends for a file field that was left empty.
   return refused ? failed(refused) : ok({ fields, files: taken.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
@@ -235,25 +248,29 @@ async function keep(
   return name;
 }
 
-/** The service puts it over the picture that `ref` names, and what comes of it is the member's too. */
+/** The service puts it over the picture that `ref` names, and what comes of it is the member's too: as heavy as what they gave, whatever it is now. */
 export async function sendMask(
   asked: Asked,
   app: StoredApp,
   mask: TakenFile,
-  { ref, ownName }: { ref: JsonObject; ownName: string },
+  { ref, original }: { ref: FileRef; original: KeptFile | undefined },
 ): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
-  const answer = await passUpload(asked, app, operations.uploadMask, { file: mask, fields: { original_ref: writeExactJson(ref) } });
+  // A plain local server answers a name also where it stored nothing: one of the member's choice could be somebody's later.
+  const file = { ...mask, fileName: `clipspace-mask-${randomUUID()}.png` };
+  const answer = await passUpload(asked, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
   if (!answer.ok) return answer;
   const read = maskUploadAnswerSchema.safeParse(answer.value);
   if (!read.success) return failed(unreadable);
-  await keep(asked, app, read.data, { fileName: ownName, bytes: 0, pixels: mask.pixels });
+  await keep(asked, app, read.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
   return ok(read.data);
 }
 
 /** With its length: not every service takes an upload that does not tell it. */
 async function formOf({ path, fileName }: TakenFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
   const boundary = `----lightdesk${randomUUID()}`;
-  const last = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
+  const bare = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
+  // "name [output]" would lead to another file than this one.
+  const last = bare.replace(/\]$/, "_");
   const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
   const texts = Object.entries(fields).map(([name, text]) => `${part(`name="${name}"`)}\r\n${text}\r\n`);
   const begin = `${texts.join("")}${part(`name="image"; filename="${last}"`)}Content-Type: application/octet-stream\r\n\r\n`;

@@ -5,7 +5,7 @@ import "server-only";
 import { problemSentence } from "@/lib/contract/apps/fill";
 import { isFileKind } from "@/lib/contract/apps/openapi";
 import { type Failure } from "@/lib/contract/failure";
-import { toImageValue } from "@/lib/contract/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
@@ -45,15 +45,16 @@ export async function receiveMask(asked: Asked, app: StoredApp): ReturnType<type
   return withFile(asked, async ({ fields }, mask) => {
     const read = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
     if (!read.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
-    const { original_ref: ref } = read.data;
-    const original = toImageValue({ ...ref, name: ref.filename });
+    const { original_ref: named } = read.data;
+    const original = toImageValue({ ...named, name: named.filename });
     if (!(await mayName(asked.viewer, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
     // As large as the picture below it.
     const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    const kept = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
-    return sendMask(asked, app, mask, { ref, ownName: kept?.ownName ?? "" });
+    const given = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
+    // What was looked at, and nothing that was sent beside it: services read a reference each in their own way.
+    return sendMask(asked, app, mask, { ref: toFileRef(original), original: given });
   });
 }

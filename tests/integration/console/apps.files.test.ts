@@ -1,9 +1,10 @@
 // Files that are given to an app's run, on this machine until they are at its service.
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
-import { type AppWorld, createAppWorld } from "./app-world";
+import { until } from "@/tests/support/until";
+import { type AppWorld, createAppWorld, picture } from "./app-world";
 
 let world: AppWorld;
 afterEach(() => world.dispose());
@@ -17,6 +18,28 @@ test("a form that stops coming is not waited for, and nothing of it stays", asyn
   const answer = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
   expect(answer).toMatchObject({ status: 408, body: { code: "REQUEST_TIMEOUT" } });
   expect(await readdir(join(world.harness.folder, "forms"))).toEqual([]);
+  // One that is removed and still open takes its room on the disk.
+  await until(
+    "none of its files is open",
+    async () => !(await openFiles()).some((path) => path.startsWith(`${world.harness.folder}/forms`)),
+  );
+});
+
+/** As Linux tells; nothing elsewhere. */
+async function openFiles(): Promise<string[]> {
+  const numbers = await readdir("/proc/self/fd").catch(() => []);
+  return Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => "")));
+}
+
+test("a file that comes without a name is taken like any other", async () => {
+  world = await createAppWorld();
+  const app = await world.make();
+  const head = '--b\r\nContent-Disposition: form-data; name="picture"\r\nContent-Type: application/octet-stream\r\n\r\n';
+  const body = new Uint8Array(Buffer.concat([Buffer.from(head), await picture(), Buffer.from("\r\n--b--\r\n")]));
+  const headers = { "content-type": "multipart/form-data; boundary=b" };
+  const begun = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
+  expect(begun.status).toBe(202);
+  expect(await world.ended(app, begun.body.run.id)).toMatchObject({ state: "completed" });
 });
 
 test("what a console that was killed left of forms is gone when it starts again", async () => {

@@ -3,6 +3,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { toFileRef } from "@/lib/contract/image-ref";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
 
 let world: AppWorld;
@@ -110,6 +111,47 @@ test("a mask on somebody else's picture, one larger than the app takes, and one 
   expect((await post(`/api/apps/${app.id}/masks`, { original_ref: "{", image: await drawn(16) })).status).toBe(400);
   const without = await world.make();
   expect((await drawOn(without, body.name, 16)).status).toBe(422);
+});
+
+test("a picture that they gave and drew a mask on is judged by what they gave, however heavy the service makes it", async () => {
+  const noise = sharp({
+    create: { width: 64, height: 64, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 60 } },
+  });
+  const photo = new File([new Uint8Array(await noise.jpeg({ quality: 20 }).toBuffer())], "photo.jpg", { type: "image/jpeg" });
+  const app = await world.make(masked({ pictureBytes: photo.size, picturePixels: 64 * 64 }));
+  const { body } = await post(`/api/apps/${app.id}/files`, { file: photo });
+  const saved = await drawOn(app, body.name, 64);
+  const run = (to: { id: string }) =>
+    world.ask(`/api/apps/${to.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: saved.body.name } } });
+  expect((await bytesOf(fileOf(app, saved.body.name))).length).toBeGreaterThan(photo.size);
+  expect((await run(app)).status).toBe(202);
+  const smaller = await world.make(masked({ picturePixels: 64 * 63 }));
+  expect(await run(smaller)).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels" }] } } });
+});
+
+test("at a service that keeps the names of files none leads to somebody else's, and a mask is drawn over the one that was looked at", async () => {
+  const service = await startLittleServer(({ body }, response) => {
+    const name = /filename="([^"]*)"/.exec(body.toString("latin1"))?.[1];
+    answerJson(response, { name, subfolder: "", type: "input" });
+  });
+  // Jobs are read on meanwhile.
+  const sent = () => service.seen.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
+  try {
+    const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
+    await post(`/api/apps/${app.id}/files`, { file: await png(8, "theirs.png [output]") });
+    expect(sent()).toContain('filename="theirs.png [output_"');
+    expect((await world.ask(fileOf(app, "theirs.png [output]"), { as: "runner" })).status).toBe(404);
+    await post(`/api/apps/${app.id}/files`, { file: await png(8, "mine.png") });
+    // Without a type some services look among their outputs; others know more keys.
+    const named = JSON.stringify({ filename: "mine.png", asset: "theirs" });
+    expect((await post(`/api/apps/${app.id}/masks`, { original_ref: named, image: await drawn(8) })).status).toBe(200);
+    expect(sent()).toContain(JSON.stringify({ filename: "mine.png", subfolder: "", type: "input" }));
+    expect(sent()).not.toContain("asset");
+    // The name that it is answered is theirs from now on, also where the service stored nothing under it.
+    expect(sent()).not.toContain("clipspace-mask-1.png");
+  } finally {
+    await service.close();
+  }
 });
 
 test("where their inputs are in the workflow is told to whoever may see it, and to nobody else", async () => {
