@@ -1,7 +1,8 @@
 // An online copy of a SQLite database that another process may write to meanwhile.
-// Guarantees: the copy is of one moment, one file without a log, and passed the integrity check; the source is only read.
+// Guarantees: the copy is of one moment, one file without a log, readable by its owner alone, and passed the integrity check; the source is
+// only read.
 
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
 import { isFullDisk } from "./disk-reserve";
 import { type Content, hashFile } from "./hashed-copy";
@@ -16,9 +17,12 @@ export function openToRead(file: string): Connection {
 
 export async function copyDatabase(from: string, to: string): Promise<Content> {
   await rm(to, { force: true });
+  // SQLite makes a file that others may read; it takes this one as it is.
+  await writeFile(to, "", { mode: 0o600 });
   try {
     await copyAtOnce(from, to);
   } catch (error) {
+    await rm(to, { force: true });
     if (!(error instanceof Sqlite.SqliteError) || isFullDisk(error)) throw error;
     const why = /^SQLITE_BUSY/.test(error.code)
       ? "is held by a process that started on a full disk: make room there and start it again"

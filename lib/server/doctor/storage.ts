@@ -117,6 +117,10 @@ async function checkPostgres({ dataDir, databaseUrl }: Env): Promise<Finding> {
   try {
     await store.members.hasOwner();
     return passed("console database", "It is on PostgreSQL and answers.");
+  } catch (error) {
+    // No such table.
+    if (!(error instanceof Error && "code" in error && error.code === "42P01")) throw error;
+    return noted("console database", "It is on PostgreSQL, answers and is empty; the first start makes the tables.");
   } finally {
     await store.close();
   }

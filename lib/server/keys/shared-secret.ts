@@ -27,6 +27,12 @@ export async function openSharedSecret(settings: SettingStore, ring: KeyRing, ow
   return secret;
 }
 
+/** Undefined where there is none, or where the ring does not open it. */
+export async function readSharedSecret(settings: SettingStore, ring: KeyRing): Promise<string | undefined> {
+  const kept = await readSealed(settings);
+  return kept && unseal(ring, RECORD, kept);
+}
+
 /** For sealing it again. */
 export function sealedSecret(settings: SettingStore): SealedRows<Sealed> {
   return {

@@ -48,6 +48,8 @@ export async function chainAll(database: Kysely<unknown>): Promise<void> {
 }
 
 export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
+  // Read first: what is written while the rows are read is no end that was cut off.
+  const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();
   let before = CHAIN_START;
   let rows = 0;
   let lastId = 0;
@@ -57,7 +59,6 @@ export async function verifyChain(database: Kysely<Tables>): Promise<ChainState>
     rows += 1;
     lastId = Number(row.id);
   }
-  const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();
   return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
 }
 

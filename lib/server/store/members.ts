@@ -146,7 +146,8 @@ export function createMemberStore(database: Database) {
           )
           .returningAll()
           .executeTakeFirst();
-      const row = await oneMemberAtATime(database, changed);
+      // A single statement where it can be: a full disk must not keep a new password from ending sessions.
+      const row = await (email === undefined ? changed(database) : oneMemberAtATime(database, changed));
       return row && toMember(row);
     },
 

@@ -102,6 +102,8 @@ export type Store = {
 };
 
 const FILE = "console.sqlite";
+/** In a data folder until its restore has come to its end: no console begins there. */
+export const UNFINISHED_RESTORE = "restore-unfinished";
 
 /** For commands that must not make an empty console where there is none. */
 export function hasStore(dataDir: string): boolean {
@@ -113,7 +115,7 @@ type Opened = { database: Database; migrate(): Promise<void> };
 
 /** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
 export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
-  const keys = ["encryption-keys", "auth-secret"].map((name) => join(dataDir, name));
+  const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(dataDir, name));
   const opened = openAt({ dataDir, url }, keys, reserve);
   return storeOn(opened.database, opened.migrate);
 }

@@ -2,6 +2,7 @@
 // Guarantees: bounded, and believed for minutes only, since another process may have removed a row meanwhile.
 
 import "server-only";
+import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 type Note = { jobId: string; inputs?: string };
@@ -10,7 +11,7 @@ const MOST = 10_000;
 const BELIEVED_MS = 5 * 60_000;
 
 export function createWrittenNotes(now: () => number = Date.now) {
-  const written = new Map<string, { text: string; atMs: number }>();
+  const written = new Map<string, { hash: string; atMs: number }>();
   const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
 
   return {
@@ -18,7 +19,7 @@ export function createWrittenNotes(now: () => number = Date.now) {
     news<T extends Note>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
         const known = written.get(nameOf(number, note));
-        return !known || now() - known.atMs > BELIEVED_MS || known.text !== writeExactJson(note);
+        return !known || now() - known.atMs > BELIEVED_MS || known.hash !== hashOf(note);
       });
     },
 
@@ -29,10 +30,15 @@ export function createWrittenNotes(now: () => number = Date.now) {
       // A text of inputs comes once.
       if (note.inputs !== undefined) return;
       for (const oldest of written.size < MOST ? [] : [written.keys().next().value ?? name]) written.delete(oldest);
-      written.set(name, { text: writeExactJson(note), atMs: now() });
+      written.set(name, { hash: hashOf(note), atMs: now() });
     },
 
     /** Rows were removed: whatever is told of them again has to be written again. */
     forget: () => written.clear(),
   };
+}
+
+/** A job's error may be long. */
+function hashOf(note: Note): string {
+  return createHash("sha256").update(writeExactJson(note)).digest("base64");
 }

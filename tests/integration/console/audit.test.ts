@@ -108,3 +108,10 @@ test("there is a word for every act that is written down", async () => {
   const { does, tried } = messages.settings.audit;
   expect([...acts].filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);
 });
+
+test("a log that is written to while it is verified is whole", async () => {
+  const { audit } = harness.console.store;
+  const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
+  const [state] = await Promise.all([audit.verify(), audit.add(entry), audit.add(entry)]);
+  expect(state).toHaveProperty("last");
+});

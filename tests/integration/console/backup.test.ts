@@ -8,6 +8,7 @@ import { backUp } from "@/lib/server/backup/back-up";
 import { type Manifest, MANIFEST, readManifest } from "@/lib/server/backup/manifest";
 import { checkBackup, restore } from "@/lib/server/backup/restore";
 import { readEnv } from "@/lib/server/env";
+import { openStore } from "@/lib/server/store/store";
 import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { type AppWorld, createAppWorld } from "./app-world";
@@ -92,7 +93,8 @@ test("what is restored is the installation: every row, every byte, the sessions,
   const kept = statSync(join(at("live"), "blobs")).ino;
   const manifest = await backUpHere(at("live"), true);
   expect(statSync(join(at("live"), "blobs")).ino).toBe(kept);
-  expect(statSync(join(at("live"), manifest.keys?.file ?? "")).mode & 0o777).toBe(0o600);
+  for (const part of [manifest.keys, manifest.console, manifest.service?.database, manifest.service?.userdata])
+    expect(statSync(join(at("live"), part?.file ?? "")).mode & 0o777, part?.file).toBe(0o600);
   expect(readdirSync(at("live"))).toHaveLength(7);
 
   const { missing } = await restoreTo(at("live"), at("restored"));
@@ -160,8 +162,9 @@ test("an installation is not written over, and half a restore is gone on with by
   });
   const half = at("half");
   cpSync(at("restored"), half, { recursive: true });
-  rmSync(join(half, "console.sqlite"));
+  for (const name of ["console.sqlite", "encryption-keys", "auth-secret"]) rmSync(join(half, name), { force: true });
   writeFileSync(join(half, "restore-unfinished"), "");
+  expect(() => openStore(half)).toThrow("restore-unfinished");
   await restoreTo(at("live"), half);
   expect(readdirSync(half)).not.toContain("restore-unfinished");
   await checkBackup({ place: at("live"), say });

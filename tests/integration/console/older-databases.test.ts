@@ -12,6 +12,7 @@ import { readEnv } from "@/lib/server/env";
 import { openApiKey } from "@/lib/server/keys/api-keys";
 import { seal } from "@/lib/server/keys/cipher";
 import { type KeyRing } from "@/lib/server/keys/key-ring";
+import { firstKey } from "@/lib/server/store/ledger-rows";
 import { migrations } from "@/lib/server/store/migrations";
 import { createOlderDatabase } from "@/tests/support/older-database";
 import { PASSWORD } from "@/tests/support/harness";
@@ -27,7 +28,7 @@ const logDestination = { write: () => undefined };
 /** As that version left it: its tables, and in those that the first one had, what a small team has. */
 async function writeOlder(file: string, version: string, ring: KeyRing): Promise<void> {
   const sqlite = await createOlderDatabase(file, version);
-  const insert = (table: string, row: Record<string, string | number | null>) => {
+  const insert = (table: string, row: Record<string, string | number | bigint | null>) => {
     const columns = Object.keys(row);
     sqlite.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`).run(row);
   };
@@ -45,6 +46,11 @@ async function writeOlder(file: string, version: string, ring: KeyRing): Promise
   insert("workflow_names", { connection_id: "c", workflow_id: "w", name: "Portrait" });
   // From the twelfth on a row of the log is hashed by whoever writes it.
   if (version < "0012") insert("audit", { at: 4, request_id: "r", member_id: "m", member_name: "Ada", action: "signIn", status: 200 });
+  if (version >= "0014") {
+    insert("ledger_connections", { connection_id: "c", ...(version >= "0030" && { jobs: 2 }) });
+    for (const ms of [10, 20])
+      insert("ledger_jobs", { key: firstKey(1, ms), number: 1, job_id: `j${ms}`, is_exact: 1, kinds: "", item: "{}" });
+  }
   const isOldName = version < "0016";
   const key = isOldName ? "press_key" : "idempotency_key";
   if (version >= "0005") {
@@ -75,6 +81,9 @@ test.each(Object.keys(migrations))("a database of %s opens, with what was kept i
   expect([...(await store.workflowNames.list("c", ["w"]))]).toEqual([["w", "Portrait"]]);
   const submitted = await store.submissions.find({ memberId: "m", key: "0123456789abcdef" });
   expect(submitted).toEqual(version < "0005" ? undefined : { contentHash: "h", answer: '{"prompt_id":"j"}' });
+  // Full with two: that many are counted.
+  expect(await store.jobLedger.oldestOfFull("c", 2)).toBe(version < "0014" ? undefined : 10);
+  expect(await store.jobLedger.oldestOfFull("c", 3)).toBeUndefined();
   expect(await store.audit.verify()).toMatchObject({ rows: version < "0012" ? 1 : 0 });
   await console.stop();
   await rm(folder, { recursive: true });

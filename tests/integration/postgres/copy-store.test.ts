@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import SqliteDatabase from "better-sqlite3";
+import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
@@ -34,9 +35,17 @@ afterAll(async () => {
 
 test("a copy that was killed is no console's to start on; run again it ends, and is what it was made of", async () => {
   const settings = { LIGHTDESK_DATA_DIR: places.before };
+  const target = openStore("", undefined, database.url);
+  await target.migrate();
+  await target.close();
+  // However fast it is, it waits in the middle.
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query("BEGIN; LOCK TABLE audit");
   const killed = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
-  await killed.printed("archives").catch(() => undefined);
+  await killed.printed("archives");
   expect(await killed.stop("SIGKILL")).toBeNull();
+  await holder.end();
   const env = readEnv({ LIGHTDESK_DATA_DIR: join(folder, "other"), DATABASE_URL: database.url });
   const early = startComposition({ env, logDestination: { write: () => undefined } });
   await expect(early.ready).rejects.toThrow(/copy-store/);

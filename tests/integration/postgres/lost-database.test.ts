@@ -1,11 +1,17 @@
 // A database that goes away and comes back: everybody is told so, nobody is signed out, and nothing has to be started again.
-import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
+import { checkNetwork } from "@/lib/server/doctor/network";
+import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
+import { isStoreAway } from "@/lib/server/store/store-away";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { ask, createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
@@ -42,6 +48,31 @@ test("while the database is away requests say so and sign nobody out; once it is
   await server.start();
   await until("the console answers again", async () => ((await ask("/api/console/members")).status === 200 ? true : undefined));
   expect(harness.log()).not.toContain("secret-word");
+});
+
+test("the doctor knows a console by the secret that all on its database share, and calls an empty database no fault", async () => {
+  const { headers } = await harness.request("/api/health");
+  const front = createServer((_, response) => response.writeHead(200, Object.fromEntries(headers)).end());
+  front.listen(0, "127.0.0.1");
+  await once(front, "listening");
+  const address = front.address();
+  const port = String(typeof address === "object" ? address?.port : address);
+  await harness.connect(`http://127.0.0.1:${port}`, "sk-of-a-service");
+  // Of another console: the secret that it was made with is no longer what counts.
+  const data = join(folder, "third");
+  mkdirSync(data);
+  writeFileSync(join(data, "auth-secret"), "a secret of its own");
+  const of = (databaseUrl: string) =>
+    readEnv({ LIGHTDESK_DATA_DIR: data, DATABASE_URL: databaseUrl, LIGHTDESK_ENCRYPTION_KEYS: KEYS, PORT: port });
+  const found = await checkNetwork(of(url), Date.now);
+  expect(found).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console runs on") }));
+  expect(found).toContainEqual(expect.objectContaining({ check: `service http://127.0.0.1:${port}`, state: "passed" }));
+  await new Promise((resolve) => front.close(resolve));
+  const empty = await createDatabase(server.url);
+  expect(await checkStorage(of(empty.url), Date.now())).toContainEqual(
+    expect.objectContaining({ check: "console database", state: "noted", text: expect.stringContaining("first start") }),
+  );
+  await empty.drop();
 });
 
 test("a second console on the same database signs with the same secret, and one with other keys does not start", async () => {
@@ -82,5 +113,21 @@ test("connections are bounded, and one that the server ends is replaced", async 
   expect(row?.n).toBeLessThanOrEqual(20);
   await ask(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lightdesk'");
   await until("the store answers again", () => store.members.hasOwner().catch(() => undefined));
+  await store.close();
+});
+
+test("a connection that the server ends in the middle of a transaction fails that one, and nothing else", async () => {
+  const store = openStore("", undefined, url);
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  await holder.query("BEGIN; LOCK TABLE audit_end");
+  const entry = { at: Date.now(), requestId: "r", action: "signIn", status: 200 };
+  const waiting = store.audit.add(entry).catch((error: unknown) => error);
+  const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lightdesk' AND wait_event_type = 'Lock'";
+  await until("it waits, and is ended", async () => (await ask(url, end)).length > 0);
+  expect(isStoreAway(await waiting)).toBe(true);
+  await holder.end();
+  await store.audit.add(entry);
+  expect(await store.audit.verify()).toHaveProperty("last");
   await store.close();
 });

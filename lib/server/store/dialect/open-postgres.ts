@@ -41,13 +41,14 @@ export async function migratePostgres(url: string): Promise<void> {
   }
 }
 
-/** As SQLite does: texts that later migrations have added are compared in the language of the database until then. */
+/** As SQLite does: texts that later migrations have added are compared in the language of the database until then. Others' tables stay. */
 async function compareTextsByBytes(database: Database): Promise<void> {
   await sql`
     DO $$ DECLARE found record; BEGIN
       PERFORM pg_advisory_xact_lock(hashtextextended('lightdesk texts', 0));
       FOR found IN SELECT table_name, column_name FROM information_schema.columns
         WHERE table_schema = current_schema() AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'
+          AND table_name IN (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tableowner = current_user)
       LOOP
         EXECUTE format('ALTER TABLE %I ALTER COLUMN %I TYPE text COLLATE "C"', found.table_name, found.column_name);
       END LOOP;
@@ -73,8 +74,9 @@ function open(url: string, size: Pick<PoolConfig, "max">, statementMs: number): 
 async function openPool(config: PoolConfig): Promise<PostgresPool> {
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);
-  // A connection that breaks while nobody uses it: the next one who needs one gets another.
+  // A connection that breaks: whoever uses it hears so from the query, and who needs one gets another. Unheard, it would end the process.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return {
     end: () => pool.end(),
     async connect() {
