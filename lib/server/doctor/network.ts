@@ -122,17 +122,23 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
   const listShared = async ({ connections }: Store) => (await connections.listFor("")).map(({ baseUrl }) => baseUrl);
   const urls = databaseUrl === undefined ? readUrls(join(dataDir, "console.sqlite")) : await onPostgres(databaseUrl, listShared);
   return Promise.all(
-    [...new Set(urls)].filter((url) => !isEmbedded(url)).map((url) =>
-      attempt(`service ${url}`, async () => {
-        const asked = now();
-        const answer = await ask(url);
-        if (!answer) return noted(`service ${url}`, "It does not answer.", "Connections to it fail until it does.");
-        const off = answer.date === null ? 0 : Math.abs(Date.parse(answer.date) - (asked + now()) / 2);
-        if (off > CLOCK_MS)
-          return wrong(`service ${url}`, `Its clock and this one differ by ${Math.round(off / 60_000)} minutes.`, "Set both clocks (NTP).");
-        return passed(`service ${url}`, answer.date === null ? "It answers." : "It answers, and its clock agrees.");
-      }),
-    ),
+    [...new Set(urls)]
+      .filter((url) => !isEmbedded(url))
+      .map((url) =>
+        attempt(`service ${url}`, async () => {
+          const asked = now();
+          const answer = await ask(url);
+          if (!answer) return noted(`service ${url}`, "It does not answer.", "Connections to it fail until it does.");
+          const off = answer.date === null ? 0 : Math.abs(Date.parse(answer.date) - (asked + now()) / 2);
+          if (off > CLOCK_MS)
+            return wrong(
+              `service ${url}`,
+              `Its clock and this one differ by ${Math.round(off / 60_000)} minutes.`,
+              "Set both clocks (NTP).",
+            );
+          return passed(`service ${url}`, answer.date === null ? "It answers." : "It answers, and its clock agrees.");
+        }),
+      ),
   );
 }
 
