@@ -259,6 +259,8 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
     seen,
     faults,
     inputs,
+    /** Somebody listens to it. */
+    isHeard: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
     /** How each job goes from now on. */
     does: (how: Way | ((item: Item) => Way)) => void (way = typeof how === "function" ? how : () => how),

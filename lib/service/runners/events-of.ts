@@ -11,7 +11,7 @@ import { type RunEvent } from "../nodes/run";
 
 const MOST_MESSAGE_BYTES = 8 * 1024 ** 2;
 const HANDSHAKE_MS = 3000;
-const AGAIN_MS = 2000;
+const AGAIN_MS = 1000;
 const PREVIEW = 1;
 
 type Heard = {

@@ -77,6 +77,20 @@ describe("faults of runners", () => {
     expect(ran()).toEqual([1]);
   });
 
+  it("hears of a job again after the network was lost for a moment", async () => {
+    const client = await start({ runnerLeaseMs: 30_000 });
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made(1));
+    await held(a);
+    await a.goDark();
+    await until("nobody listens", async () => !a.isHeard());
+    await a.comeBack();
+    await until("it is listened to again", async () => a.isHeard());
+    a.letGo();
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
+  });
+
   it("is interrupted and goes elsewhere when it says nothing for too long", async () => {
     const client = await start({ runnerSilenceMs: 300 });
     const a = await add("A");
