@@ -107,7 +107,7 @@ function widgetsIn(node: EditorNode, info: NodeInfo, { widgets }: Following): re
 }
 
 /** What is asked of one thing again and again, made once. */
-function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
+export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, { made: Made }>();
   return (of) => {
     const entry = known.get(of) ?? { made: make(of) };

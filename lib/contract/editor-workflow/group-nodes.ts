@@ -17,7 +17,7 @@ import {
   readNode,
   type Slot,
 } from "./file";
-import { isNote, isReroute } from "./follow";
+import { isNote, isReroute, once } from "./follow";
 import { classPlaces, listed, widgetsOf } from "./values";
 
 const BEGINS = /^workflow[>/]/;
@@ -54,7 +54,11 @@ export function expandGroupNode(
   const begun = new Map<string, string>();
   const outerName = outerNames(group);
   const linkedOutside = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
-  const places = bare.map((node) => ({ node, slots: isReroute(node) ? rerouteSlot(node, byId, links) : placesOf(node, info) }));
+  const onward = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
+  const places = bare.map((node) => ({
+    node,
+    slots: isReroute(node) ? rerouteSlot(node, byId, onward.get(node.id)) : placesOf(node, info),
+  }));
   // Widgets that were made inputs inside come behind all others.
   for (const isLast of [false, true]) {
     for (const { node, slots } of places) {
@@ -96,8 +100,7 @@ function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
 }
 
 /** Its input has no name of its own: outside it is named by the type of what it leads to. */
-function rerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, links: ReadonlyMap<string, EditorLink>): Slot[] {
-  const onward = [...links.values()].find(({ origin }) => origin === node.id);
+function rerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, onward: EditorLink | undefined): Slot[] {
   const type = byId.get(onward?.target ?? "")?.inputs[onward?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
   return [{ name: node.inputs[0]?.name ?? "", type, hasWidget: false }];
 }
@@ -107,15 +110,17 @@ function changedOf(group: JsonObject, node: EditorNode, side: "input" | "output"
   return objectOf(own(objectOf(objectOf(own(objectOf(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
 }
 
+const labelsOf = once(({ raw }: EditorNode): ReadonlyMap<unknown, unknown> => {
+  const inputs = listOf(raw.inputs).map(objectOf);
+  return new Map(inputs.map((slot) => [slot?.name, slot?.label] as const).reverse());
+});
+
 /** The name that a person gave, else the inner one; where it was there before, with the title of its node before it. */
 function outerNames(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
   const seen = new Map<string, number>();
   return (node, inner) => {
     const changed = changedOf(group, node, "input", inner);
-    const label = listOf(node.raw.inputs)
-      .map(objectOf)
-      .find((slot) => slot?.name === inner)?.label;
-    const given = [changed?.name, label].find((one) => typeof one === "string");
+    const given = [changed?.name, labelsOf(node).get(inner)].find((one) => typeof one === "string");
     const name = typeof given === "string" ? given : inner;
     const prefix = seen.has(name) ? `${node.title ?? node.type} ` : "";
     const key = prefix === "" ? name : prefix + inner;

@@ -107,6 +107,14 @@ test("a subgraph with very many inputs, each linked inside, is read in the time 
   expect(graph["2:5"]).toBeDefined();
 });
 
+test("a group node with very many reroutes and inputs is read in the time of its size", () => {
+  const most = 20_000;
+  const nodes = [{ type: "Unheard", inputs: many(most, (at) => ({ name: `i${at}` })) }, ...many(most, () => ({ type: "Reroute" }))];
+  const g = { nodes, links: many(most, (at) => [at, 0, 0, 0]) };
+  const { graph } = toApiWorkflow({ nodes: [{ id: 1, type: "workflow>g" }], links: [], extra: { groupNodes: { g } } }, info);
+  expect(graph["1:0"]).toBeDefined();
+});
+
 test("a name for a file that names the same widget again and again is filled in at once", () => {
   const count = 100_000;
   const nodes = many(1_000, (id) => ({ id, type: "KSampler", title: "Named", widgets_values: many(100, () => 1) }));
