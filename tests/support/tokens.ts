@@ -1,7 +1,7 @@
 // Personal access tokens of a harness's members, also such as nobody could make any more: expired, of a connection that is gone.
 import { randomBytes } from "node:crypto";
 import { type Role } from "@/lib/contract/roles";
-import { type NewToken, type Token } from "@/lib/server/store/tokens";
+import { type NewToken, type Token } from "@/lib/server/store/people/tokens";
 import { type Harness } from "./harness";
 
 export type MadeToken = Token & { token: string; headers: { "x-api-key": string } };

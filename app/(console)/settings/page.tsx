@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { SettingsScreen } from "@/components/settings/settings-screen";
+import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listPersonalConnections } from "@/lib/server/connections/job-viewers";
@@ -16,7 +16,7 @@ export default async function SettingsPage() {
   const viewer = await requireViewer();
   return (
     <PageMessages messages={await pickMessages("settings")}>
-      <SettingsScreen
+      <ConnectionsScreen
         connections={listConnections(viewer)}
         canChangeShared={viewer.can("admin")}
         canAdd={viewer.can("operator")}

@@ -6,7 +6,7 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
 import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/outputs";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
-import { type ShownFile } from "../store/job-viewers";
+import { type ShownFile } from "../store/jobs/job-viewers";
 
 const readsOfJobs: ReadonlySet<string> = new Set([
   "listJobs",

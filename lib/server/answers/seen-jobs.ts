@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { composition } from "../composition";
-import { type ShownFile } from "../store/job-viewers";
+import { type ShownFile } from "../store/jobs/job-viewers";
 import { type CallInput } from "../upstream/outgoing";
 import { readsJobs } from "./job-files";
 

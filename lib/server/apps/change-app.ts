@@ -24,7 +24,7 @@ import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection, openConnection } from "../connections/access";
-import { MOST_APPS, type StoredApp } from "../store/apps";
+import { MOST_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
 import { type z } from "zod";
 

@@ -27,8 +27,8 @@ import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
-import { type KeptFile } from "../store/app-keeps";
-import { type StoredApp } from "../store/apps";
+import { type KeptFile } from "../store/apps/app-keeps";
+import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
 import { type z } from "zod";
 

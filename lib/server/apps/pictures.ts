@@ -11,8 +11,8 @@ import { operations } from "@/lib/contract/operations";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type KeptResult } from "../store/app-runs";
-import { type StoredApp } from "../store/apps";
+import { type KeptResult } from "../store/apps/app-runs";
+import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
 
 /** Of given and of made ones each. */

@@ -12,8 +12,8 @@ import { type z } from "zod";
 import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
-import { type KeptPreset } from "../store/app-keeps";
-import { type StoredApp } from "../store/apps";
+import { type KeptPreset } from "../store/apps/app-keeps";
+import { type StoredApp } from "../store/apps/apps";
 import { filesNotTheirs } from "./pictures";
 
 type Body = z.output<typeof appPresetBodySchema>;

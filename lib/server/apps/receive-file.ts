@@ -10,7 +10,7 @@ import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
-import { type StoredApp } from "../store/apps";
+import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, sendFile, sendMask, type TakenFile, takeForm, type TakenForm } from "./files";
 import { mayName } from "./pictures";
 

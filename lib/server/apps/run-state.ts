@@ -18,8 +18,8 @@ import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { flightId, SUBMISSION_KEPT_MS } from "../prompts/submit-once";
-import { type KeptResult, movingStates, type StoredRun } from "../store/app-runs";
-import { type StoredApp } from "../store/apps";
+import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
+import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
 
 /** So long an upload to the service may take before a run that was not submitted counts as not sent. */

@@ -5,7 +5,7 @@
 import "server-only";
 import { z } from "zod";
 import { composition } from "../composition";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { sealedCookie } from "./sealed-cookie";
 import { type Sent } from "./session";
 

@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { keepRemoved } from "./removed";
 import { type Viewer } from "./viewer";
 

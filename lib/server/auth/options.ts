@@ -7,7 +7,7 @@ import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { isDeviceOf } from "./device-cookie";
 import { toClaims } from "./oidc/provider";
 import { beginProviderSession } from "./oidc/provider-session";

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { composition } from "../composition";
-import { type Identity } from "../store/identities";
+import { type Identity } from "../store/people/identities";
 
 /** Of a member at the moment of the removal. */
 export async function keepRemoved(email: string): Promise<void> {

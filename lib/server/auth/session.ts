@@ -9,8 +9,8 @@ import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { userAgentFromString } from "next/server";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
-import { type Member } from "../store/members";
-import { isUseUnwritten, type Session } from "../store/sessions";
+import { type Member } from "../store/people/members";
+import { isUseUnwritten, type Session } from "../store/people/sessions";
 import { readCookie } from "../read-cookie";
 import { sessionCookieName } from "./session-cookie";
 

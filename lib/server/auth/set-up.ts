@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition } from "../composition-type";
 import { storeApiKey } from "../keys/api-keys";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword, judgePassword } from "./passwords";
 

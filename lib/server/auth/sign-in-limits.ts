@@ -6,7 +6,7 @@
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { networkOf } from "@/lib/shared/ip-address";
-import { type AttemptStore, type Bucket } from "../store/attempts";
+import { type AttemptStore, type Bucket } from "../store/people/attempts";
 
 /** `isKnown`: by a session, or by a browser. */
 export type Attempt = { email: string; address: string; isKnown?: boolean };

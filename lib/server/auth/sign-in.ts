@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { composition } from "../composition";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { verifyPassword } from "./passwords";
 import { type Attempt } from "./sign-in-limits";
 

@@ -7,7 +7,7 @@ import "server-only";
 import { type Role, weaker } from "@/lib/contract/roles";
 import { looksLikeToken } from "@/lib/contract/token-choices";
 import { composition } from "../composition";
-import { type Token } from "../store/tokens";
+import { type Token } from "../store/people/tokens";
 import { operationsOf } from "./token-operations";
 
 /** `connectionId`: the connection that is meant where a request names none. */

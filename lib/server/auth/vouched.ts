@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { composition } from "../composition";
 import { type ProxySignIn } from "../proxy-sign-in";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { readReadOnly } from "./read-only";
 import { isRemoved } from "./removed";
 import { beginSession, browserOf, findSession, type Live, type Sent } from "./session";

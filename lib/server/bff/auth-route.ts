@@ -14,7 +14,7 @@ import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
 import { deviceCookie } from "../auth/device-cookie";
 import { type OidcTurn } from "../auth/oidc/turn";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { beginOidc, finishOidc, signOutEverywhere } from "./oidc-route";
 
 export function authRoute(): Handler {

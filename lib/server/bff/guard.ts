@@ -19,7 +19,7 @@ import { type Credential, endOf, readViewer, type Viewer } from "../auth/viewer"
 import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 import { failureAnswer, finish, statusOf } from "./answers";
 import { holdBody } from "./held-body";
 import { readPlace } from "../embed/sessions";

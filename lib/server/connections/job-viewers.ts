@@ -9,7 +9,7 @@ import { hasRole } from "@/lib/contract/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type PersonalConnection } from "../store/job-viewers";
+import { type PersonalConnection } from "../store/jobs/job-viewers";
 import { noConnection } from "./access";
 
 /** All but the viewer's own. */

@@ -15,8 +15,8 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { readCookie } from "../read-cookie";
 import { type EmbedHost } from "../store/embed-hosts";
-import { type EmbedSession, type NewEmbedSession } from "../store/embed-sessions";
-import { type Member } from "../store/members";
+import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
+import { type Member } from "../store/people/members";
 import { checkTicket } from "./check-ticket";
 import { embedCookie, embedCookieRules } from "./cookies";
 

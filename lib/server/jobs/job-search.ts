@@ -14,7 +14,7 @@ import { findVisible, openForJobs, visibleConnections } from "../connections/acc
 import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/seen-jobs";
 import { composition } from "../composition";
-import { wordsOf } from "../store/ledger-words";
+import { wordsOf } from "../store/jobs/ledger-words";
 import { withNames } from "../workflows/with-names";
 
 const HOUR_MS = 60 * 60_000;

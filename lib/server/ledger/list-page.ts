@@ -4,7 +4,7 @@
 import "server-only";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type LedgerReach } from "../store/job-ledger";
+import { type LedgerReach } from "../store/jobs/job-ledger";
 
 /** `end`: where the next one begins. `isCut`: there are older jobs than the list has. */
 export type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };

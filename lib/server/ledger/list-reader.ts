@@ -7,7 +7,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
-import { type Absent, type JobLedgerStore, type LedgerReach } from "../store/job-ledger";
+import { type Absent, type JobLedgerStore, type LedgerReach } from "../store/jobs/job-ledger";
 import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
 import { type LedgerRead } from "./reads";
 

@@ -12,7 +12,7 @@ import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } fro
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { toJobState } from "@/lib/contract/states";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type LedgerNote } from "../store/job-ledger";
+import { type LedgerNote } from "../store/jobs/job-ledger";
 import { textsOf } from "./input-texts";
 
 export type Answered =

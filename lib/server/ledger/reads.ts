@@ -9,7 +9,7 @@ import { type operations } from "@/lib/contract/operations";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { type JobUsageStore } from "../store/job-usage";
+import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/outgoing";
 
 export type LedgerRead = {

@@ -6,7 +6,7 @@ import { objectOf, parseJson } from "@/lib/contract/json/json";
 import { mayHaveStarted, type SubmissionReport } from "@/lib/contract/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
-import { type KeptSubmission } from "../store/submissions";
+import { type KeptSubmission } from "../store/jobs/submissions";
 import { type SubmissionOutcome } from "./submission-types";
 
 const LONGEST_ANSWER = 64 * 1024;

@@ -18,7 +18,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { usableConnections } from "../connections/access";
-import { type KeptEntry } from "../store/audit";
+import { type KeptEntry } from "../store/audit/audit";
 import { groupAudit, type Logged } from "./group-audit";
 
 const HOUR_MS = 60 * 60_000;

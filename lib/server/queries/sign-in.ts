@@ -9,7 +9,7 @@ import { leadsByAddress } from "../auth/account";
 import { mayUsePassword } from "../auth/sign-in";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type Member } from "../store/members";
+import { type Member } from "../store/people/members";
 
 export async function getSignInChoices(): Promise<SignInChoices> {
   const { env, ready } = composition();

@@ -19,7 +19,7 @@ import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { visibleConnections } from "../connections/access";
-import { type UsageRange, type UsageSum } from "../store/job-usage";
+import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -8,8 +8,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type Database } from "./database";
 import { dialectOf } from "./dialect/dialect";
-import { indexed } from "./job-ledger";
-import { readItem } from "./ledger-rows";
+import { indexed } from "./jobs/job-ledger";
+import { readItem } from "./jobs/ledger-rows";
 import { type Tables } from "./tables";
 
 const AT_ONCE = 500;

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { mediaKinds } from "@/lib/contract/views/media-kind";
 import { type Database } from "./database";
-import { hashToken } from "./set-up-token";
+import { hashToken } from "./people/set-up-token";
 import { type ShareRow } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Generated } from "kysely";
-import { type AppFileRow, type AppPresetRow, type AppRow, type AppRunRow, type AppVersionRow } from "./app-rows";
+import { type AppFileRow, type AppPresetRow, type AppRow, type AppRunRow, type AppVersionRow } from "./apps/app-rows";
 
 export type MemberRow = {
   id: string;

@@ -10,7 +10,7 @@ import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/t
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { usableConnections } from "../connections/access";
-import { MOST_TOKENS, type Token } from "../store/tokens";
+import { MOST_TOKENS, type Token } from "../store/people/tokens";
 import { tooStrong } from "../auth/members";
 import { mayBeChosen } from "../auth/token-operations";
 import { isOver } from "../auth/token-viewer";

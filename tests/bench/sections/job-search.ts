@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { wordsOf } from "@/lib/server/store/ledger-words";
-import { type LedgerNote } from "@/lib/server/store/job-ledger";
-import { type LedgerQuestion } from "@/lib/server/store/ledger-search";
+import { wordsOf } from "@/lib/server/store/jobs/ledger-words";
+import { type LedgerNote } from "@/lib/server/store/jobs/job-ledger";
+import { type LedgerQuestion } from "@/lib/server/store/jobs/ledger-search";
 import { percentile, table } from "../figures";
 import { type Section } from "../section";
 

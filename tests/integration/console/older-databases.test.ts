@@ -12,7 +12,7 @@ import { readEnv } from "@/lib/server/env";
 import { openApiKey } from "@/lib/server/keys/api-keys";
 import { seal } from "@/lib/server/keys/cipher";
 import { type KeyRing } from "@/lib/server/keys/key-ring";
-import { firstKey } from "@/lib/server/store/ledger-rows";
+import { firstKey } from "@/lib/server/store/jobs/ledger-rows";
 import { migrations } from "@/lib/server/store/migrations";
 import { createOlderDatabase } from "@/tests/support/older-database";
 import { PASSWORD } from "@/tests/support/harness";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { MOST_TOKENS } from "@/lib/server/store/tokens";
+import { MOST_TOKENS } from "@/lib/server/store/people/tokens";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);

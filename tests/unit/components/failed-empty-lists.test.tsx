@@ -13,7 +13,7 @@ import { readList } from "@/components/jobs/list/list-address";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
-import { UsageScreen } from "@/components/settings/usage-screen";
+import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { ok } from "@/lib/shared/result";
 import { IDLE_MS } from "@/lib/browser/poll-plan";
 import { builtInRunner } from "./runners";

@@ -2,11 +2,11 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ConnectionForm } from "@/components/settings/connection-form";
+import { ConnectionForm } from "@/components/settings/connections/connection-form";
 import { faultyField } from "@/components/frame/failure/faulty-field";
 import { Outcome } from "@/components/settings/outcome";
-import { readConnectionForm } from "@/components/settings/read-connection-form";
-import { SettingsScreen } from "@/components/settings/settings-screen";
+import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
+import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
@@ -122,7 +122,7 @@ describe("the connection's form", () => {
       renderInApp(
         <AtPage router={stillRouter}>
           <Suspense>
-            <SettingsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve(ok([]))} canChangeShared canAdd />
+            <ConnectionsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve(ok([]))} canChangeShared canAdd />
           </Suspense>
         </AtPage>,
       );

@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { AccountScreen } from "@/components/settings/account-screen";
+import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

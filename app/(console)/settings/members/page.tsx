@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { MembersScreen } from "@/components/settings/members-screen";
+import { MembersScreen } from "@/components/settings/members/members-screen";
 import { hasRole } from "@/lib/contract/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

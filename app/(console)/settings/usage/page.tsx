@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { toSearchParams } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
-import { UsageScreen } from "@/components/settings/usage-screen";
+import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
 import { usageParams, type UsageView } from "@/lib/contract/usage";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
-import { isWholePiece, wholePiecesOf } from "../ledger-words";
+import { isWholePiece, wholePiecesOf } from "../jobs/ledger-words";
 import { type StoreDialect, type Term } from "./dialect-type";
 
 export const postgresDialect: StoreDialect = {

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";
-import { chainAll } from "../audit-chain";
+import { chainAll } from "../audit/audit-chain";
 
 export const chainedLog: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {

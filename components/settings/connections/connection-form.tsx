@@ -1,0 +1,175 @@
+import { useTranslations } from "next-intl";
+import { type FormEvent, useId, useState } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { faultyField } from "@/components/frame/failure/faulty-field";
+import { Button } from "@/components/ui/controls/button";
+import { Card } from "@/components/ui/card";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/base-url";
+import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
+import { Outcome } from "../outcome";
+import { readConnectionForm } from "./read-connection-form";
+import { saveConnection } from "./save-connection";
+
+type ConnectionFormProps = {
+  /** Absent: a new one. */
+  connection?: ConnectionView;
+  canShare: boolean;
+  /** Saved: the service accepted it, or it was kept all the same. */
+  onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
+  onClose: () => void;
+};
+
+const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
+
+/** Closes once it is saved; until then everything that was typed stays, the key too. */
+export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
+  const t = useTranslations("settings.form");
+  const common = useTranslations("common");
+  const sharedHint = useId();
+  const router = useRouter();
+  const [busyWith, setBusyWith] = useState<"check" | "keep">();
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [sentKey, setSentKey] = useState(false);
+  const [check, setCheck] = useState<ConnectionCheck>();
+  const [address, setAddress] = useState("");
+
+  async function save(form: HTMLFormElement, act: "check" | "keep") {
+    const typed = readConnectionForm(new FormData(form));
+    setSentKey(typed.key !== undefined);
+    setBusyWith(act);
+    setFailure(undefined);
+    if (act === "check") setCheck(undefined);
+    const result = await saveConnection(connection?.id, { ...typed, ...(act === "keep" && { keep: true }) });
+    setBusyWith(undefined);
+    if (!result.ok) {
+      setFailure(result.failure);
+      // The role has changed since this page was made: the rest of it follows, the form keeps what was typed.
+      if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
+      return;
+    }
+    const saved = result.value;
+    if (!saved.connection) return setCheck(saved.check);
+    onSaved(saved.connection, saved.check);
+    onClose();
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    void save(event.currentTarget, "check");
+  }
+
+  const field = failure && faultyField(failure, fields);
+  // An empty key is right for a new connection, and wrong only where the address moved away from the key that is kept.
+  const lacksKey = field === "key" && !sentKey;
+  const wrong = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
+  return (
+    <Card title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}>
+      <form method="post" onSubmit={submit} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
+        <FormField label={t("name")} error={wrong("name")}>
+          {(control) => (
+            // The button that was pressed is gone: the first field is what it led to.
+            <Input
+              {...control}
+              name="name"
+              required
+              maxLength={100}
+              defaultValue={connection?.name}
+              placeholder={t("namePlaceholder")}
+              autoFocus
+            />
+          )}
+        </FormField>
+        {connection?.embedded ? null : (
+          <>
+            <FormField label={t("baseUrl")} hint={hintOf(address, t)} error={wrong("baseUrl")}>
+              {(control) => (
+                <Input
+                  {...control}
+                  name="baseUrl"
+                  inputMode="url"
+                  autoCapitalize="none"
+                  spellCheck={false}
+                  required
+                  maxLength={2000}
+                  defaultValue={connection?.baseUrl}
+                  onChange={({ target }) => setAddress(target.value.trim())}
+                  placeholder="https://"
+                />
+              )}
+            </FormField>
+            <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
+              {(control) => (
+                <Input
+                  {...control}
+                  name="accountUrl"
+                  inputMode="url"
+                  autoCapitalize="none"
+                  spellCheck={false}
+                  maxLength={2000}
+                  defaultValue={connection?.accountUrl}
+                  placeholder="https://"
+                />
+              )}
+            </FormField>
+          </>
+        )}
+        <FormField
+          label={t("key")}
+          hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
+          error={wrong("key")}
+        >
+          {(control) => (
+            <Input {...control} name="key" type="password" autoComplete="off" spellCheck={false} maxLength={1000} className="font-mono" />
+          )}
+        </FormField>
+        {connection ? null : canShare ? (
+          <div>
+            <label className="flex items-center gap-2">
+              <Checkbox name="shared" defaultChecked aria-describedby={sharedHint} />
+              {t("shared")}
+            </label>
+            <p id={sharedHint} className="mt-1 text-sm text-ink-3">
+              {t("sharedHint")}
+            </p>
+          </div>
+        ) : (
+          <p className="text-ink-3">{t("personal")}</p>
+        )}
+        {failure && !field ? <FailureMessage failure={failure} /> : null}
+        {check ? (
+          <>
+            <Outcome check={check} />
+            <p className="text-ink-2">{t(connection ? "notChanged" : "notSaved")}</p>
+          </>
+        ) : null}
+        <div className="flex gap-2">
+          <Button type="submit" tone="primary" busy={busyWith === "check"} disabled={busyWith === "keep"}>
+            {busyWith === "check" ? t("checking") : t("submit")}
+          </Button>
+          {check ? (
+            <Button
+              busy={busyWith === "keep"}
+              onClick={({ currentTarget: { form } }) => {
+                if (form?.reportValidity()) void save(form, "keep");
+              }}
+            >
+              {t("keep")}
+            </Button>
+          ) : null}
+          <Button onClick={onClose}>{common("cancel")}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+/** What will be saved, where that is not what was typed. */
+function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
+  if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
+  return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });
+}

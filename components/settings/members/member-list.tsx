@@ -1,0 +1,110 @@
+import { useTranslations } from "next-intl";
+import { use, useState } from "react";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Card } from "@/components/ui/card";
+import { showToast } from "@/components/ui/toast-store";
+import { type MemberView } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { MemberItem } from "./member-item";
+import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
+import { RemovalDialog } from "../removal-dialog";
+import { RoleDialog } from "./role-dialog";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+
+type MemberListProps = { viewer: SettingsViewer; isReadOnly: boolean; members: Promise<Result<MemberView[], Failure>> };
+
+export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
+  const t = useTranslations("settings");
+  const roleName = useTranslations("frame.member.role");
+  const router = useRouter();
+  const acts = useMemberActs();
+  const [changing, setChanging] = useState<MemberView>();
+  const [leaving, setLeaving] = useState<MemberView>();
+  const [suspending, setSuspending] = useState<MemberView>();
+  const result = use(members);
+  if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
+
+  async function giveRole(member: MemberView, role: GivenRole) {
+    if (!(await acts.giveRole(member, role))) return;
+    showToast({ tone: "ok", text: t("members.roleChanged", { name: member.name, role: roleName(role) }) });
+  }
+  async function setSuspended(member: MemberView, disabled: boolean) {
+    setSuspending(undefined);
+    if (!(await acts.setSuspended(member, disabled))) return;
+    showToast({ tone: disabled ? "off" : "ok", text: t(disabled ? "members.suspended" : "members.admitted", { name: member.name }) });
+  }
+  async function remove(member: MemberView) {
+    setLeaving(undefined);
+    if (await acts.remove(member)) showToast({ tone: "off", text: t("removed", { name: member.name }) });
+  }
+
+  return (
+    <>
+      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      <Card title={t("members.title")} note={result.value.length} bodyClassName="p-0">
+        <ul>
+          {result.value.map((member) => (
+            <MemberItem
+              key={member.id}
+              member={member}
+              isViewer={member.id === viewer.id}
+              canChange={!isReadOnly && mayChange(viewer, member)}
+              isBusy={acts.busyWith === member.id}
+              onChangeRole={() => setChanging(member)}
+              onSuspend={() => setSuspending(member)}
+              onAdmit={() => void setSuspended(member, false)}
+              onRemove={() => setLeaving(member)}
+            />
+          ))}
+        </ul>
+      </Card>
+      <RoleDialog
+        member={changing}
+        choices={rolesToGive(viewer)}
+        onChoose={(member, role) => void giveRole(member, role)}
+        onClose={() => setChanging(undefined)}
+      />
+      <RemovalDialog
+        leaving={suspending}
+        title={t("members.suspendTitle", { name: suspending?.name ?? "" })}
+        onRemove={(member) => void setSuspended(member, true)}
+        onClose={() => setSuspending(undefined)}
+      >
+        {t("members.suspendText")}
+      </RemovalDialog>
+      <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
+        {t("members.removeText")}
+      </RemovalDialog>
+    </>
+  );
+}
+
+/** Changing and removing members, one at a time; the list is read anew after each, whatever came of it. */
+function useMemberActs() {
+  const router = useRouter();
+  const [busyWith, setBusyWith] = useState<string>();
+  const [failure, setFailure] = useState<ApiFailure>();
+
+  async function call(id: string, init: { method: "PUT" | "DELETE"; json?: unknown }): Promise<boolean> {
+    setBusyWith(id);
+    setFailure(undefined);
+    const result = await callApi(`/api/console/members/${encodeURIComponent(id)}`, init);
+    setBusyWith(undefined);
+    if (!result.ok) setFailure(result.failure);
+    // Another person may have changed or removed them meanwhile. Without a session there is nothing to read, and the page stays.
+    if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
+    return result.ok;
+  }
+
+  return {
+    busyWith,
+    failure,
+    /** True when it is done. */
+    giveRole: ({ id }: MemberView, role: GivenRole) => call(id, { method: "PUT", json: { role } }),
+    setSuspended: ({ id }: MemberView, disabled: boolean) => call(id, { method: "PUT", json: { disabled } }),
+    remove: ({ id }: MemberView) => call(id, { method: "DELETE" }),
+  };
+}

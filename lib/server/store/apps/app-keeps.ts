@@ -1,0 +1,114 @@
+// What members keep with an app: whether it is a favourite, presets by name, and which files they gave it.
+// Guarantees: one's own, and of presets those that were shared with the team.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { type AppValues } from "@/lib/contract/apps/app";
+import { appBounds } from "@/lib/contract/apps/shape";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type AppFileRow } from "./app-rows";
+import { readKept } from "./apps";
+import { type Database } from "../database";
+import { dialectOf } from "../dialect/dialect";
+
+export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };
+/** `bytes`: 0 where they are not known. */
+export type KeptFile = { name: string; ownName: string; bytes: number; pixels: number | undefined };
+export type AppKeepStore = ReturnType<typeof createAppKeepStore>;
+
+export function createAppKeepStore(database: Database) {
+  const filesOf = (connectionId: string, memberId: string) =>
+    database
+      .selectFrom("app_files")
+      .innerJoin("apps", "apps.id", "app_files.app_id")
+      .select(["name", "own_name", "bytes", "pixels"])
+      .where("apps.connection_id", "=", connectionId)
+      .where("member_id", "=", memberId);
+
+  return {
+    async setFavourite(appId: string, memberId: string, isFavourite: boolean): Promise<void> {
+      if (isFavourite)
+        await database
+          .insertInto("app_favourites")
+          .values({ app_id: appId, member_id: memberId })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      else await database.deleteFrom("app_favourites").where("app_id", "=", appId).where("member_id", "=", memberId).execute();
+    },
+
+    async presets(appId: string, memberId: string): Promise<KeptPreset[]> {
+      const rows = await database
+        .selectFrom("app_presets")
+        .selectAll()
+        .where("app_id", "=", appId)
+        .where((where) => where.or([where("member_id", "=", memberId), where("is_team", "=", 1)]))
+        .orderBy("name")
+        .orderBy("id")
+        .limit(1000)
+        .execute();
+      return rows.map((row) => ({
+        id: row.id,
+        memberId: row.member_id,
+        name: row.name,
+        inputs: readKept<AppValues>(row.inputs),
+        isTeam: row.is_team === 1,
+      }));
+    },
+
+    /** Undefined where the member has as many as may be. */
+    async addPreset(appId: string, preset: Omit<KeptPreset, "id">): Promise<string | undefined> {
+      return dialectOf(database).serially(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
+        const { count } = await trx
+          .selectFrom("app_presets")
+          .select(({ fn }) => fn.countAll<number>().as("count"))
+          .where("app_id", "=", appId)
+          .where("member_id", "=", preset.memberId)
+          .executeTakeFirstOrThrow();
+        if (count >= appBounds.presets) return undefined;
+        const id = randomUUID();
+        await trx
+          .insertInto("app_presets")
+          .values({ id, app_id: appId, member_id: preset.memberId, ...columnsOf(preset) })
+          .execute();
+        return id;
+      });
+    },
+
+    async changePreset(id: string, preset: Omit<KeptPreset, "id" | "memberId">): Promise<void> {
+      await database.updateTable("app_presets").set(columnsOf(preset)).where("id", "=", id).execute();
+    },
+
+    async removePreset(id: string): Promise<void> {
+      await database.deleteFrom("app_presets").where("id", "=", id).execute();
+    },
+
+    async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: KeptFile, now: number): Promise<void> {
+      const known = { own_name: ownName, bytes, pixels: pixels ?? null, given_at: now };
+      await database
+        .insertInto("app_files")
+        .values({ app_id: appId, member_id: memberId, name, ...known })
+        .onConflict((conflict) => conflict.columns(["app_id", "member_id", "name"]).doUpdateSet(known))
+        .execute();
+    },
+
+    /** Given to whichever app of the connection. */
+    async file(connectionId: string, memberId: string, name: string): Promise<KeptFile | undefined> {
+      const row = await filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
+      return row && toFile(row);
+    },
+
+    /** The newest first. */
+    async files(connectionId: string, memberId: string, limit: number): Promise<KeptFile[]> {
+      const rows = await filesOf(connectionId, memberId).orderBy("given_at", "desc").orderBy("name").limit(limit).execute();
+      return rows.map(toFile);
+    },
+  };
+}
+
+function toFile({ name, own_name: ownName, bytes, pixels }: Pick<AppFileRow, "name" | "own_name" | "bytes" | "pixels">): KeptFile {
+  return { name, ownName, bytes, pixels: pixels ?? undefined };
+}
+
+function columnsOf({ name, inputs, isTeam }: Pick<KeptPreset, "name" | "inputs" | "isTeam">) {
+  return { name, inputs: writeExactJson(inputs), is_team: isTeam ? 1 : 0 };
+}

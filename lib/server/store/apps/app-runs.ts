@@ -1,0 +1,173 @@
+// Runs of apps: written down before anything is sent, so that a console that ends in between neither loses one nor sends it twice.
+// Guarantees: one run for a member, an app and a key, however many ask at once; limits hold over restarts and several processes, since those
+// of a member and an app begin one after the other. Must never: hold a key or a token that was given as an input.
+
+import "server-only";
+import { type Kysely, sql } from "kysely";
+import { type AppRunState, type AppValues } from "@/lib/contract/apps/app";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type OutputView } from "@/lib/contract/views/outputs-view";
+import { readKept } from "./apps";
+import { type Database } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { type AppRunRow } from "./app-rows";
+import { type Tables } from "../tables";
+
+const KEPT_MS = 90 * 24 * 60 * 60_000;
+export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
+
+export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string };
+export type StoredRun = {
+  id: string;
+  appId: string;
+  memberId: string;
+  version: number;
+  contentHash: string;
+  inputs: AppValues;
+  jobId: string | undefined;
+  state: AppRunState;
+  createdAt: number;
+  endedAt: number | undefined;
+  error: string | undefined;
+  results: KeptResult[] | undefined;
+};
+export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "contentHash" | "inputs" | "createdAt"> & {
+  key: string | undefined;
+};
+/** `dayBegan`: the first moment of the day that counts. */
+type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayBegan: number };
+type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>;
+export type AppRunStore = ReturnType<typeof createAppRunStore>;
+
+export function createAppRunStore(database: Database) {
+  const ofMember = (appId: string, memberId: string) =>
+    database.selectFrom("app_runs").selectAll().where("app_id", "=", appId).where("member_id", "=", memberId);
+  /** Of the member's other runs: whether one more may begin. */
+  const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
+    const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
+    return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan}) < ${runsPerDay ?? 0})
+          AND (${atOnce ?? -1} < 0 OR ${counted} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
+  };
+
+  const alone = (
+    { appId, memberId }: Pick<NewRun, "appId" | "memberId">,
+    work: (trx: Kysely<Tables>) => Promise<{ numAffectedRows?: bigint }>,
+  ) => dialectOf(database).serially(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
+
+  return {
+    /** False where the key was used before, or a limit is reached. */
+    async begin(run: NewRun, limits: Limits): Promise<boolean> {
+      const { id, appId, memberId } = run;
+      await database
+        .deleteFrom("app_runs")
+        .where("app_id", "=", appId)
+        .where("member_id", "=", memberId)
+        .where("created_at", "<", run.createdAt - KEPT_MS)
+        .execute();
+      return alone(run, (trx) =>
+        sql`
+          INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
+          SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
+            'sending', ${run.createdAt}
+          WHERE ${isWithin(run, limits)}
+          ON CONFLICT DO NOTHING`.execute(trx),
+      );
+    },
+
+    /** One that was not sent, as if it were begun now. False where it is under way by now, or a limit is reached. */
+    async beginAgain(run: Omit<NewRun, "key" | "contentHash">, limits: Limits): Promise<boolean> {
+      return alone(run, (trx) =>
+        sql`
+          UPDATE app_runs SET state = 'sending', error = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
+            created_at = ${run.createdAt}
+          WHERE id = ${run.id} AND state = 'unsent' AND ${isWithin(run, limits)}`.execute(trx),
+      );
+    },
+
+    async findByKey(appId: string, memberId: string, key: string): Promise<StoredRun | undefined> {
+      const row = await ofMember(appId, memberId).where("run_key", "=", key).executeTakeFirst();
+      return row && toRun(row);
+    },
+
+    async find(appId: string, memberId: string, id: string): Promise<StoredRun | undefined> {
+      const row = await ofMember(appId, memberId).where("id", "=", id).executeTakeFirst();
+      return row && toRun(row);
+    },
+
+    /** The newest first. */
+    async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
+      let query = ofMember(appId, memberId);
+      if (before)
+        query = query.where((where) =>
+          where.or([where("created_at", "<", before[0]), where.and([where("created_at", "=", before[0]), where("id", "<", before[1])])]),
+        );
+      const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+      return rows.map(toRun);
+    },
+
+    /** What the member's runs of a connection's apps put out, the newest first; of those that may have put out `filename`, where one is given. */
+    async made(connectionId: string, memberId: string, { limit, filename }: { limit: number; filename?: string }): Promise<KeptResult[]> {
+      let query = database
+        .selectFrom("app_runs")
+        .innerJoin("apps", "apps.id", "app_runs.app_id")
+        .select("results")
+        .where("apps.connection_id", "=", connectionId)
+        .where("member_id", "=", memberId)
+        .where("results", "is not", null)
+        .where("results", "!=", "[]");
+      if (filename !== undefined) query = query.where("results", "like", `%${writeExactJson(filename).replace(/[%_\\]/g, "_")}%`);
+      const rows = await query.orderBy("created_at", "desc").limit(limit).execute();
+      return rows.flatMap(({ results }) => readKept<KeptResult[]>(results ?? "[]"));
+    },
+
+    async moving(appId: string, memberId: string): Promise<StoredRun[]> {
+      const rows = await ofMember(appId, memberId).where("state", "in", movingStates).orderBy("created_at").limit(1000).execute();
+      return rows.map(toRun);
+    },
+
+    /** `seen`: nothing is written where the run has moved on since. */
+    async set(id: string, set: Change, seen?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
+      const query = database
+        .updateTable("app_runs")
+        .set({
+          ...(set.inputs !== undefined && { inputs: writeExactJson(set.inputs) }),
+          ...(set.jobId !== undefined && { job_id: set.jobId }),
+          ...(set.state !== undefined && { state: set.state }),
+          ...(set.endedAt !== undefined && { ended_at: set.endedAt }),
+          ...(set.error !== undefined && { error: set.error }),
+          ...(set.results !== undefined && { results: writeExactJson(set.results) }),
+        })
+        .where("id", "=", id);
+      const asSeen =
+        seen &&
+        query
+          .where("state", "=", seen.state)
+          .where("created_at", "=", seen.createdAt)
+          .where((where) => (seen.jobId === undefined ? where("job_id", "is", null) : where("job_id", "=", seen.jobId)));
+      const done = await (asSeen ?? query).executeTakeFirst();
+      return Number(done.numUpdatedRows) > 0;
+    },
+
+    /** Nothing was started: it counts for nothing, and its key may be used again. */
+    async forget(id: string): Promise<void> {
+      await database.deleteFrom("app_runs").where("id", "=", id).execute();
+    },
+  };
+}
+
+function toRun(row: AppRunRow): StoredRun {
+  return {
+    id: row.id,
+    appId: row.app_id,
+    memberId: row.member_id,
+    version: row.version,
+    contentHash: row.content_hash,
+    inputs: readKept<AppValues>(row.inputs),
+    jobId: row.job_id ?? undefined,
+    state: row.state as AppRunState,
+    createdAt: row.created_at,
+    endedAt: row.ended_at ?? undefined,
+    error: row.error ?? undefined,
+    results: row.results === null ? undefined : readKept<KeptResult[]>(row.results),
+  };
+}

@@ -1,0 +1,308 @@
+// Apps, and their versions.
+// Guarantees: every read names the member who asks, and finds only what that member may see; a version is never changed; of two who change
+// the same version one is told so.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
+import { type AppChange } from "@/lib/contract/apps/compare";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Role } from "@/lib/contract/roles";
+import { type Database } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { type AppRow } from "./app-rows";
+import { type Tables } from "../tables";
+
+const MOST_VERSIONS = 100;
+export const MOST_APPS = 2000;
+
+export type Asker = { memberId: string; role: Role; isAdmin: boolean };
+export type StoredCard = {
+  id: string;
+  connectionId: string;
+  maker: { id: string; name: string } | undefined;
+  title: string;
+  text: string;
+  tags: string[];
+  cover: string | undefined;
+  access: AppAccess["kind"];
+  version: number;
+  updatedAt: number;
+  isFavourite: boolean;
+};
+export type StoredApp = StoredCard & { definition: AppDefinition; limits: AppLimits; members: string[]; roles: Role[] };
+export type AppFilter = {
+  words: readonly string[];
+  tag?: string;
+  whose: "all" | "mine" | "team" | "favourites";
+  after?: string;
+  limit: number;
+};
+type Change = {
+  fromVersion: number;
+  by: string;
+  now: number;
+  definition?: AppDefinition;
+  changes?: readonly AppChange[];
+  restoredFrom?: number;
+  access?: AppAccess;
+  limits?: AppLimits;
+};
+export type AppStore = ReturnType<typeof createAppStore>;
+
+export function createAppStore(database: Database) {
+  const { serially, holds } = dialectOf(database);
+  const cards = (asker: Asker) =>
+    database
+      .selectFrom("apps")
+      .leftJoin("members", "members.id", "apps.maker_id")
+      .leftJoin("app_favourites", (join) =>
+        join.onRef("app_favourites.app_id", "=", "apps.id").on("app_favourites.member_id", "=", asker.memberId),
+      )
+      .select([
+        ...(["apps.id", "connection_id", "maker_id", "title", "text", "tags", "cover", "access", "version", "updated_at"] as const),
+        "members.name as maker_name",
+        "app_favourites.member_id as favoured_by",
+      ])
+      .where((where) => mayBeSeen(where, asker));
+
+  async function putVersion(
+    trx: Database,
+    id: string,
+    version: Omit<AppVersionView, "changes"> & Required<Pick<Change, "definition" | "changes">>,
+  ) {
+    await trx
+      .insertInto("app_versions")
+      .values({
+        app_id: id,
+        number: version.number,
+        at: version.at,
+        by: version.by,
+        changes: writeExactJson(version.changes),
+        restored_from: version.restoredFrom ?? null,
+        definition: writeExactJson(version.definition),
+      })
+      .execute();
+    await trx
+      .deleteFrom("app_versions")
+      .where("app_id", "=", id)
+      .where("number", "<=", version.number - MOST_VERSIONS)
+      .execute();
+  }
+
+  async function putMembers(trx: Database, id: string, access: AppAccess) {
+    await trx.deleteFrom("app_members").where("app_id", "=", id).execute();
+    if (access.kind !== "members" || access.members.length === 0) return;
+    // A member who is gone by now is left out.
+    const there = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
+    const rows = there.map((member) => ({ app_id: id, member_id: member.id }));
+    if (rows.length > 0) await trx.insertInto("app_members").values(rows).execute();
+  }
+
+  return {
+    /** Undefined where the connection has as many as it may. */
+    async create(app: {
+      connectionId: string;
+      memberId: string;
+      by: string;
+      definition: AppDefinition;
+      access: AppAccess;
+      limits: AppLimits;
+      now: number;
+    }): Promise<string | undefined> {
+      const id = randomUUID();
+      const { definition, access, limits, now } = app;
+      return serially(database, `apps of ${app.connectionId}`, async (trx) => {
+        const { count } = await trx
+          .selectFrom("apps")
+          .select(({ fn }) => fn.countAll<number>().as("count"))
+          .where("connection_id", "=", app.connectionId)
+          .executeTakeFirstOrThrow();
+        if (count >= MOST_APPS) return undefined;
+        await trx
+          .insertInto("apps")
+          .values({
+            id,
+            connection_id: app.connectionId,
+            maker_id: app.memberId,
+            ...faceOf(definition),
+            access: access.kind,
+            roles: rolesOf(access),
+            limits: writeExactJson(limits),
+            version: 1,
+            updated_at: now,
+          })
+          .execute();
+        await putMembers(trx, id, access);
+        await putVersion(trx, id, { number: 1, at: now, by: app.by, definition, changes: [{ what: "created" }] });
+        return id;
+      });
+    },
+
+    /** By title. `next`: what comes after. */
+    async list(asker: Asker, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
+      let query = cards(asker).where("connection_id", "=", connectionId);
+      for (const word of filter.words) query = query.where(holds(sql.ref("words"), word));
+      if (filter.tag !== undefined) query = query.where(holds(sql.ref("tags"), writeExactJson(filter.tag)));
+      if (filter.whose === "mine") query = query.where("maker_id", "=", asker.memberId);
+      if (filter.whose === "team") query = query.where("access", "!=", "me");
+      if (filter.whose === "favourites") query = query.where("app_favourites.member_id", "is not", null);
+      const [afterTitle, afterId] = readPlace(filter.after);
+      if (afterTitle !== undefined && afterId !== undefined)
+        query = query.where((where) =>
+          where.or([where("title", ">", afterTitle), where.and([where("title", "=", afterTitle), where("apps.id", ">", afterId)])]),
+        );
+      const rows = await query
+        .orderBy("title")
+        .orderBy("apps.id")
+        .limit(filter.limit + 1)
+        .execute();
+      const shown = rows.slice(0, filter.limit).map(toCard);
+      const last = rows.length > filter.limit ? shown.at(-1) : undefined;
+      return { apps: shown, ...(last && { next: writeExactJson([last.title, last.id]) }) };
+    },
+
+    async tags(asker: Asker, connectionId: string): Promise<string[]> {
+      const rows = await cards(asker).where("connection_id", "=", connectionId).where("tags", "!=", "[]").limit(MOST_APPS).execute();
+      return [...new Set(rows.flatMap((row) => toCard(row).tags))].sort().slice(0, 200);
+    },
+
+    async find(asker: Asker, id: string): Promise<StoredApp | undefined> {
+      const row = await cards(asker).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
+      if (!row) return undefined;
+      const members = await database.selectFrom("app_members").select("member_id").where("app_id", "=", id).execute();
+      return {
+        ...toCard(row),
+        definition: readKept<AppDefinition>(row.definition),
+        limits: readKept<AppLimits>(row.limits),
+        members: members.map(({ member_id }) => member_id),
+        roles: readKept<Role[]>(row.roles),
+      };
+    },
+
+    /** The number of its version now; undefined where it is no more at `fromVersion`. */
+    async change(id: string, change: Change): Promise<number | undefined> {
+      const { fromVersion, definition, access, limits, now } = change;
+      const number = fromVersion + (definition ? 1 : 0);
+      return database.transaction().execute(async (trx) => {
+        const done = await trx
+          .updateTable("apps")
+          .set({
+            version: number,
+            updated_at: now,
+            ...(definition && faceOf(definition)),
+            ...(access && { access: access.kind, roles: rolesOf(access) }),
+            ...(limits && { limits: writeExactJson(limits) }),
+          })
+          .where("id", "=", id)
+          .where("version", "=", fromVersion)
+          .executeTakeFirst();
+        if (Number(done.numUpdatedRows) === 0) return undefined;
+        if (access) await putMembers(trx, id, access);
+        if (definition) {
+          const { by, restoredFrom, changes = [] } = change;
+          await putVersion(trx, id, { number, at: now, by, definition, changes, ...(restoredFrom !== undefined && { restoredFrom }) });
+        }
+        return number;
+      });
+    },
+
+    async remove(id: string): Promise<boolean> {
+      const done = await database.deleteFrom("apps").where("id", "=", id).executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
+    },
+
+    /** The newest first. */
+    async versions(id: string): Promise<AppVersionView[]> {
+      const rows = await database
+        .selectFrom("app_versions")
+        .select(["number", "at", "by", "changes", "restored_from"])
+        .where("app_id", "=", id)
+        .orderBy("number", "desc")
+        .execute();
+      return rows.map(({ number, at, by, changes, restored_from: from }) => ({
+        number,
+        at,
+        by,
+        changes: readKept<AppChange[]>(changes),
+        ...(from !== null && { restoredFrom: from }),
+      }));
+    },
+
+    async version(id: string, number: number): Promise<AppDefinition | undefined> {
+      const row = await database
+        .selectFrom("app_versions")
+        .select("definition")
+        .where("app_id", "=", id)
+        .where("number", "=", number)
+        .executeTakeFirst();
+      return row && readKept<AppDefinition>(row.definition);
+    },
+  };
+}
+
+/** Its maker; the team or whoever was chosen; admins, but for what is its maker's alone while there is one. */
+function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: Asker): Expression<SqlBool> {
+  return where.or([
+    where("apps.maker_id", "=", memberId),
+    where("apps.access", "=", "team"),
+    where.and([
+      where("apps.access", "=", "members"),
+      where.or([
+        where("apps.roles", "like", `%"${role}"%`),
+        where.exists(
+          where
+            .selectFrom("app_members")
+            .select("app_id")
+            .whereRef("app_members.app_id", "=", "apps.id")
+            .where("app_members.member_id", "=", memberId),
+        ),
+      ]),
+    ]),
+    ...(isAdmin ? [where("apps.access", "=", "members"), where("apps.maker_id", "is", null)] : []),
+  ]);
+}
+
+function rolesOf(access: AppAccess): string {
+  return writeExactJson(access.kind === "members" ? access.roles : []);
+}
+
+function faceOf(definition: AppDefinition) {
+  const { title, text, tags, cover } = definition;
+  const words = [title, text, ...tags].join("\n").toLowerCase();
+  return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };
+}
+
+type CardRow = Omit<AppRow, "words" | "definition" | "limits" | "roles"> & { maker_name: string | null; favoured_by: string | null };
+
+function toCard(row: CardRow): StoredCard {
+  const { id, connection_id: connectionId, maker_id: makerId, title, text, version, updated_at: updatedAt } = row;
+  return {
+    id,
+    connectionId,
+    maker: makerId === null ? undefined : { id: makerId, name: row.maker_name ?? "" },
+    title,
+    text,
+    tags: readKept<string[]>(row.tags),
+    cover: row.cover ?? undefined,
+    access: row.access === "team" || row.access === "members" ? row.access : "me",
+    version,
+    updatedAt,
+    isFavourite: row.favoured_by !== null,
+  };
+}
+
+/** What this store wrote, from what the contract's schemas had read. */
+export function readKept<T>(json: string): T {
+  return parseExactJson(json) as T;
+}
+
+function readPlace(after: string | undefined): string[] {
+  try {
+    const place: unknown = JSON.parse(after ?? "[]");
+    return Array.isArray(place) ? place.filter((part) => typeof part === "string") : [];
+  } catch {
+    return [];
+  }
+}

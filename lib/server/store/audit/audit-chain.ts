@@ -1,0 +1,73 @@
+// The chain of the audit log: every row holds the hash of its own content and of the hash before it.
+// Guarantees: a row that was changed, taken out or put in between is found, and so is the end of the log when it was cut off, unless whoever did
+// it wrote every later hash anew; the last hash, kept elsewhere, finds that too.
+// Must never: change. A row that was hashed once is hashed the same way for ever.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { type Kysely, type Selectable } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type AuditRow, type Tables } from "../tables";
+
+type Hashed = Omit<Selectable<AuditRow>, "hash">;
+export type ChainState = { rows: number; last: string } | { brokenAt: number };
+
+const CHAIN_START = "";
+const PAGE = 1000;
+
+export function hashRow(before: string, row: Hashed): string {
+  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via } = row;
+  const content = [
+    before,
+    Number(id),
+    Number(at),
+    request_id,
+    member_id,
+    member_name,
+    action,
+    connection_id,
+    target,
+    status,
+    code,
+    outcome,
+    // Rows from before there was one are hashed as they were.
+    ...(act_id || via ? [act_id] : []),
+    ...(via ? [via] : []),
+  ];
+  return createHash("sha256").update(writeExactJson(content)).digest("hex");
+}
+
+/** For rows from before there was a chain. */
+export async function chainAll(database: Kysely<unknown>): Promise<void> {
+  const tables = database.withTables<Tables>();
+  let before = CHAIN_START;
+  for await (const row of rowsOf(tables)) {
+    before = hashRow(before, row);
+    await tables.updateTable("audit").set({ hash: before }).where("id", "=", row.id).execute();
+  }
+}
+
+export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
+  // Read first: what is written while the rows are read is no end that was cut off.
+  const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();
+  let before = CHAIN_START;
+  let rows = 0;
+  let lastId = 0;
+  for await (const row of rowsOf(database)) {
+    if (hashRow(before, row) !== row.hash) return { brokenAt: Number(row.id) };
+    before = row.hash;
+    rows += 1;
+    lastId = Number(row.id);
+  }
+  return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
+}
+
+async function* rowsOf(database: Kysely<Tables>): AsyncGenerator<Selectable<AuditRow>, void> {
+  let after = 0;
+  for (;;) {
+    const page = await database.selectFrom("audit").selectAll().where("id", ">", after).orderBy("id").limit(PAGE).execute();
+    yield* page;
+    after = Number(page.at(-1)?.id ?? after);
+    if (page.length < PAGE) return;
+  }
+}

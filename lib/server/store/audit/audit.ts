@@ -1,0 +1,232 @@
+// Who changed what, and what the service really answered. Rows are added, never changed, and chained by hash.
+// Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
+
+import "server-only";
+import { type Selectable, sql } from "kysely";
+import { toPlainLine } from "@/lib/contract/plain-line";
+import { createActIds } from "./audit-acts";
+import { hashRow, verifyChain } from "./audit-chain";
+import { type Database } from "../database";
+import { inPieces } from "../in-pieces";
+import { type AuditRow } from "../tables";
+
+export type AuditEntry = {
+  at: number;
+  requestId: string;
+  memberId?: string;
+  memberName?: string;
+  action: string;
+  connectionId?: string;
+  target?: string;
+  status: number;
+  code?: string;
+  outcome?: string;
+  /** The act on many things that it is part of, as the browser calls it. */
+  act?: string;
+  /** By what of the member's it was done, as "token NAME"; absent: by themselves. */
+  via?: string;
+};
+export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
+/** `upTo`: the newest entry when the reading began. An act that goes on meanwhile is read as it was then, or its beginning would be passed over. */
+type AuditSearch = {
+  memberId?: string;
+  action?: string;
+  connectionId?: string;
+  from?: number;
+  to?: number;
+  before?: number;
+  upTo?: number;
+};
+type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
+const MOST_CHOICES = 500;
+/** One may be a thousand entries, and a query holds up everything else. */
+const ACTS_AT_ONCE = 5;
+
+export function createAuditStore(database: Database) {
+  const actIdOf = createActIds();
+
+  const list = async (search: AuditSearch, limit: number): Promise<KeptEntry[]> => {
+    const rows = await database
+      .selectFrom("audit")
+      .selectAll()
+      .where(matching("audit", search))
+      .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(toEntry);
+  };
+
+  /** The newest entries that no newer one of their act replaces, and with each what else its act did. */
+  const newestActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
+    const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
+    const rows = await database
+      .selectFrom("audit")
+      .selectAll()
+      .where(matching("audit", search))
+      .where(sql<boolean>`(act_id IS NULL OR NOT EXISTS (${newer}))`)
+      .$if(search.before !== undefined, (query) => query.where("id", "<", search.before ?? 0))
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    const acts = rows.map((row) => [toEntry(row)]);
+    const byAct = new Map(acts.flatMap((act) => (act[0]?.actId === undefined ? [] : [[act[0].actId, act] as const])));
+    if (byAct.size === 0) return acts;
+    const all = await database
+      .selectFrom("audit")
+      .selectAll()
+      .where("act_id", "in", [...byAct.keys()])
+      .where(matching("audit", search))
+      .orderBy("id", "desc")
+      .execute();
+    for (const row of all) {
+      const act = byAct.get(row.act_id ?? "");
+      if (act && Number(row.id) !== act[0]?.id) act.push(toEntry(row));
+    }
+    return acts;
+  };
+
+  /** So many acts at most, and no further one once their entries are more than that; each is whole. */
+  const listActs = async (search: AuditSearch, most: { acts: number; entries: number }): Promise<ActsPage> => {
+    const acts: KeptEntry[][] = [];
+    let entries = 0;
+    for (;;) {
+      const wanted = Math.min(ACTS_AT_ONCE, most.acts - acts.length);
+      const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, wanted);
+      for (const act of some) {
+        if (acts.length > 0 && entries + act.length > most.entries) return { acts, isOver: false };
+        acts.push(act);
+        entries += act.length;
+      }
+      if (some.length < wanted || acts.length >= most.acts) return { acts, isOver: some.length < wanted };
+    }
+  };
+
+  return {
+    async add(entry: AuditEntry): Promise<void> {
+      const row = {
+        at: entry.at,
+        request_id: entry.requestId,
+        member_id: entry.memberId ?? null,
+        member_name: plain(entry.memberName),
+        action: entry.action,
+        connection_id: entry.connectionId ?? null,
+        target: plain(entry.target),
+        status: entry.status,
+        code: entry.code ?? null,
+        outcome: plain(entry.outcome),
+        act_id: actIdOf(entry),
+        via: plain(entry.via),
+      };
+      await database.transaction().execute(async (transaction) => {
+        // Written first: from here on nobody else writes to the log, in whichever process. What fails gives its number back.
+        const end = await transaction
+          .updateTable("audit_end")
+          .set((where) => ({ id: where("id", "+", 1) }))
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        const hash = hashRow(end.hash, { ...row, id: end.id });
+        await transaction
+          .insertInto("audit")
+          .values({ ...row, id: end.id, hash })
+          .execute();
+        await transaction.updateTable("audit_end").set({ hash }).execute();
+      });
+    },
+
+    /** How many rows there are and the last hash, or the first row that is not as it was written. */
+    verify: () => verifyChain(database),
+
+    /** The newest first. */
+    list,
+    listActs,
+    async newestId(): Promise<number | undefined> {
+      const { id } = await database
+        .selectFrom("audit")
+        .select(({ fn }) => fn.max("id").as("id"))
+        .executeTakeFirstOrThrow();
+      return id === null ? undefined : Number(id);
+    },
+    listNewest: (limit: number) => list({}, limit),
+
+    /** Who did it first to each of them, under the name that they have now, or had last; what was not done through the console is absent. */
+    async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
+      const rows = await inPieces(targets, (some) =>
+        database
+          .selectFrom("audit")
+          .leftJoin("members", "members.id", "audit.member_id")
+          .select(({ fn }) => ["audit.target", "audit.member_id", fn.coalesce("members.name", "audit.member_name").as("name")])
+          .where("audit.target", "in", some)
+          .where("audit.action", "=", action)
+          .where("audit.connection_id", "=", connectionId)
+          .where("audit.status", "<", 300)
+          .orderBy("audit.id", "desc")
+          .execute(),
+      );
+      return new Map(
+        rows.flatMap(({ target, name, member_id: memberId }) =>
+          target && name ? [[target, { memberId: memberId ?? undefined, name }] as const] : [],
+        ),
+      );
+    },
+
+    /** Every member and every act in it; a member under the name of their last entry. */
+    async choices(): Promise<{ members: { id: string; name: string }[]; actions: string[] }> {
+      const last = database
+        .selectFrom("audit")
+        .select(({ fn }) => fn.max("id").as("id"))
+        .where("member_id", "is not", null)
+        .groupBy("member_id");
+      const [members, actions] = await Promise.all([
+        database.selectFrom("audit").select(["member_id", "member_name"]).where("id", "in", last).limit(MOST_CHOICES).execute(),
+        database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MOST_CHOICES).execute(),
+      ]);
+      return {
+        members: members.map(({ member_id: id, member_name: name }) => ({ id: id ?? "", name: name ?? "" })),
+        actions: actions.map(({ action }) => action),
+      };
+    },
+  };
+}
+
+/** `memberId`: of a member who may be gone. */
+type Actor = { memberId: string | undefined; name: string };
+
+function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
+  const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);
+  const conditions = [
+    sql`1 = 1`,
+    ...(memberId === undefined ? [] : [sql`${column("member_id")} = ${memberId}`]),
+    ...(action === undefined ? [] : [sql`${column("action")} = ${action}`]),
+    ...(connectionId === undefined ? [] : [sql`${column("connection_id")} = ${connectionId}`]),
+    ...(from === undefined ? [] : [sql`${column("at")} >= ${from}`]),
+    ...(to === undefined ? [] : [sql`${column("at")} < ${to}`]),
+    ...(upTo === undefined ? [] : [sql`${column("id")} <= ${upTo}`]),
+  ];
+  return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
+}
+
+/** What a service said of itself, or a member of theirs, could otherwise look like another row, or like another name. */
+function plain(text: string | undefined): string | null {
+  return text === undefined ? null : toPlainLine(text);
+}
+
+function toEntry(row: Selectable<AuditRow>): KeptEntry {
+  return {
+    id: Number(row.id),
+    at: Number(row.at),
+    requestId: row.request_id,
+    memberId: row.member_id ?? undefined,
+    memberName: plain(row.member_name ?? undefined) ?? undefined,
+    action: row.action,
+    connectionId: row.connection_id ?? undefined,
+    target: plain(row.target ?? undefined) ?? undefined,
+    status: row.status,
+    code: row.code ?? undefined,
+    outcome: plain(row.outcome ?? undefined) ?? undefined,
+    actId: row.act_id ?? undefined,
+    via: plain(row.via ?? undefined) ?? undefined,
+  };
+}

@@ -1,0 +1,330 @@
+// The ledger of jobs, written: what is known of each job of a connection, and the index of its words.
+// Guarantees: at most `most` jobs a connection, the newest; a job that has ended does not move again; a row and its entry in the index are
+// one; what is given in is masked and bounded by the caller. A connection that is gone is written nothing for.
+// Must never: read a key as a number, since it has more digits than a double holds.
+
+import "server-only";
+import { type Kysely, sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { dialectOf } from "../dialect/dialect";
+import { bodyOf, markOf } from "./ledger-words";
+import { type Database } from "../database";
+import { firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-rows";
+import { noteUsage } from "./job-usage";
+import { type Tables } from "../tables";
+import { createWrittenNotes } from "./written-notes";
+
+/** What an answer told of a job. What is absent stays as it is known. */
+export type LedgerNote = {
+  jobId: string;
+  item?: Partial<JobListItem>;
+  /** To the millisecond, where `isExact`. */
+  createdMs?: number;
+  isExact?: boolean;
+  kinds?: readonly string[];
+  memberId?: string;
+  inputs?: string;
+  /** Says nothing of a job that is not known yet. */
+  isAside?: boolean;
+};
+export type LedgerReach = {
+  newestMs?: number;
+  cursorMs?: number;
+  nextOffset?: number;
+  isComplete: boolean;
+  isBounded: boolean;
+  sweptAt?: number;
+};
+export type JobLedgerStore = ReturnType<typeof createJobLedgerStore>;
+
+const FORGOTTEN_AT_ONCE = 500;
+
+export function createJobLedgerStore(database: Database) {
+  const { serially, rowsOf } = dialectOf(database);
+  const written = createWrittenNotes();
+
+  async function numberOf(connectionId: string): Promise<number | undefined> {
+    const found = database.selectFrom("ledger_connections").select("number").where("connection_id", "=", connectionId);
+    return (await found.executeTakeFirst())?.number;
+  }
+  async function numbered(connectionId: string): Promise<number | undefined> {
+    const number = await numberOf(connectionId);
+    if (number !== undefined) return number;
+    // Only for a connection that is there: an answer may come in after it was removed.
+    await sql`INSERT INTO ledger_connections (connection_id) SELECT id FROM connections WHERE id = ${connectionId} ON CONFLICT DO NOTHING`.execute(
+      database,
+    );
+    return numberOf(connectionId);
+  }
+  /** Who reads rows of a connection and then writes them, or takes some out: one after the other. */
+  const alone = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => serially(database, `ledger ${number}`, work);
+
+  return {
+    /** True where the inputs of one of them are not known. */
+    async note(connectionId: string, told: readonly LedgerNote[], most: number): Promise<boolean> {
+      const number = await numbered(connectionId);
+      const notes = number === undefined ? [] : written.news(number, told);
+      if (number === undefined || notes.length === 0) return false;
+      const done = await alone(number, async (trx) => {
+        const count = await countOf(trx, number);
+        const oldest = count >= most ? await oldestOf(trx, number) : undefined;
+        const ids = notes.map(({ jobId }) => jobId);
+        const known = await readKnown(trx, number, ids);
+        const submitters = await submittersOf(
+          trx,
+          connectionId,
+          ids.filter((id) => !known.has(id)),
+        );
+        const seen = { added: 0, left: 0, unread: 0, whole: new Array<LedgerNote>() };
+        for (const note of notes) {
+          const before = known.get(note.jobId);
+          if (!before && (note.isAside || !note.item)) continue;
+          const after = merged(before, { memberId: submitters.get(note.jobId), ...note });
+          if (!before && oldest !== undefined && after.createdMs < oldest) {
+            seen.left += 1;
+            continue;
+          }
+          const key = await put(trx, number, before, after);
+          const isNews = before?.createdMs !== after.createdMs || writeExactJson(rowOf(before)) !== writeExactJson(rowOf(after));
+          if (isNews) await noteUsage(trx, connectionId, after);
+          if (!before) seen.added += 1;
+          if (after.inputs === undefined) seen.unread += 1;
+          else seen.whole.push(note);
+          known.set(note.jobId, { ...after, key });
+        }
+        const over = Math.min(FORGOTTEN_AT_ONCE, count + seen.added - most);
+        if (over > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${oldestKeys(number, over)})`.execute(trx);
+        if (over > 0 || seen.left > 0) {
+          await trx.updateTable("ledger_connections").set({ is_bounded: 1 }).where("number", "=", number).execute();
+        }
+        await countMore(trx, number, seen.added - Math.max(0, over));
+        return { ...seen, over };
+      });
+      if (done.over > 0) written.forget();
+      for (const note of done.whole) written.keep(number, note);
+      return done.unread > 0;
+    },
+
+    /** They are no more at the service. */
+    async forget(connectionId: string, ids: readonly string[]): Promise<void> {
+      const number = await numberOf(connectionId);
+      for (let at = 0; number !== undefined && at < ids.length; at += FORGOTTEN_AT_ONCE) {
+        const some = ids.slice(at, at + FORGOTTEN_AT_ONCE);
+        await alone(number, async (trx) => {
+          const rows = trx.deleteFrom("ledger_jobs").where("number", "=", number).where("job_id", "in", some);
+          await countMore(trx, number, -Number((await rows.executeTakeFirst()).numDeletedRows));
+        });
+        written.forget();
+      }
+    },
+
+    /** Jobs between two moments that the service's list, read between them, does not name. Returns whether there may be more of them. */
+    async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: Absent): Promise<boolean> {
+      const number = await numberOf(connectionId);
+      if (number === undefined) return false;
+      const removed = await alone(number, async (trx) => {
+        const { numAffectedRows } = await sql`
+          DELETE FROM ledger_jobs WHERE key IN (
+            SELECT key FROM ledger_jobs
+            WHERE key >= ${firstKey(number, afterMs + 1)} AND key < ${firstKey(number, beforeMs)} AND is_exact = 1
+              AND job_id NOT IN (SELECT value FROM ${rowsOf(present)})
+            LIMIT ${FORGOTTEN_AT_ONCE})`.execute(trx);
+        await countMore(trx, number, -Number(numAffectedRows ?? 0n));
+        return Number(numAffectedRows ?? 0n);
+      });
+      if (removed > 0) written.forget();
+      return removed >= FORGOTTEN_AT_ONCE;
+    },
+
+    /** The newest jobs whose inputs have not been read. */
+    async unread(connectionId: string, limit: number): Promise<string[]> {
+      const { rows } = await sql<{ job_id: string }>`
+        SELECT job_id FROM ledger_jobs JOIN ledger_connections USING (number)
+        WHERE connection_id = ${connectionId} AND inputs IS NULL ORDER BY key DESC LIMIT ${limit}`.execute(database);
+      return rows.map((row) => row.job_id);
+    },
+
+    async reach(connectionId: string): Promise<LedgerReach & { unread: number }> {
+      const row = await database.selectFrom("ledger_connections").selectAll().where("connection_id", "=", connectionId).executeTakeFirst();
+      if (!row) return { isComplete: false, isBounded: false, unread: 0 };
+      const { rows } = await sql<{ n: number }>`
+        SELECT count(*) AS n FROM ledger_jobs WHERE number = ${row.number} AND inputs IS NULL`.execute(database);
+      return {
+        newestMs: row.newest_ms ?? undefined,
+        cursorMs: row.cursor_ms ?? undefined,
+        nextOffset: row.next_offset ?? undefined,
+        isComplete: row.is_complete === 1,
+        isBounded: row.is_bounded === 1,
+        sweptAt: row.swept_at ?? undefined,
+        unread: rows[0]?.n ?? 0,
+      };
+    },
+
+    async setReach(connectionId: string, reach: LedgerReach): Promise<void> {
+      if ((await numbered(connectionId)) === undefined) return;
+      await database
+        .updateTable("ledger_connections")
+        .set({
+          // Who reads on from here may have begun before it was moved.
+          ...(reach.newestMs !== undefined && {
+            newest_ms: sql<number>`CASE WHEN newest_ms > ${reach.newestMs} THEN newest_ms ELSE ${reach.newestMs} END`,
+          }),
+          cursor_ms: reach.cursorMs ?? null,
+          next_offset: reach.nextOffset ?? null,
+          is_complete: reach.isComplete ? 1 : 0,
+          is_bounded: reach.isBounded ? 1 : 0,
+          swept_at: reach.sweptAt ?? null,
+        })
+        .where("connection_id", "=", connectionId)
+        .execute();
+    },
+
+    /** Nothing is missing between what was known and `newestMs`. */
+    async advance(connectionId: string, newestMs: number): Promise<void> {
+      await database
+        .updateTable("ledger_connections")
+        .set({ newest_ms: newestMs })
+        .where("connection_id", "=", connectionId)
+        .where("newest_ms", "<", newestMs)
+        .execute();
+    },
+
+    /** The time of the oldest job, where there is room for no older one. */
+    async oldestOfFull(connectionId: string, most: number): Promise<number | undefined> {
+      const number = await numberOf(connectionId);
+      return number !== undefined && (await countOf(database, number)) >= most ? oldestOf(database, number) : undefined;
+    },
+
+    /** Which of these connections a job is known of. */
+    async holdersOf(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
+      if (connectionIds.length === 0) return [];
+      const rows = await database
+        .selectFrom("ledger_connections")
+        .innerJoin("ledger_jobs", "ledger_jobs.number", "ledger_connections.number")
+        .select("ledger_connections.connection_id")
+        .where("ledger_jobs.job_id", "=", jobId)
+        .where("ledger_connections.connection_id", "in", connectionIds)
+        .execute();
+      return rows.map((row) => row.connection_id);
+    },
+
+    /** Everything of a connection: what the service has is read anew. Its rows belong to no connection from now on, and are swept. */
+    async restart(connectionId: string): Promise<void> {
+      await database.deleteFrom("ledger_connections").where("connection_id", "=", connectionId).execute();
+      written.forget();
+    },
+
+    /** Rows of connections that were removed. Returns whether there may be more. */
+    async sweep(): Promise<boolean> {
+      const { numAffectedRows } = await sql`
+        DELETE FROM ledger_jobs WHERE key IN (
+          SELECT key FROM ledger_jobs WHERE number NOT IN (SELECT number FROM ledger_connections) LIMIT ${FORGOTTEN_AT_ONCE})`.execute(
+        database,
+      );
+      return Number(numAffectedRows ?? 0n) > 0;
+    },
+  };
+}
+
+export type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
+
+function merged(before: Known | undefined, note: LedgerNote): Known {
+  const old: Partial<JobListItem> = before?.item ?? {};
+  const told = Object.fromEntries(Object.entries(note.item ?? {}).filter(([, value]) => value !== undefined));
+  // An answer that was on its way longer than another one.
+  const isLate = isOver(old.status) && !isOver(note.item?.status ?? old.status);
+  const isNewTime = note.createdMs !== undefined && (note.isExact === true || !before?.createdMs);
+  const createdMs = (isNewTime ? note.createdMs : before?.createdMs) ?? 0;
+  return {
+    jobId: note.jobId,
+    item: { status: "unknown", ...old, ...(isLate ? {} : told), id: note.jobId, create_time: createdMs || undefined },
+    createdMs,
+    isExact: before?.isExact === true || (note.isExact === true && note.createdMs !== undefined),
+    kinds: [...new Set([...(before?.kinds ?? []), ...(note.kinds ?? [])])],
+    memberId: before?.memberId ?? note.memberId,
+    inputs: note.inputs ?? before?.inputs,
+  };
+}
+
+const isOver = (word: string | undefined) => word !== undefined && isTerminalWord(word);
+
+/** Returns how far it is now. */
+async function put(trx: Kysely<Tables>, number: number, before: KnownRow | undefined, after: Known): Promise<bigint> {
+  const row = rowOf(after);
+  const body = indexed(after);
+  if (before?.createdMs === after.createdMs) {
+    if (writeExactJson(rowOf(before)) === writeExactJson(row)) return before.key;
+    const done = await trx.updateTable("ledger_jobs").set(row).where("key", "=", before.key).executeTakeFirst();
+    // Swept meanwhile, with its connection: then it has no entry either.
+    if (Number(done.numUpdatedRows) > 0 && indexed(before) !== body) await dialectOf(trx).putWords(trx, before.key, body);
+    return before.key;
+  }
+  if (before) await trx.deleteFrom("ledger_jobs").where("key", "=", before.key).execute();
+  const key = await freeKey(trx, firstKey(number, after.createdMs));
+  await trx
+    .insertInto("ledger_jobs")
+    .values({ ...row, key, number, job_id: after.jobId })
+    .execute();
+  await dialectOf(trx).putWords(trx, key, body);
+  return key;
+}
+
+function rowOf({ item, isExact, memberId, kinds, inputs }: Known) {
+  const { runMs } = toJobView(item);
+  return {
+    is_exact: isExact ? 1 : 0,
+    member_id: memberId ?? null,
+    run_ms: runMs === undefined ? null : Math.round(runMs),
+    kinds: kinds.join(","),
+    item: writeExactJson(item),
+    inputs: inputs ?? null,
+  };
+}
+
+/** What the index of words is given of a job. */
+export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "item" | "memberId" | "kinds" | "inputs">): string {
+  const { error } = toJobView(item);
+  const marks = [
+    markOf("state", toJobState(item.status)),
+    ...(memberId === undefined ? [] : [markOf("member", memberId)]),
+    ...(item.workflow_id === undefined ? [] : [markOf("workflow", item.workflow_id)]),
+    ...kinds.map((kind) => markOf("output", kind)),
+  ];
+  const said = error && [error.nodeType, error.type, error.lateValidation?.message ?? error.message].filter(Boolean).join(": ");
+  return bodyOf(marks, [...(said ? [said] : []), inputs]);
+}
+
+/** Jobs of one moment are side by side. */
+async function freeKey(trx: Kysely<Tables>, first: bigint): Promise<bigint> {
+  for (let key = first; ; key += 1n) {
+    const { rows } = await sql`SELECT 1 FROM ledger_jobs WHERE key = ${key}`.execute(trx);
+    if (rows.length === 0) return key;
+  }
+}
+
+async function countOf(database: Kysely<Tables>, number: number): Promise<number> {
+  const row = await database.selectFrom("ledger_connections").select("jobs").where("number", "=", number).executeTakeFirst();
+  return row?.jobs ?? 0;
+}
+
+async function countMore(trx: Kysely<Tables>, number: number, jobs: number): Promise<void> {
+  if (jobs === 0) return;
+  await trx
+    .updateTable("ledger_connections")
+    .set((row) => ({ jobs: row("jobs", "+", jobs) }))
+    .where("number", "=", number)
+    .execute();
+}
+
+const oldestKeys = (number: number, count: number) =>
+  sql`SELECT key FROM ledger_jobs WHERE key >= ${firstKey(number, 0)} AND key < ${firstKey(number + 1, 0)} ORDER BY key LIMIT ${count}`;
+
+async function oldestOf(database: Kysely<Tables>, number: number): Promise<number | undefined> {
+  const { rows } = await sql<{ ms: number }>`
+    SELECT ${MS_OF_KEY} AS ms FROM ledger_jobs WHERE key >= ${firstKey(number, 0)} AND key < ${firstKey(number + 1, 0)}
+    ORDER BY key LIMIT 1`.execute(database);
+  return rows[0]?.ms;
+}

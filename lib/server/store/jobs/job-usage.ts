@@ -1,0 +1,128 @@
+// What members have used: one row for each job that was submitted through the console, kept for 400 days.
+// Guarantees: a row stays when its job is removed from the history, and when its connection or its member is; what was once known stays
+// known; what is not known is null and never 0. Must never: hold anything of a job but who, where, when, how long and how much.
+
+import "server-only";
+import { type Kysely, sql } from "kysely";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { isTerminalWord } from "@/lib/contract/states";
+import { type Database } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { inPieces } from "../in-pieces";
+import { type Tables } from "../tables";
+
+export type UsedJob = { item: JobListItem; memberId?: string; createdMs: number };
+/** Of the jobs of one member on one connection that are in one state. `unsized`: how large their outputs are is not known, or not of all. */
+export type UsageSum = {
+  memberId: string;
+  connectionId: string;
+  word: string;
+  jobs: number;
+  runMs: number;
+  untimed: number;
+  outputs: number;
+  uncounted: number;
+  bytes: number;
+  unsized: number;
+};
+export type UsageRange = { fromMs: number; toMs: number; memberId?: string };
+export type JobUsageStore = ReturnType<typeof createJobUsageStore>;
+
+const DAY_MS = 24 * 60 * 60_000;
+const KEPT_MS = 400 * DAY_MS;
+/** In `is_sized`: the service told of fewer files than there are outputs. */
+const PARTLY = 2;
+
+export function createJobUsageStore(database: Database) {
+  const within = ({ fromMs, toMs, memberId }: UsageRange) =>
+    sql`at >= ${fromMs} AND at < ${toMs} AND ${memberId === undefined ? sql`1 = 1` : sql`member_id = ${memberId}`}`;
+
+  return {
+    async sum(range: UsageRange): Promise<UsageSum[]> {
+      const { rows } = await sql<UsageSum>`
+        SELECT member_id AS "memberId", connection_id AS "connectionId", word, count(*) AS jobs,
+          coalesce(sum(run_ms), 0) AS "runMs", sum(CASE WHEN run_ms IS NULL THEN 1 ELSE 0 END) AS untimed,
+          coalesce(sum(outputs), 0) AS outputs, sum(CASE WHEN outputs IS NULL THEN 1 ELSE 0 END) AS uncounted,
+          coalesce(sum(bytes), 0) AS bytes, sum(CASE WHEN bytes IS NULL OR is_sized = ${sql.lit(PARTLY)} THEN 1 ELSE 0 END) AS unsized
+        FROM job_usage WHERE ${within(range)} GROUP BY member_id, connection_id, word`.execute(database);
+      return rows;
+    },
+
+    /** Jobs of these states that no service lists any more, as far as the ledger knows: how they ended was never seen. */
+    async lost(range: UsageRange, words: readonly string[]): Promise<{ memberId: string; connectionId: string; jobs: number }[]> {
+      if (words.length === 0) return [];
+      const { rows } = await sql<{ memberId: string; connectionId: string; jobs: number }>`
+        SELECT member_id AS "memberId", connection_id AS "connectionId", count(*) AS jobs FROM job_usage
+        WHERE ${within(range)} AND word IN (${sql.join(words)}) AND NOT EXISTS (
+          SELECT 1 FROM ledger_connections JOIN ledger_jobs ON ledger_jobs.number = ledger_connections.number
+          WHERE ledger_connections.connection_id = job_usage.connection_id AND ledger_jobs.job_id = job_usage.job_id
+        ) GROUP BY member_id, connection_id`.execute(database);
+      return rows;
+    },
+
+    /** Under the name that they have now, or had last. */
+    async namesOf(memberIds: readonly string[]): Promise<Map<string, string>> {
+      const rows = await inPieces(
+        memberIds,
+        async (some) =>
+          (
+            await sql<{ id: string; name: string | null }>`
+              SELECT value AS id, coalesce(members.name, (
+                SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
+              FROM ${dialectOf(database).rowsOf(some)} LEFT JOIN members ON members.id = value`.execute(database)
+          ).rows,
+      );
+      return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));
+    },
+
+    /** Jobs with outputs whose size has not been asked for, the newest first. */
+    async unsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
+      const rows = await database
+        .selectFrom("job_usage")
+        .select(["job_id", "outputs"])
+        .where("connection_id", "=", connectionId)
+        .where("is_sized", "=", 0)
+        .orderBy("at", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map(({ job_id: jobId, outputs }) => ({ jobId, outputs: outputs ?? 0 }));
+    },
+
+    /** `bytes`: undefined where the service does not say. */
+    async setSize(connectionId: string, jobId: string, { bytes, isPart }: { bytes: number | undefined; isPart: boolean }): Promise<void> {
+      await database
+        .updateTable("job_usage")
+        .set({ bytes: bytes ?? null, is_sized: isPart ? PARTLY : 1 })
+        .where("connection_id", "=", connectionId)
+        .where("job_id", "=", jobId)
+        .execute();
+    },
+
+    async sweep(now: number): Promise<void> {
+      await database
+        .deleteFrom("job_usage")
+        .where("at", "<", now - KEPT_MS)
+        .execute();
+    },
+  };
+}
+
+/** Within the ledger's own write: what is noted of a job is noted here in the same moment. */
+export async function noteUsage(trx: Kysely<Tables>, connectionId: string, { item, memberId, createdMs }: UsedJob): Promise<void> {
+  if (memberId === undefined || createdMs <= 0) return;
+  const { runMs, outputsCount } = toJobView(item);
+  const outputs = outputsCount === undefined ? null : Math.max(0, Math.round(outputsCount));
+  const isOver = isTerminalWord(item.status);
+  await sql`
+    INSERT INTO job_usage (connection_id, job_id, member_id, at, word, run_ms, outputs, bytes, is_sized)
+    VALUES (${connectionId}, ${item.id}, ${memberId}, ${createdMs}, ${item.status}, ${runMs === undefined ? null : Math.round(runMs)},
+      ${outputs}, ${isOver && outputs === 0 ? 0 : null}, ${isOver && outputs !== null && outputs > 0 ? 0 : 1})
+    ON CONFLICT (connection_id, job_id) DO UPDATE SET
+      at = excluded.at, word = excluded.word,
+      run_ms = coalesce(excluded.run_ms, job_usage.run_ms), outputs = coalesce(excluded.outputs, job_usage.outputs),
+      bytes = CASE WHEN job_usage.is_sized > 0 AND job_usage.bytes IS NOT NULL AND job_usage.outputs = excluded.outputs
+        THEN job_usage.bytes ELSE excluded.bytes END,
+      is_sized = CASE WHEN job_usage.bytes IS NOT NULL AND job_usage.outputs = excluded.outputs
+        THEN job_usage.is_sized ELSE excluded.is_sized END`.execute(trx);
+}

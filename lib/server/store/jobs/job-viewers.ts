@@ -1,0 +1,135 @@
+// Who sees the jobs of a connection that another member keeps for themselves, and which files of its jobs they were shown.
+// Guarantees: only personal connections, never the member's own; a right is gone with the connection, the member, and while the owner is
+// suspended. Must never: name a connection to anybody else.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Connection, toConnection } from "../connections";
+import { type Database } from "../database";
+import { inPieces } from "../in-pieces";
+
+export type ShownFile = { filename: string; subfolder: string; type: string };
+export type JobViewer = { memberId: string; name: string; givenBy: string | undefined; givenAt: number };
+export type PersonalConnection = { id: string; ownerId: string; ownerName: string; createdAt: number };
+export type JobViewerStore = ReturnType<typeof createJobViewerStore>;
+
+const DAY_MS = 24 * 60 * 60_000;
+const KEPT_MS = 30 * DAY_MS;
+const MOST_NOTED = 50_000;
+
+export function createJobViewerStore(database: Database) {
+  const seenBy = (memberId: string) =>
+    database
+      .selectFrom("job_viewers")
+      .innerJoin("connections", "connections.id", "job_viewers.connection_id")
+      .innerJoin("members as owner", "owner.id", "connections.member_id")
+      .selectAll("connections")
+      .select("owner.name as owner_name")
+      .where("job_viewers.member_id", "=", memberId)
+      .where("connections.member_id", "!=", memberId)
+      .where("owner.disabled", "=", 0);
+
+  /** Those that were noted today by this process. */
+  const noted = new Set<string>();
+
+  return {
+    async listFor(memberId: string): Promise<Connection[]> {
+      const rows = await seenBy(memberId).orderBy("connections.created_at").orderBy("connections.id").execute();
+      return rows.map((row) => ({ ...toConnection(row), seenOf: row.owner_name }));
+    },
+
+    async getFor(memberId: string, connectionId: string): Promise<Connection | undefined> {
+      const row = await seenBy(memberId).where("connections.id", "=", connectionId).executeTakeFirst();
+      return row && { ...toConnection(row), seenOf: row.owner_name };
+    },
+
+    /** By connection, in the order in which they were given the right. */
+    async viewersOf(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
+      const rows = await inPieces(connectionIds, (some) =>
+        database
+          .selectFrom("job_viewers")
+          .innerJoin("members", "members.id", "job_viewers.member_id")
+          .leftJoin("members as giver", "giver.id", "job_viewers.given_by")
+          .select(["connection_id", "members.id", "members.name", "giver.name as giver", "given_at"])
+          .where("connection_id", "in", some)
+          .orderBy("given_at")
+          .orderBy("members.id")
+          .execute(),
+      );
+      const viewers = new Map<string, JobViewer[]>();
+      for (const { connection_id: id, giver, given_at: givenAt, ...member } of rows) {
+        const viewer = { memberId: member.id, name: member.name, givenBy: giver ?? undefined, givenAt: Number(givenAt) };
+        viewers.set(id, [...(viewers.get(id) ?? []), viewer]);
+      }
+      return viewers;
+    },
+
+    /** Every member's own, without its name and address. */
+    async listPersonal(): Promise<PersonalConnection[]> {
+      const rows = await database
+        .selectFrom("connections")
+        .innerJoin("members", "members.id", "connections.member_id")
+        .select(["connections.id", "members.id as owner_id", "members.name as owner_name", "connections.created_at"])
+        .orderBy("members.name")
+        .orderBy("connections.created_at")
+        .execute();
+      return rows.map((row) => ({ id: row.id, ownerId: row.owner_id, ownerName: row.owner_name, createdAt: Number(row.created_at) }));
+    },
+
+    async give(connectionId: string, memberId: string, { givenBy, now }: { givenBy: string; now: number }): Promise<void> {
+      await database
+        .insertInto("job_viewers")
+        .values({ connection_id: connectionId, member_id: memberId, given_by: givenBy, given_at: now })
+        .onConflict((conflict) => conflict.columns(["connection_id", "member_id"]).doNothing())
+        .execute();
+    },
+
+    /** False where there was none. */
+    async take(connectionId: string, memberId: string): Promise<boolean> {
+      const done = await database
+        .deleteFrom("job_viewers")
+        .where("connection_id", "=", connectionId)
+        .where("member_id", "=", memberId)
+        .executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
+    },
+
+    /** Files of jobs that an answer shows to somebody who sees them only. */
+    async noteShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
+      const day = Math.floor(now / DAY_MS);
+      const fresh = [...new Set(files.map(hashOf))].filter((hash) => !noted.has(`${day} ${connectionId} ${hash}`));
+      if (fresh.length === 0) return;
+      await database
+        .deleteFrom("shown_files")
+        .where("at", "<", now - KEPT_MS)
+        .execute();
+      await inPieces(fresh, async (some) => {
+        await database
+          .insertInto("shown_files")
+          .values(some.map((hash) => ({ connection_id: connectionId, file_hash: hash, at: now })))
+          .onConflict((conflict) => conflict.columns(["connection_id", "file_hash"]).doUpdateSet({ at: now }))
+          .execute();
+        return [];
+      });
+      if (noted.size > MOST_NOTED) noted.clear();
+      for (const hash of fresh) noted.add(`${day} ${connectionId} ${hash}`);
+    },
+
+    async wasShown(connectionId: string, file: ShownFile): Promise<boolean> {
+      const row = await database
+        .selectFrom("shown_files")
+        .select("at")
+        .where("connection_id", "=", connectionId)
+        .where("file_hash", "=", hashOf(file))
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+  };
+}
+
+function hashOf({ filename, subfolder, type }: ShownFile): string {
+  return createHash("sha256")
+    .update(writeExactJson([type, subfolder, filename]))
+    .digest("base64url");
+}

@@ -1,0 +1,85 @@
+// Rows of the ledger: their keys, and how they are read.
+
+import "server-only";
+import { type Kysely, sql } from "kysely";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { dialectOf } from "../dialect/dialect";
+import { type Tables } from "../tables";
+
+const TIME_BITS = 42n;
+const TIE_BITS = 5n;
+const LAST_MS = 2 ** Number(TIME_BITS) - 1;
+
+/** Of the first job of a connection at a moment. */
+export function firstKey(number: number, ms: number): bigint {
+  const time = BigInt(Math.min(LAST_MS, Math.max(0, Math.floor(ms))));
+  return (((BigInt(number) << TIME_BITS) | time) << TIE_BITS) & 0x7fff_ffff_ffff_ffffn;
+}
+
+/** The moment in a key, which alone is small enough for a number. */
+export const MS_OF_KEY = sql`((key >> ${sql.lit(Number(TIE_BITS))}) & ${sql.lit(LAST_MS)})`;
+
+export type Known = {
+  jobId: string;
+  item: JobListItem;
+  /** 0 where the service does not say. */
+  createdMs: number;
+  isExact: boolean;
+  kinds: string[];
+  memberId?: string;
+  inputs?: string;
+};
+export type KnownRow = Known & { key: bigint };
+
+export function readItem(text: string): JobListItem {
+  return jobListItemSchema.parse(parseExactJson(text));
+}
+
+type Row = {
+  key: string;
+  job_id: string;
+  ms: number;
+  is_exact: number;
+  member_id: string | null;
+  kinds: string;
+  item: string;
+  inputs: string | null;
+};
+
+export async function readKnown(trx: Kysely<Tables>, number: number, ids: readonly string[]): Promise<Map<string, KnownRow>> {
+  const { rows } = await sql<Row>`
+    SELECT CAST(key AS TEXT) AS key, job_id, ${MS_OF_KEY} AS ms, is_exact, member_id, kinds, item, inputs
+    FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${dialectOf(trx).rowsOf(ids)})`.execute(trx);
+  return new Map(
+    rows.map((row) => [
+      row.job_id,
+      {
+        key: BigInt(row.key),
+        jobId: row.job_id,
+        item: readItem(row.item),
+        createdMs: row.ms,
+        isExact: row.is_exact === 1,
+        kinds: row.kinds.split(",").filter(Boolean),
+        memberId: row.member_id ?? undefined,
+        inputs: row.inputs ?? undefined,
+      },
+    ]),
+  );
+}
+
+/** Who submitted them through the console, by the log: of jobs that were submitted before the ledger had them. */
+export async function submittersOf(trx: Kysely<Tables>, connectionId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await trx
+    .selectFrom("audit")
+    .select(["target", "member_id"])
+    .where("action", "=", "submitPrompt")
+    .where("connection_id", "=", connectionId)
+    .where("target", "in", ids)
+    .where("status", "<", 300)
+    .where("member_id", "is not", null)
+    .orderBy("id", "desc")
+    .execute();
+  return new Map(rows.map(({ target, member_id: memberId }) => [target ?? "", memberId ?? ""]));
+}

@@ -1,0 +1,151 @@
+// The ledger of jobs, searched.
+// Guarantees: one connection's jobs alone; a word is looked for in errors and inputs, in the names of workflows and of people; a page and
+// its count are read from the index, without a look at the rows that are left out.
+
+import "server-only";
+import { type RawBuilder, sql } from "kysely";
+import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobState } from "@/lib/contract/states";
+import { fold, markOf, pieceOf } from "./ledger-words";
+import { type Database } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { type Term } from "../dialect/dialect-type";
+import { firstKey, MS_OF_KEY, readItem } from "./ledger-rows";
+
+export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
+  words: readonly string[];
+  memberId?: string;
+  /** Included. */
+  fromMs?: number;
+  /** Excluded. */
+  toMs?: number;
+};
+export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
+
+/** A word that half of all names hold is no longer looked for among them. */
+const MOST_NAMES = 200;
+const MOST_PEOPLE = 500;
+const LAST_MS = Number.MAX_SAFE_INTEGER;
+const QUARTER_MS = sql.lit(15 * 60_000);
+
+export function createLedgerSearch(database: Database) {
+  const { keysWith } = dialectOf(database);
+
+  /** A word in a job's texts, or in what its workflow or the person is called now. */
+  function wordTerm(word: string, named: Named): Term {
+    const held = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
+    const marks = [
+      ...held(named.workflows).map(({ id }) => markOf("workflow", id)),
+      ...held(named.members).map(({ id }) => markOf("member", id)),
+    ];
+    return [word, ...marks].map(pieceOf);
+  }
+
+  async function namesFor(connectionId: string): Promise<Named> {
+    const [workflows, members] = await Promise.all([
+      database.selectFrom("workflow_names").select(["workflow_id as id", "name"]).where("connection_id", "=", connectionId).execute(),
+      people(connectionId),
+    ]);
+    const folded = (names: Named["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
+    return { workflows: folded(workflows), members: folded(members) };
+  }
+
+  /** From one id to the next in their index: a connection has many jobs and few people. */
+  async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
+    const { rows } = await sql<{ id: string; name: string }>`
+      WITH RECURSIVE of (number, id) AS (
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id IS NOT NULL)
+        FROM ledger_connections WHERE connection_id = ${connectionId}
+        UNION ALL
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = of.number AND member_id > of.id)
+        FROM of WHERE id IS NOT NULL
+      )
+      SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
+      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MOST_PEOPLE)}`.execute(database);
+    return rows.filter(({ name }) => name !== null).sort((one, other) => one.name.localeCompare(other.name));
+  }
+
+  return {
+    async search(connectionId: string, question: LedgerQuestion): Promise<{ jobs: JobListItem[]; total: number }> {
+      const row = await database
+        .selectFrom("ledger_connections")
+        .select("number")
+        .where("connection_id", "=", connectionId)
+        .executeTakeFirst();
+      if (!row) return { jobs: [], total: 0 };
+      const named = question.words.length > 0 ? await namesFor(connectionId) : { workflows: [], members: [] };
+      const words = question.words.map((word) => wordTerm(word, named));
+      const terms = [...words, ...filterTerms(question)];
+      const from = firstKey(row.number, question.fromMs ?? 0);
+      const to = firstKey(row.number, question.toMs ?? LAST_MS);
+      const matching = (wanted: readonly Term[]) =>
+        wanted.length === 0 ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}` : keysWith(wanted, from, to);
+      const [id, ...others] = question.words;
+      const found =
+        id !== undefined && others.length === 0 && isBeginningOfId(id)
+          ? sql`${matching(terms)} UNION SELECT key FROM (${matching(filterTerms(question))}) AS filtered WHERE key IN (${beginningWith(row.number, id)})`
+          : matching(terms);
+      const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found}) AS found`.execute(database);
+      const page = await pageOf(found, question).execute(database);
+      return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
+    },
+
+    /** How many jobs of a state came in each quarter of an hour, by which all time zones differ. Read from the index alone. */
+    async countByTime(connectionId: string, state: JobState, { fromMs, toMs }: { fromMs: number; toMs: number }) {
+      const row = await database
+        .selectFrom("ledger_connections")
+        .select("number")
+        .where("connection_id", "=", connectionId)
+        .executeTakeFirst();
+      if (!row) return [];
+      const { rows } = await sql<{ ms: number; count: number }>`
+        SELECT ${MS_OF_KEY} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
+          ${keysWith([[markOf("state", state)]], firstKey(row.number, fromMs), firstKey(row.number, toMs))}
+        ) AS found GROUP BY 1`.execute(database);
+      return rows;
+    },
+
+    /** Everybody who submitted a job of the connection, under the name they have now; who is no member any more, under their last one. */
+    people,
+
+    async hasManySubmitters(connectionId: string): Promise<boolean> {
+      const of = (end: "min" | "max") =>
+        sql`(SELECT ${sql.raw(end)}(member_id) FROM ledger_jobs WHERE number = of.number AND member_id IS NOT NULL)`;
+      const { rows } = await sql<{ many: number }>`
+        SELECT ${of("min")} < ${of("max")} AS many FROM ledger_connections AS of WHERE connection_id = ${connectionId}`.execute(database);
+      return rows[0]?.many === 1;
+    },
+  };
+}
+
+/** What lists show of a job's id is its first eight characters. */
+function isBeginningOfId(word: string): boolean {
+  return /^[0-9a-z][0-9a-z_-]{5,199}$/.test(word);
+}
+
+function beginningWith(number: number, id: string): RawBuilder<unknown> {
+  const last = String.fromCodePoint(0xffff);
+  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MOST_NAMES)}`;
+}
+
+type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
+
+function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: LedgerQuestion): Term[] {
+  return [
+    ...(status && status.length > 0 ? [status.map((state) => markOf("state", state))] : []),
+    ...(memberId === undefined ? [] : [[markOf("member", memberId)]]),
+    ...(workflow === undefined ? [] : [[markOf("workflow", workflow)]]),
+    ...(output === undefined ? [] : [[markOf("output", output)]]),
+  ];
+}
+
+function pageOf(found: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: LedgerQuestion) {
+  const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
+  if (by === "execution_time") {
+    return sql<{ item: string }>`
+      SELECT item FROM (${found}) AS found JOIN ledger_jobs USING (key)
+      ORDER BY run_ms IS NULL, run_ms ${direction}, key ${direction} LIMIT ${limit} OFFSET ${offset}`;
+  }
+  return sql<{ item: string }>`
+    SELECT item FROM (${found} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
+}

@@ -1,0 +1,104 @@
+// Sessions that tickets of host pages opened.
+// Guarantees: found by its token, or by its id, until its end; several of one person stand side by side, one a slot of a host page.
+// Must never: hold a token in the clear.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { type EmbedLook, embedPages, type EmbedPage, embedThemes } from "@/lib/contract/embed-pages";
+import { type EmbedRole } from "@/lib/contract/embedding";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/json";
+import { type Database, prepareOne } from "../database";
+import { hashToken } from "./set-up-token";
+import { type EmbedSessionRow } from "../tables";
+
+export type NewEmbedSession = EmbedLook & {
+  hostId: string;
+  hostVersion: number;
+  slot: string;
+  origin: string;
+  memberId: string;
+  memberVersion: number;
+  role: EmbedRole;
+  connectionId: string | undefined;
+  pages: readonly EmbedPage[];
+  expiresAt: number;
+};
+export type EmbedSession = NewEmbedSession & { id: string };
+export type EmbedSessionStore = ReturnType<typeof createEmbedSessionStore>;
+
+const pagesSchema = z.array(z.enum(embedPages)).catch([]);
+const roleSchema: z.ZodType<EmbedRole> = z.enum(["runner", "viewer", "operator", "admin"]).catch("runner");
+
+export function createEmbedSessionStore(database: Database) {
+  const byToken = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("token_hash", "=", ""));
+  const byId = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("id", "=", ""));
+  return {
+    async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
+      const row = toRow(token, session);
+      await database.deleteFrom("embed_sessions").where("expires_at", "<=", now).execute();
+      await database.insertInto("embed_sessions").values(row).execute();
+      return toSession(row);
+    },
+
+    async find(token: string): Promise<EmbedSession | undefined> {
+      const row = await byToken(hashToken(token));
+      return row && toSession(row);
+    },
+
+    async get(id: string): Promise<EmbedSession | undefined> {
+      const row = await byId(id);
+      return row && toSession(row);
+    },
+
+    async setLook(id: string, { theme, language }: EmbedLook): Promise<void> {
+      const change = { ...(theme !== undefined && { theme }), ...(language !== undefined && { language }) };
+      if (Object.keys(change).length === 0) return;
+      await database.updateTable("embed_sessions").set(change).where("id", "=", id).execute();
+    },
+
+    /** Of this person in this frame: it, and those that it was renewed from. */
+    async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
+      const ofHost = database.deleteFrom("embed_sessions").where("host_id", "=", hostId);
+      await ofHost.where("slot", "=", slot).where("member_id", "=", memberId).execute();
+    },
+  };
+}
+
+function toRow(token: string, session: NewEmbedSession): EmbedSessionRow {
+  return {
+    id: randomUUID(),
+    token_hash: hashToken(token),
+    host_id: session.hostId,
+    host_version: session.hostVersion,
+    slot: session.slot,
+    origin: session.origin,
+    member_id: session.memberId,
+    member_version: session.memberVersion,
+    role: session.role,
+    connection_id: session.connectionId ?? null,
+    pages: writeExactJson(session.pages),
+    theme: session.theme ?? null,
+    language: session.language ?? null,
+    expires_at: session.expiresAt,
+  };
+}
+
+function toSession(row: EmbedSessionRow): EmbedSession {
+  return {
+    id: row.id,
+    hostId: row.host_id,
+    hostVersion: Number(row.host_version),
+    slot: row.slot,
+    origin: row.origin,
+    memberId: row.member_id,
+    memberVersion: Number(row.member_version),
+    role: roleSchema.parse(row.role),
+    connectionId: row.connection_id ?? undefined,
+    pages: pagesSchema.parse(parseJson(row.pages)),
+    theme: embedThemes.find((theme) => theme === row.theme),
+    language: row.language ?? undefined,
+    expiresAt: Number(row.expires_at),
+  };
+}

@@ -1,0 +1,124 @@
+// Who a member is to the providers of sign-in: an issuer's subject belongs to one member, and an address says nothing here.
+// Guarantees: of many who sign in first at once one member is made; the subject of a removed member stays known, so that removing holds;
+// what ends a session at its provider goes with the session.
+
+import "server-only";
+import { type Database, prepareOne } from "../database";
+import { insertMember, type Member, type NewMember, oneMemberAtATime } from "./members";
+import { type IdentityRow } from "../tables";
+
+/** `provider`: its id in the settings, for people to read. */
+export type Identity = { issuer: string; subject: string; provider: string };
+export type KnownIdentity = Identity & {
+  /** Undefined: of a member who was removed. */
+  memberId: string | undefined;
+  createdAt: number;
+  usedAt: number;
+};
+/** `sealedHint`: the ID token, encrypted. */
+export type ProviderSession = { sessionId: string; provider: string; sealedHint: string | undefined };
+export type IdentityStore = ReturnType<typeof createIdentityStore>;
+
+export function createIdentityStore(database: Database) {
+  const bySubject = prepareOne(database, database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""));
+  return {
+    async find(issuer: string, subject: string): Promise<KnownIdentity | undefined> {
+      const row = await bySubject(issuer, subject);
+      return row && toIdentity(row);
+    },
+
+    /** Of everybody, or of one member. */
+    async list(memberId?: string): Promise<KnownIdentity[]> {
+      const all = database.selectFrom("identities").selectAll().where("member_id", "is not", null).orderBy("created_at");
+      const rows = await (memberId === undefined ? all : all.where("member_id", "=", memberId)).execute();
+      return rows.map(toIdentity);
+    },
+
+    /** False where it is another member's, or where the member is known to the issuer by another subject. */
+    link: (identity: Identity, memberId: string, now: number) =>
+      oneMemberAtATime(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
+
+    /** Undefined where the address or the subject is taken. */
+    async makeMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
+      return oneMemberAtATime(database, async (transaction) => {
+        const known = await transaction
+          .selectFrom("identities")
+          .select("subject")
+          .where("issuer", "=", identity.issuer)
+          .where("subject", "=", identity.subject)
+          .executeTakeFirst();
+        const made = known ? undefined : await insertMember(transaction, member);
+        if (made) await linkIdentity(transaction, identity, made.id, member.createdAt);
+        return made;
+      });
+    },
+
+    async noteUse({ issuer, subject, provider }: Identity, now: number): Promise<void> {
+      await database
+        .updateTable("identities")
+        .set({ used_at: now, provider })
+        .where("issuer", "=", issuer)
+        .where("subject", "=", subject)
+        .execute();
+    },
+
+    /** As of a member who was removed: known, and nobody's. */
+    async keepRemoved({ issuer, subject, provider }: Identity, now: number): Promise<void> {
+      await database
+        .insertInto("identities")
+        .values({ issuer, subject, provider, member_id: null, created_at: now, used_at: now })
+        .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ member_id: null, used_at: now }))
+        .execute();
+    },
+
+    async unlink(memberId: string, provider: string): Promise<boolean> {
+      const done = await database
+        .deleteFrom("identities")
+        .where("member_id", "=", memberId)
+        .where("provider", "=", provider)
+        .executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
+    },
+
+    async keepSession({ sessionId, provider, sealedHint }: ProviderSession): Promise<void> {
+      await database
+        .insertInto("provider_sessions")
+        .values({ session_id: sessionId, provider, sealed_hint: sealedHint ?? null })
+        .execute();
+    },
+
+    async sessionOf(sessionId: string): Promise<ProviderSession | undefined> {
+      const row = await database.selectFrom("provider_sessions").selectAll().where("session_id", "=", sessionId).executeTakeFirst();
+      return row && { sessionId, provider: row.provider, sealedHint: row.sealed_hint ?? undefined };
+    },
+  };
+}
+
+/** Within a transaction of the caller's. A subject whose member was removed may be given to another one. */
+export async function linkIdentity(database: Database, identity: Identity, memberId: string, now: number): Promise<boolean> {
+  const { issuer, subject, provider } = identity;
+  const others = await database
+    .selectFrom("identities")
+    .select(["subject", "member_id"])
+    .where("issuer", "=", issuer)
+    .where((is) => is.or([is("subject", "=", subject), is("member_id", "=", memberId)]))
+    .execute();
+  if (others.some((other) => other.member_id !== null && (other.subject !== subject || other.member_id !== memberId))) return false;
+  await database
+    .insertInto("identities")
+    .values({ issuer, subject, provider, member_id: memberId, created_at: now, used_at: now })
+    .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ member_id: memberId, provider, used_at: now }))
+    .execute();
+  return true;
+}
+
+function toIdentity({
+  issuer,
+  subject,
+  provider,
+  member_id: memberId,
+  created_at: createdAt,
+  used_at: usedAt,
+}: IdentityRow): KnownIdentity {
+  return { issuer, subject, provider, memberId: memberId ?? undefined, createdAt: Number(createdAt), usedAt: Number(usedAt) };
+}

@@ -1,0 +1,156 @@
+// Invitations to the team: a one-time link, stored as a hash, with an end.
+// Guarantees: of many who open one link at once, one is accepted; one that was withdrawn lets none in; what has been over for a while
+// is swept when a new one is made.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { roles, type Role } from "@/lib/contract/roles";
+import { type Database } from "../database";
+import { type Identity, linkIdentity } from "./identities";
+import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
+import { hashToken } from "./set-up-token";
+import { type InvitationRow } from "../tables";
+
+const KEPT_MS = 90 * 24 * 60 * 60_000;
+const MOST_LISTED = 200;
+
+export type NewInvitation = {
+  token: string;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  expiresAt: number;
+  createdAt: number;
+  /** For a member who has lost the password. */
+  resetsMemberId?: string;
+};
+export type Invitation = {
+  id: string;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  createdAt: number | undefined;
+  expiresAt: number;
+  accepted: boolean;
+  withdrawn: boolean;
+  resetsMemberId: string | undefined;
+};
+type Accepting = { name: string; passwordHash?: string; identity?: Identity };
+export type InvitationStore = ReturnType<typeof createInvitationStore>;
+
+export function createInvitationStore(database: Database) {
+  return {
+    /** The newest link to an address is the one that counts: those that were open before are withdrawn. */
+    async create({ token, email, role, invitedBy, expiresAt, createdAt, resetsMemberId }: NewInvitation): Promise<{ id: string }> {
+      const id = randomUUID();
+      await oneMemberAtATime(database, async (transaction) => {
+        await transaction
+          .deleteFrom("invitations")
+          .where("expires_at", "<", createdAt - KEPT_MS)
+          .execute();
+        await transaction
+          .updateTable("invitations")
+          .set({ withdrawn_at: createdAt })
+          .where("email", "=", email)
+          .where("accepted_at", "is", null)
+          .where("withdrawn_at", "is", null)
+          .execute();
+        const about = { id, email, role, invited_by: invitedBy, expires_at: expiresAt, created_at: createdAt };
+        await transaction
+          .insertInto("invitations")
+          .values({
+            ...about,
+            token_hash: hashToken(token),
+            accepted_at: null,
+            withdrawn_at: null,
+            resets_member_id: resetsMemberId ?? null,
+          })
+          .execute();
+      });
+      return { id };
+    },
+
+    /** Whatever became of it. */
+    async find(token: string): Promise<Invitation | undefined> {
+      const row = await database.selectFrom("invitations").selectAll().where("token_hash", "=", hashToken(token)).executeTakeFirst();
+      return row && toInvitation(row);
+    },
+
+    /** Of those who are to join: the newest first, whatever became of them. */
+    async list(): Promise<Invitation[]> {
+      const rows = await database
+        .selectFrom("invitations")
+        .selectAll()
+        .where("resets_member_id", "is", null)
+        .orderBy("expires_at", "desc")
+        .orderBy("id")
+        .limit(MOST_LISTED)
+        .execute();
+      return rows.map(toInvitation);
+    },
+
+    /**
+     * Takes the invitation and makes its member, or gives one a new password, in one commit; the second taker gets undefined. "taken": the address is a member's, and
+     * the invitation stays as it was. Whoever comes by a provider has no password, and resets none.
+     */
+    async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
+      return oneMemberAtATime(database, async (transaction) => {
+        const row = await transaction
+          .selectFrom("invitations")
+          .select(["id", "email", "role", "resets_member_id"])
+          .where("token_hash", "=", hashToken(token))
+          .where("accepted_at", "is", null)
+          .where("withdrawn_at", "is", null)
+          .where("expires_at", ">", now)
+          .executeTakeFirst();
+        if (!row) return undefined;
+        const { email, resets_member_id: resets } = row;
+        if (resets !== null && passwordHash === undefined) return undefined;
+        const member =
+          resets === null || passwordHash === undefined
+            ? await insertMember(transaction, { name, passwordHash, email, role: toRole(row.role), createdAt: now })
+            : await setPassword(transaction, resets, passwordHash, now);
+        if (!member) return "taken";
+        // Taken by another member meanwhile: nothing of this was.
+        if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
+        const taken = transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id);
+        // Withdrawn in another process meanwhile: nothing of this was.
+        const { numUpdatedRows } = await taken.where("withdrawn_at", "is", null).executeTakeFirst();
+        if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
+        return member;
+      });
+    },
+
+    /** Whom it was for; undefined where there is no such invitation, or none that could still be used. */
+    async withdraw(id: string, now: number): Promise<string | undefined> {
+      const row = await database
+        .updateTable("invitations")
+        .set({ withdrawn_at: now })
+        .where("id", "=", id)
+        .where("accepted_at", "is", null)
+        .where("withdrawn_at", "is", null)
+        .returning("email")
+        .executeTakeFirst();
+      return row?.email;
+    },
+  };
+}
+
+function toInvitation(row: InvitationRow): Invitation {
+  return {
+    id: row.id,
+    email: row.email,
+    role: toRole(row.role),
+    invitedBy: row.invited_by,
+    createdAt: row.created_at === null ? undefined : Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    accepted: row.accepted_at !== null,
+    withdrawn: row.withdrawn_at !== null,
+    resetsMemberId: row.resets_member_id ?? undefined,
+  };
+}
+
+/** An unknown word in the table gives the weakest role, never a stronger one. */
+function toRole(word: string): Role {
+  return roles.find((role) => role === word) ?? roles[0];
+}

@@ -1,0 +1,219 @@
+// The people of the team. Email addresses are stored in lower case and are unique.
+// Guarantees: there is at most one first owner however many set-ups race; a change of role or password ends old sessions.
+
+import "server-only";
+import { createHash, randomUUID } from "node:crypto";
+import { type Kysely } from "kysely";
+import { roles, type Role } from "@/lib/contract/roles";
+import { type Database, prepareOne } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { type MemberRow, type Tables } from "../tables";
+
+export type Member = {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  /** Undefined: has no password. */
+  passwordHash: string | undefined;
+  /** When it was set by a link of the command line, or at the set-up. */
+  passwordResetAt: number | undefined;
+  disabled: boolean;
+  sessionVersion: number;
+  lastConnectionId: string | undefined;
+  createdAt: number;
+  /** A guest of this host page, disabled for every other door. */
+  guestOf?: string;
+};
+/** Without `passwordHash` a provider says who it is. */
+export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
+export type AccountChange = { name?: string; email?: string; passwordHash?: string };
+export type MemberStore = ReturnType<typeof createMemberStore>;
+
+const GUEST_KEPT_MS = 30 * 24 * 60 * 60_000;
+const GUESTS_AT_ONCE = 200;
+
+/** One after the other: whatever looks for an owner, an address or an identity, and then writes it. */
+export const oneMemberAtATime = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
+  dialectOf(database).serially(database, "members", work);
+
+export function createMemberStore(database: Database) {
+  const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
+  return {
+    async hasOwner(): Promise<boolean> {
+      const row = await database.selectFrom("members").select("id").where("role", "=", "owner").limit(1).executeTakeFirst();
+      return row !== undefined;
+    },
+
+    /** Undefined when an owner is there already. */
+    async createFirstOwner(member: Omit<NewMember, "role">): Promise<Member | undefined> {
+      return oneMemberAtATime(database, async (transaction) => {
+        const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
+        if (owner) return undefined;
+        const row = toRow({ ...member, role: "owner", passwordResetAt: member.createdAt });
+        await transaction.insertInto("members").values(row).execute();
+        return toMember(row);
+      });
+    },
+
+    create: (member: NewMember) => insertMember(database, member),
+
+    /**
+     * Whom a host page knows under `sub`, as it calls them now. Always of the same id: who comes again after they were removed is who they were,
+     * but for guests from before migration 0029, whose ids were made at random: they keep those until they are removed.
+     */
+    async guest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
+      // No address: none that somebody types is like it.
+      const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
+      const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
+      const of = { id, disabled: 1, guest_of: hostId, guest_seen_at: now };
+      // Both the id and the address are the guest's: of two tickets at once one waits.
+      const kept = await dialectOf(database).serially(database, id, (trx) =>
+        trx
+          .insertInto("members")
+          .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
+          .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guest_seen_at: now }))
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      );
+      return toMember(kept);
+    },
+
+    /** Some of those who have not come for a month, or of this host page; true where there may be more. Logs and usage keep their names. */
+    async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
+      const guests = database.selectFrom("members").select("id").where("guest_of", "is not", null).limit(GUESTS_AT_ONCE);
+      const some = "hostId" in of ? guests.where("guest_of", "=", of.hostId) : guests.where("guest_seen_at", "<", of.now - GUEST_KEPT_MS);
+      const done = await database.deleteFrom("members").where("id", "in", some).executeTakeFirst();
+      return Number(done.numDeletedRows) === GUESTS_AT_ONCE;
+    },
+
+    async get(id: string): Promise<Member | undefined> {
+      const row = await byId(id);
+      return row && toMember(row);
+    },
+
+    async getByEmail(email: string): Promise<Member | undefined> {
+      const row = await database
+        .selectFrom("members")
+        .selectAll()
+        .where("email", "=", email.trim().toLowerCase())
+        .where("guest_of", "is", null)
+        .executeTakeFirst();
+      return row && toMember(row);
+    },
+
+    /** Without the guests of host pages. */
+    async list(): Promise<Member[]> {
+      const rows = await database.selectFrom("members").selectAll().where("guest_of", "is", null).orderBy("created_at").execute();
+      return rows.map(toMember);
+    },
+
+    /** Ends every session of the member, even where nothing else changes. */
+    async change(id: string, change: { role?: Role; disabled?: boolean }): Promise<Member | undefined> {
+      const row = await database
+        .updateTable("members")
+        .set((expression) => ({
+          ...(change.role !== undefined && { role: change.role }),
+          ...(change.disabled !== undefined && { disabled: change.disabled ? 1 : 0 }),
+          session_version: expression("session_version", "+", 1),
+        }))
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toMember(row);
+    },
+
+    /** By the member. A new password ends old sessions. Undefined when the address is another member's. */
+    async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
+      const changed = (trx: Kysely<Tables>) =>
+        trx
+          .updateTable("members")
+          .set((expression) => ({
+            ...(name !== undefined && { name }),
+            ...(email !== undefined && { email: email.trim().toLowerCase() }),
+            ...(passwordHash !== undefined && { password_hash: passwordHash, session_version: expression("session_version", "+", 1) }),
+          }))
+          .where("id", "=", id)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom("members as others")
+                  .select("others.id")
+                  .where("others.email", "=", email ?? "")
+                  .where("others.id", "!=", id),
+              ),
+            ),
+          )
+          .returningAll()
+          .executeTakeFirst();
+      // A single statement where it can be: a full disk must not keep a new password from ending sessions.
+      const row = await (email === undefined ? changed(database) : oneMemberAtATime(database, changed));
+      return row && toMember(row);
+    },
+
+    async remove(id: string): Promise<boolean> {
+      const done = await database.deleteFrom("members").where("id", "=", id).executeTakeFirst();
+      return Number(done.numDeletedRows) > 0;
+    },
+
+    async setLastConnection(id: string, connectionId: string): Promise<void> {
+      await database.updateTable("members").set({ last_connection_id: connectionId }).where("id", "=", id).execute();
+    },
+  };
+}
+
+/** Undefined when the address is taken. */
+export async function insertMember(database: Database, member: NewMember): Promise<Member | undefined> {
+  const row = toRow(member);
+  const done = await database
+    .insertInto("members")
+    .values(row)
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .executeTakeFirst();
+  return Number(done.numInsertedOrUpdatedRows ?? 0) > 0 ? toMember(row) : undefined;
+}
+
+/** Ends every session of the member. */
+export async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
+  const row = await database
+    .updateTable("members")
+    .set((expression) => ({ password_hash: passwordHash, password_reset_at: now, session_version: expression("session_version", "+", 1) }))
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+  return row && toMember(row);
+}
+
+function toRow(member: NewMember): MemberRow {
+  return {
+    id: randomUUID(),
+    name: member.name,
+    email: member.email.trim().toLowerCase(),
+    role: member.role,
+    password_hash: member.passwordHash ?? "",
+    password_reset_at: member.passwordResetAt ?? null,
+    disabled: 0,
+    session_version: 1,
+    last_connection_id: null,
+    created_at: member.createdAt,
+    guest_of: null,
+    guest_seen_at: null,
+  };
+}
+
+export function toMember(row: MemberRow): Member {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    // An unknown word in the table gives the weakest role, never a stronger one.
+    role: roles.find((role) => role === row.role) ?? roles[0],
+    passwordHash: row.password_hash === "" ? undefined : row.password_hash,
+    passwordResetAt: row.password_reset_at === null ? undefined : Number(row.password_reset_at),
+    disabled: row.disabled !== 0,
+    sessionVersion: row.session_version,
+    lastConnectionId: row.last_connection_id ?? undefined,
+    createdAt: Number(row.created_at),
+    ...(row.guest_of !== null && { guestOf: row.guest_of }),
+  };
+}

@@ -1,0 +1,143 @@
+// Sessions of members, one row for each sign-in: a session without its row is none.
+// Guarantees: one from before its member's last change of role or password is not found; one that was to be ended opens nothing from then on
+// in this process, even where the disk did not take it; a member has a hundred at most, those used last.
+
+import "server-only";
+import { type Selectable } from "kysely";
+import { type Database, prepareOne } from "../database";
+import { type Member, toMember } from "./members";
+import { type SessionRow } from "../tables";
+
+export type Session = {
+  id: string;
+  memberId: string;
+  /** Of the member's sessions, as it was at the sign-in. */
+  version: number;
+  /** `password`, or who else said that it is the member. */
+  method: string;
+  browser: string;
+  address: string;
+  createdAt: number;
+  /** To the minute. */
+  usedAt: number;
+  /** When it was last made sure that it is the member. */
+  confirmedAt: number;
+};
+export type SessionLimits = { idleMs: number; longestMs: number };
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+const USE_EVERY_MS = 60_000;
+const MOST_OF_A_MEMBER = 100;
+
+export function createSessionStore(database: Database) {
+  const found = database
+    .selectFrom("sessions")
+    .innerJoin("members", (join) =>
+      join.onRef("members.id", "=", "sessions.member_id").onRef("members.session_version", "=", "sessions.version"),
+    );
+  const byId = prepareOne(
+    database,
+    found
+      .selectAll("members")
+      .select(["sessions.id as session_id", "method", "browser", "address", "used_at", "confirmed_at"])
+      .select("sessions.created_at as began_at")
+      .where("sessions.id", "=", ""),
+  );
+  /** Whose end is on its way to the disk, or did not get there. */
+  const ending = new Set<string>();
+
+  return {
+    /** What is over is swept. False where a session with its id goes on: of many that begin one at once, one began it. */
+    async begin(session: Session, limits: SessionLimits): Promise<boolean> {
+      const { id, memberId, createdAt } = session;
+      return database.transaction().execute(async (transaction) => {
+        await transaction
+          .deleteFrom("sessions")
+          .where(({ or, eb }) => or([eb("created_at", "<=", createdAt - limits.longestMs), eb("used_at", "<=", createdAt - limits.idleMs)]))
+          .execute();
+        const newest = transaction
+          .selectFrom("sessions")
+          .select("id")
+          .where("member_id", "=", memberId)
+          .orderBy("used_at", "desc")
+          .limit(MOST_OF_A_MEMBER - 1);
+        await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("id", "not in", newest).execute();
+        await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("version", "<", session.version).execute();
+        // Its end did not get to the disk.
+        if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
+        const begun = await transaction
+          .insertInto("sessions")
+          .values(toRow(session))
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .executeTakeFirst();
+        ending.delete(id);
+        return Number(begun.numInsertedOrUpdatedRows) > 0;
+      });
+    },
+
+    async find(id: string): Promise<{ session: Session; member: Member } | undefined> {
+      const row = ending.has(id) ? undefined : await byId(id);
+      if (!row) return undefined;
+      const session = toSession({ ...row, id, member_id: row.id, version: row.session_version, created_at: row.began_at });
+      return { session, member: toMember(row) };
+    },
+
+    /** The newest use first. */
+    async list(memberId: string): Promise<Session[]> {
+      const rows = await found.selectAll("sessions").where("sessions.member_id", "=", memberId).orderBy("used_at", "desc").execute();
+      return rows.filter(({ id }) => !ending.has(id)).map(toSession);
+    },
+
+    async noteUse(id: string, { now, address }: { now: number; address?: string }): Promise<void> {
+      await database
+        .updateTable("sessions")
+        .set({ used_at: now, ...(address !== undefined && { address }) })
+        .where("id", "=", id)
+        .where("used_at", "<=", now - USE_EVERY_MS)
+        .execute();
+    },
+
+    async confirm(id: string, now: number): Promise<void> {
+      await database.updateTable("sessions").set({ confirmed_at: now }).where("id", "=", id).execute();
+    },
+
+    async end(id: string): Promise<void> {
+      ending.add(id);
+      await database.deleteFrom("sessions").where("id", "=", id).execute();
+      ending.delete(id);
+    },
+  };
+}
+
+/** Whether its last use is to be written down: asked of what was read already, so that most requests write nothing. */
+export function isUseUnwritten({ usedAt }: Session, now: number): boolean {
+  return usedAt <= now - USE_EVERY_MS;
+}
+
+function toRow(session: Session): SessionRow {
+  return {
+    id: session.id,
+    member_id: session.memberId,
+    version: session.version,
+    method: session.method,
+    browser: session.browser,
+    address: session.address,
+    created_at: session.createdAt,
+    used_at: session.usedAt,
+    confirmed_at: session.confirmedAt,
+  };
+}
+
+function toSession(row: Selectable<SessionRow>): Session {
+  return {
+    id: row.id,
+    memberId: row.member_id,
+    version: row.version,
+    method: row.method,
+    browser: row.browser,
+    address: row.address,
+    createdAt: Number(row.created_at),
+    usedAt: Number(row.used_at),
+    confirmedAt: Number(row.confirmed_at),
+  };
+}

@@ -1,0 +1,156 @@
+// Personal access tokens: whose, for what, until when; of the token itself a hash.
+// Guarantees: one that was revoked or has expired stays for a while, to be seen; a removed member's go with the member; of a member's
+// there are never more than so many that work, however many are made at once.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { type z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/json";
+import { type Role, roles } from "@/lib/contract/roles";
+import { tokenOperationsSchema } from "@/lib/contract/tokens";
+import { type Database, prepareOne } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { hashToken } from "./set-up-token";
+import { type TokenRow } from "../tables";
+
+export type Token = {
+  id: string;
+  memberId: string;
+  name: string;
+  role: Role;
+  /** Where a request names none. */
+  connectionId: string;
+  /** Undefined: all that the member may use. */
+  connectionIds: string[] | undefined;
+  operations: z.infer<typeof tokenOperationsSchema>;
+  createdAt: number;
+  expiresAt: number | undefined;
+  lastUsedAt: number | undefined;
+  revokedAt: number | undefined;
+};
+export type NewToken = Omit<Token, "id" | "lastUsedAt" | "revokedAt"> & { token: string };
+export type TokenStore = ReturnType<typeof createTokenStore>;
+
+/** Of one member, that work. */
+export const MOST_TOKENS = 50;
+const KEPT_MS = 90 * 24 * 60 * 60_000;
+const MOST_LISTED = 1000;
+const USED_EVERY_MS = 60_000;
+
+export function createTokenStore(database: Database) {
+  const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("token_hash", "=", ""));
+  const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
+  return {
+    /** "taken": one of the member's that works has this name; "full": the member has as many as there may be. */
+    async create({ token, ...given }: NewToken): Promise<Token | "taken" | "full"> {
+      const made: Token = { id: randomUUID(), ...given, lastUsedAt: undefined, revokedAt: undefined };
+      return dialectOf(database).serially(database, `tokens of ${made.memberId}`, async (transaction) => {
+        const { createdAt: now, memberId } = made;
+        // In SQLite too no other process writes from here on.
+        await transaction
+          .deleteFrom("tokens")
+          .where((where) => where.or([where("revoked_at", "<", now - KEPT_MS), where("expires_at", "<", now - KEPT_MS)]))
+          .execute();
+        const active = await transaction
+          .selectFrom("tokens")
+          .select("name")
+          .where("member_id", "=", memberId)
+          .where("revoked_at", "is", null)
+          .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", now)]))
+          .execute();
+        if (active.some(({ name }) => name === made.name)) return "taken";
+        if (active.length >= MOST_TOKENS) return "full";
+        await transaction
+          .insertInto("tokens")
+          .values({ ...toRow(made), token_hash: hashToken(token) })
+          .execute();
+        return made;
+      });
+    },
+
+    /** Whatever became of it. */
+    async find(token: string): Promise<Token | undefined> {
+      const row = await byHash(hashToken(token));
+      return row && toToken(row);
+    },
+
+    async get(id: string): Promise<Token | undefined> {
+      const row = await byId(id);
+      return row && toToken(row);
+    },
+
+    /** The newest first; without a member everybody's. */
+    async list(memberId?: string): Promise<Token[]> {
+      const rows = await database
+        .selectFrom("tokens")
+        .selectAll()
+        .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? ""))
+        .orderBy("created_at", "desc")
+        .orderBy("id")
+        .limit(MOST_LISTED)
+        .execute();
+      return rows.map(toToken);
+    },
+
+    /** False where it was revoked already. */
+    async revoke(id: string, now: number): Promise<boolean> {
+      const done = await database
+        .updateTable("tokens")
+        .set({ revoked_at: now })
+        .where("id", "=", id)
+        .where("revoked_at", "is", null)
+        .executeTakeFirst();
+      return Number(done.numUpdatedRows) > 0;
+    },
+
+    /** Written once a minute at most. */
+    async noteUse({ id, lastUsedAt }: Token, now: number): Promise<void> {
+      if (lastUsedAt !== undefined && now - lastUsedAt < USED_EVERY_MS) return;
+      await database
+        .updateTable("tokens")
+        .set({ last_used_at: now })
+        .where("id", "=", id)
+        .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<=", now - USED_EVERY_MS)]))
+        .execute();
+    },
+  };
+}
+
+function toRow(token: Token): Omit<TokenRow, "token_hash"> {
+  return {
+    id: token.id,
+    member_id: token.memberId,
+    name: token.name,
+    role: token.role,
+    connection_id: token.connectionId,
+    connections: token.connectionIds === undefined ? null : writeExactJson(token.connectionIds),
+    operations: writeExactJson(token.operations),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt ?? null,
+    last_used_at: null,
+    revoked_at: null,
+  };
+}
+
+/** What cannot be read in a row gives less than was given, never more. */
+function toToken(row: TokenRow): Token {
+  const operations = tokenOperationsSchema.safeParse(parseJson(row.operations));
+  return {
+    id: row.id,
+    memberId: row.member_id,
+    name: row.name,
+    role: roles.find((role) => role === row.role) ?? roles[0],
+    connectionId: row.connection_id,
+    connectionIds: row.connections === null ? undefined : textsIn(parseJson(row.connections)),
+    operations: operations.success ? operations.data : [],
+    createdAt: Number(row.created_at),
+    expiresAt: row.expires_at === null ? undefined : Number(row.expires_at),
+    lastUsedAt: row.last_used_at === null ? undefined : Number(row.last_used_at),
+    revokedAt: row.revoked_at === null ? undefined : Number(row.revoked_at),
+  };
+}
+
+function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
+}
