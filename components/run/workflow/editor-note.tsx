@@ -38,7 +38,8 @@ function Sentence({ problem }: { problem: EditorProblem }) {
   const t = useTranslations("run.editorNote");
   switch (problem.code) {
     case "missing_subgraph":
-      return t("missing_subgraph", { nodeId: problem.nodeId });
+    case "inside_of_off_sent":
+      return t(problem.code, { nodeId: problem.nodeId });
     case "links_by_rule":
       return t("links_by_rule");
     // These two never come with a graph, and those of values are told at the field.

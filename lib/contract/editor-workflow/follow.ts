@@ -211,12 +211,9 @@ function outputType(place: Place, slot: number, { info, inside }: Following): st
 
 /** "*" fits all; lists fit where one member does. */
 function fits(one: string, other: string): boolean {
-  if (one === "*" || other === "*" || one === other) return true;
   const names = new Set(one.toLowerCase().split(","));
-  return other
-    .toLowerCase()
-    .split(",")
-    .some((name) => name === "*" || names.has(name));
+  const others = other.toLowerCase().split(",");
+  return names.has("*") || others.some((name) => name === "*" || names.has(name));
 }
 
 /**

@@ -89,10 +89,15 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   function send(scope: Scope): void {
     for (const node of scope.net.nodes) {
       if (++visited > workflowLimits.nodes) return;
-      if (!isRunning(node) || isNeverSent(node)) continue;
+      // The editor asks whether a use is on outside alone: further in its nodes are sent by their own modes.
+      const isOff = !isRunning(node);
+      if ((isOff && !scope.use) || isNeverSent(node)) continue;
       const within = inside({ scope, node });
-      if (within) send(within.scope);
-      else nodes.push([idIn(scope, node), sentNode({ scope, node })]);
+      if (within) {
+        const before = nodes.length;
+        send(within.scope);
+        if (isOff && nodes.length > before) problems.push({ code: "inside_of_off_sent", nodeId: idIn(scope, node) });
+      } else if (!isOff) nodes.push([idIn(scope, node), sentNode({ scope, node })]);
     }
   }
 

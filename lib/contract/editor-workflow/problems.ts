@@ -22,5 +22,7 @@ export type EditorProblem =
   | { code: "digits_kept"; nodeId: string; input: string }
   /** The value that this use of a subgraph holds; newer editors take that of the definition. */
   | { code: "value_of_use_kept"; nodeId: string; input: string }
+  /** A use of a subgraph that is muted or bypassed inside another one, whose nodes the editor sends all the same. */
+  | { code: "inside_of_off_sent"; nodeId: string }
   /** A node pack links nodes by rules of its own, which the file does not spell out. */
   | { code: "links_by_rule" };

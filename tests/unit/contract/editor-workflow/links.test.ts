@@ -27,6 +27,20 @@ test("a bypassed node passes on the input of its output's place where that fits,
   expect(through(2, { image: [1, 0], more: [1, 1] }, "any")).toEqual({ any: ["1", 1] });
 });
 
+test("a list of types with a star among them fits all, on either side", () => {
+  const through = (type: string, target: string) => {
+    const file = net([
+      { id: 1, type: "Source" },
+      { id: 2, type: "Sharpen", mode: 4, in: { any: [1, 0, type] }, outputs: [{ name: "out", type: "MASK" }] },
+      { id: 3, type: "Unheard", in: { image: [2, 0, target] } },
+    ]);
+    return inputsOf(file, "3");
+  };
+  expect(through("LATENT,*", "IMAGE")).toEqual({ image: ["1", 0] });
+  expect(through("MASK,IMAGE", "LATENT,*")).toEqual({ image: ["1", 0] });
+  expect(through("MASK", "IMAGE")).toEqual({});
+});
+
 test("a bypassed number passes on what is linked into its own widget", () => {
   const file = net([
     { id: 1, type: "Source" },

@@ -47,6 +47,19 @@ test("a muted use sends nothing of its inside, and a bypassed one passes on by t
   });
 });
 
+test("a use that is muted or bypassed inside another subgraph sends its inside all the same, as the editor does, and is told of", () => {
+  const outer = (mode: number) =>
+    definition(OUTER, [{ id: 7, type: INNER, mode, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[7, 0]] });
+  const nested = (mode: number) => convert(using({ type: OUTER }, [blur, outer(mode)]));
+  expect(nested(2).graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
+  expect(nested(2).graph["3"]?.inputs).toEqual({});
+  expect(nested(4).graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
+  expect(nested(4).graph["3"]?.inputs).toEqual({ images: ["1", 1] });
+  expect([nested(0).problems, nested(4).problems]).toEqual([[], [{ code: "inside_of_off_sent", nodeId: "2:7" }]]);
+  const off = definition(INNER, [{ id: 5, type: "Blur", mode: 4 }], { inputs: ["image"] });
+  expect(convert(using({ type: OUTER }, [off, outer(4)])).problems).toEqual([]);
+});
+
 test("subgraphs in subgraphs carry the ids of all their uses, and values and links pass every edge", () => {
   const outer = definition(OUTER, [{ id: 7, type: INNER, in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [] }], {
     inputs: ["image", "radius"],
