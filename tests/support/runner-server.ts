@@ -271,6 +271,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
       running = undefined;
       pending = [];
       history = new Map();
+      for (const peer of listeners.values()) peer.terminate();
       letGo?.();
     },
     /** Nothing reaches it and it reaches nobody; what runs goes on. */

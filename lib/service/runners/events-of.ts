@@ -31,6 +31,8 @@ export type Listening = {
   isCalled(promptId: string): void;
   /** The nodes that have ended, with their times; the one at work ends with the run. */
   timesOf(nodeId: string): Times | undefined;
+  /** Which of the connections that were made one after the other is open now; undefined: none. A runner that was started anew has another. */
+  connection(): number | undefined;
   stop(): void;
 };
 
@@ -94,13 +96,21 @@ export function listenTo(
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   url.searchParams.set("clientId", runner.clientId);
   if (isForbiddenAddress(url.hostname))
-    return { ready: Promise.resolve(), isCalled: () => undefined, timesOf: () => undefined, stop: () => undefined };
+    return {
+      ready: Promise.resolve(),
+      isCalled: () => undefined,
+      timesOf: () => undefined,
+      connection: () => undefined,
+      stop: () => undefined,
+    };
   let open: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (open = resolve));
   let socket: WebSocket;
   let again: NodeJS.Timeout | undefined;
+  let connections = 0;
 
   function connect(): void {
+    connections += 1;
     socket = new WebSocket(url, {
       headers: { "user-agent": "lightdesk" },
       handshakeTimeout: HANDSHAKE_MS,
@@ -136,6 +146,7 @@ export function listenTo(
     ready,
     isCalled: (id) => void (promptId = id),
     timesOf: (nodeId) => times.get(nodeId),
+    connection: () => (socket.readyState === WebSocket.OPEN ? connections : undefined),
     stop() {
       isStopped = true;
       clearTimeout(again);

@@ -20,7 +20,7 @@ import { type Attempt, writeAttempt } from "./attempts";
 import { type Ending, readEnding, readOutputs } from "./ending";
 import { listenTo, type Listening } from "./events-of";
 import { askJson, type Trouble } from "./speak";
-import { clearAway, whereIs } from "./whereabouts";
+import { clearAway, looksFor, whereIs } from "./whereabouts";
 import { bring, fetchOutput, type FileThere, type Input, nameThere } from "./transfer";
 
 export type RemoteLimits = {
@@ -159,12 +159,13 @@ async function watch(at: At, { promptId, listening, names, lastWord }: Watched):
   let heldUntil = seenAt + limits.leaseMs;
   let interruptedAt: number | undefined;
   let began = now();
+  const look = looksFor(runner.address, { promptId, clientId: own.clientId });
   for (;;) {
     if (at.isGone()) {
       await clearAway(runner.address, { promptId, clientId: own.clientId });
       return lost(`${runner.label} was removed.`, false);
     }
-    const place = await whereIs(runner.address, { promptId, clientId: own.clientId }, at.signal);
+    const place = await look(listening.connection(), at.signal);
     at.signal.throwIfAborted();
     if (place.kind === "ended") return finish(at, { entry: place.entry, listening, names });
     if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
@@ -222,14 +223,8 @@ async function fetchAll(at: At, entry: unknown, listening: Listening): Promise<s
       if (!fetched.ok) return fetched.failure.message;
       const { path, hash, sha256, size, mediaType, width, height } = fetched.value;
       const displayName = basename(file.filename.replaceAll("\\", "/")).slice(0, 200);
-      const place = {
-        nodeId,
-        key: file.key,
-        index: file.index,
-        path,
-        displayName,
-        type: file.type === "temp" ? ("temp" as const) : ("output" as const),
-      };
+      const type = file.type === "temp" ? ("temp" as const) : ("output" as const);
+      const place = { nodeId, key: file.key, index: file.index, path, displayName, type };
       const seen = width !== undefined && height !== undefined && { width, height };
       const extension = extensionOf(mediaType, displayName);
       produced.push({ ...place, hash, sha256, byteLength: size, mimeType: mediaType, extension, ...seen, facts: file.facts });

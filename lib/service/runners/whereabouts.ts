@@ -8,12 +8,32 @@ import { askJson, askText, type Trouble } from "./speak";
 type Whereabouts = { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" | "nowhere" } | { kind: "silent"; trouble: Trouble };
 
 const MOST_HISTORY_BYTES = 64 * 1024 ** 2;
+const LOOKS_A_QUEUE = 10;
 /** So many of the last entries are looked through for a job whose id there is not known. */
 const LAST_ENTRIES = 200;
 
 /** By its id there, or by our own name for it, whatever id the runner gave it. */
 type Known = { promptId: string; clientId: string };
 const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
+
+/**
+ * Looks for a job again and again. A queue holds whole graphs: while the runner is heard over one connection, of the number `connection`,
+ * it is asked for in one of ten looks, and the job is where it was unless it has ended.
+ */
+export function looksFor(address: string, known: Known): (connection: number | undefined, signal: AbortSignal) => Promise<Whereabouts> {
+  let before: { place: Whereabouts; connection: number; looks: number } | undefined;
+  return async (connection, signal) => {
+    if (before && before.connection === connection && before.looks < LOOKS_A_QUEUE) {
+      before.looks += 1;
+      const ended = await historyOf(address, known, signal);
+      return ended.kind === "nowhere" ? before.place : ended;
+    }
+    const place = await whereIs(address, known, signal);
+    const isThere = place.kind === "runs" || place.kind === "waits";
+    before = isThere && connection !== undefined ? { place, connection, looks: 1 } : undefined;
+    return place;
+  };
+}
 
 /** The history first, then the queue, and the history again: a job may move from one to the other in between. */
 export async function whereIs(address: string, known: Known, signal?: AbortSignal): Promise<Whereabouts> {

@@ -35,14 +35,19 @@ describe("faults of runners", () => {
   }
   /** The job is on this one, held in its first node. */
   const held = (server: RunnerServer) => until("the job runs there", async () => server.queue().running !== undefined);
-  const ran = () => servers.map((server) => server.seen.submissions.length);
-
-  it("goes to another runner when its own has restarted and lost its queue", async () => {
-    const client = await start();
+  /** A service whose one job is held on its one runner, A. */
+  async function startHeld(settings?: Parameters<typeof start>[0]) {
+    const client = await start(settings);
     const a = await add("A");
     a.does("hold");
     const id = await submit(client, made(1));
     await held(a);
+    return { client, a, id };
+  }
+  const ran = () => servers.map((server) => server.seen.submissions.length);
+
+  it("goes to another runner when its own has restarted and lost its queue", async () => {
+    const { client, a, id } = await startHeld();
     await add("B");
     a.restart();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 }, outputs_count: 1 });
@@ -50,11 +55,7 @@ describe("faults of runners", () => {
   });
 
   it("goes to another runner when its own is out of reach for too long; what that still does is refused and cleared away", async () => {
-    const client = await start();
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, made(1));
-    await held(a);
+    const { client, a, id } = await startHeld();
     await add("B");
     await a.goDark();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
@@ -64,11 +65,7 @@ describe("faults of runners", () => {
   });
 
   it("takes the result from the history when the network was lost for a moment and the job has ended meanwhile", async () => {
-    const client = await start({ runnerLeaseMs: 30_000 });
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, made(1));
-    await held(a);
+    const { client, a, id } = await startHeld({ runnerLeaseMs: 30_000 });
     await a.goDark();
     a.letGo();
     await until("it has ended there", async () => a.queue().running === undefined);
@@ -78,11 +75,7 @@ describe("faults of runners", () => {
   });
 
   it("hears of a job again after the network was lost for a moment", async () => {
-    const client = await start({ runnerLeaseMs: 30_000 });
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, made(1));
-    await held(a);
+    const { client, a, id } = await startHeld({ runnerLeaseMs: 30_000 });
     await a.goDark();
     await until("nobody listens", async () => !a.isHeard());
     await a.comeBack();
@@ -91,12 +84,20 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });
 
+  it("is looked for without the queue and its graphs while its runner is heard", async () => {
+    const { client, a, id } = await startHeld({ runnerCheckMs: 60_000 });
+    let looks = 0;
+    let queues = 0;
+    a.faults.set("GET /history/*", (_request, _response, real) => ((looks += 1), real()));
+    a.faults.set("GET /queue", (_request, _response, real) => ((queues += 1), real()));
+    await until("it was looked for again and again", async () => looks > 3);
+    expect(queues).toBeLessThanOrEqual(1);
+    a.letGo();
+    expect(await ended(client, id)).toMatchObject({ status: "completed" });
+  });
+
   it("is interrupted and goes elsewhere when it says nothing for too long", async () => {
-    const client = await start({ runnerSilenceMs: 300 });
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, made(1));
-    await held(a);
+    const { client, a, id } = await startHeld({ runnerSilenceMs: 300 });
     await add("B");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(a.seen.interrupts).toHaveLength(1);
@@ -241,13 +242,9 @@ describe("faults of runners", () => {
   });
 
   it("finds the job again after a restart of the service, and submits nothing twice", async () => {
-    const client = await start();
-    const server = await add("A");
-    server.does("hold");
-    const id = await submit(client, made(1));
-    await held(server);
+    const { a, id } = await startHeld();
     await bench.service.stop();
-    server.letGo();
+    a.letGo();
     await bench.service.start();
     const again = bench.client();
     expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
@@ -266,11 +263,7 @@ describe("faults of runners", () => {
   });
 
   it("gives up what ran on a runner that is removed: it runs on another, and the attempt is not counted", async () => {
-    const client = await start();
-    const a = await add("A");
-    a.does("hold");
-    const id = await submit(client, made(1));
-    await held(a);
+    const { client, a, id } = await startHeld();
     await running(client, id);
     await add("B");
     await bench.service.runners.remove(bench.service.runners.list()[1]?.id ?? "");
