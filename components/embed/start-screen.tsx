@@ -6,7 +6,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { WholePageNote } from "@/components/ui/whole-page-note";
 import { beginSession, shareBearer } from "@/lib/browser/embed-session";
-import { type EndReason, hearHost, type HostMessage, isEmbedAddress, isFramed, tellHost } from "@/lib/browser/host-page";
+import { type EndReason, hearHost, type HostMessage, isEmbedAddress, isFileAddress, isFramed, tellHost } from "@/lib/browser/host-page";
 import { apiPath, outsidePath } from "@/lib/browser/urls";
 
 type StartScreenProps = { origins: readonly string[]; from: string; ended: EndReason | undefined };
@@ -48,7 +48,7 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
         {t("alone.signIn")}
       </a>
     );
-    return <WholePageNote title={t("alone.title")} text={t("alone.text")} action={signIn} />;
+    return <WholePageNote title={t("alone.title")} text={t(isFileAddress(from) ? "alone.file" : "alone.text")} action={signIn} />;
   }
   if (ended) return <WholePageNote title={t("ended.title")} text={t(`ended.why.${ended}`)} />;
   if (problem) return <WholePageNote title={t("problem")} text={t(`why.${problem}`)} />;

@@ -27,6 +27,11 @@ export function isEmbedAddress(to: unknown): to is `/${string}` {
   return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
 }
 
+/** What a link or a picture of an embedded page shows, which is data of the console and no page. */
+export function isFileAddress(to: string): to is `/${string}` {
+  return to.startsWith("/api/");
+}
+
 function readMessage(data: unknown): HostMessage | undefined {
   const said = objectOf(data);
   if (said?.lightdesk !== 1) return undefined;

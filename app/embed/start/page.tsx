@@ -2,7 +2,7 @@ import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { PageMessages } from "@/components/frame/page-messages";
 import { StartScreen } from "@/components/embed/start-screen";
-import { endReasons, isEmbedAddress } from "@/lib/browser/host-page";
+import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -15,7 +15,7 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   const host = await findHostHere();
   if (!host) return notFound();
   const from = textParam(params, "from") ?? "/";
-  if (isEmbedAddress(from) && (await isTabOfMember())) redirect(from);
+  if ((isEmbedAddress(from) || isFileAddress(from)) && (await isTabOfMember())) redirect(from);
   const origin = textParam(params, "origin");
   return (
     <PageMessages messages={await pickMessages("embedding")}>

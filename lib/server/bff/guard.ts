@@ -12,7 +12,7 @@ import { hasRole, type Role } from "@/lib/contract/roles";
 import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { isStoreAway } from "../store/store-away";
-import { failed, type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken, isTokenInAddress } from "../auth/given-token";
 import { type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
@@ -79,7 +79,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
         ),
       );
     const admitted = await admit(headers);
-    if (!admitted.ok) return admitted;
+    if (!admitted.ok) return toStartPage(opened) ?? admitted;
     const viewer = admitted.value;
     // Before anything is noted of who asks: refused requests fill no log either.
     const waitMs = opened.console.memberLimit.take(countedAs(viewer));
@@ -105,6 +105,19 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const refused = held.refused();
     return refused ? failed(refused) : result;
   });
+}
+
+/**
+ * A picture or file of an embedded page that a browser opens in a tab of its own, where the session is not: a page says what to do there,
+ * and leads who is signed in to the console itself to the file.
+ */
+function toStartPage({ request, console: { env } }: Opened): Result<Response, Failure> | undefined {
+  const place = readPlace(request.headers);
+  if (!place || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
+  const { pathname, search } = new URL(request.url);
+  const from = (pathname.startsWith(`${env.basePath}/`) ? pathname.slice(env.basePath.length) : pathname) + search;
+  const location = `${env.basePath}${place.path}/start?from=${encodeURIComponent(from)}`;
+  return ok(new Response(null, { status: 302, headers: { location } }));
 }
 
 function ifReadOnly({ whileReadOnly }: Guard, request: Request): Promise<Failure | undefined> | undefined {

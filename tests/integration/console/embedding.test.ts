@@ -98,6 +98,16 @@ describe("a session of an embedded page", () => {
     expect(await asked({ as: "owner", headers })).toBe(401);
   });
 
+  it("leads a picture that a browser opens in a tab of its own to the page that says what to do", async () => {
+    const { headers } = await world.enter();
+    const inTab = await world.ask("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "document" } });
+    expect(inTab.status).toBe(302);
+    const from = encodeURIComponent("/api/view?filename=a%20b.png");
+    expect(inTab.headers.get("location")).toBe(`/embed/${world.host.id}/${SLOT}/start?from=${from}`);
+    const inPage = await world.ask("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "image" } });
+    expect(inPage.status).toBe(401);
+  });
+
   it("stands beside another one of the same person", async () => {
     const one = await world.enter({}, "firstslot001");
     const other = await world.enter({}, "secondslot02");
