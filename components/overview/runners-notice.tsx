@@ -13,12 +13,12 @@ export type TroubledRunners = Promise<Result<Stamped<Runner[]>, Failure>>;
 
 const slowly = () => "slow" as const;
 
-/** For admins, and only while a runner takes no jobs though nobody asked it not to. */
+/** For admins, and only while a runner takes no jobs that was not asked to take none, or while it is not known. */
 export function RunnersNotice({ runners }: { runners: TroubledRunners }) {
   const t = useTranslations("overview.runners");
   const poll = usePoll("/api/console/runners", { ...initialOf(use(runners)), read: toTroubled, motion: slowly });
   const troubled = poll.value ?? [];
-  if (troubled.length === 0) return null;
+  if (troubled.length === 0 && !poll.failure) return null;
   return (
     <div role="status" className="mx-4 mt-4 flex flex-wrap items-center gap-2.5 rounded-md bg-bad-soft px-3.5 py-2 md:mx-5">
       <span className="text-bad">
@@ -28,6 +28,7 @@ export function RunnersNotice({ runners }: { runners: TroubledRunners }) {
         {troubled.map(({ id, label, state }) => (
           <li key={id}>{t(state === "set_aside" ? "setAside" : "unreachable", { name: label })}</li>
         ))}
+        {poll.failure ? <li>{t("unread")}</li> : null}
       </ul>
       <Link href="/settings/runners" className={buttonStyle()}>
         {t("open")}
