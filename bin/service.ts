@@ -19,7 +19,8 @@ import { nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
-import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys, type ServiceRunners } from "@/lib/service/index";
+import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
+import { type ServiceRunners } from "@/lib/contract/runners";
 import { startTelemetry } from "./telemetry";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */

@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { toBaseUrl, withScheme } from "./base-url";
 import { toPlainLine } from "./plain-line";
+import { runnerOrders, type RunnerProblem, runnerProblems } from "./runner-problems";
 
 /** The id of the runner that is part of the service. */
 export const BUILT_IN_RUNNER = "built-in";
@@ -13,23 +14,6 @@ export const BUILT_IN_RUNNER = "built-in";
  * itself, after failures; `checking`: it has not answered yet; `unreachable`: it was asked and did not answer as it should.
  */
 const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
-
-/**
- * What an address turned out to be where it is no runner. `not_reachable`: nothing answers; `timeout`: too slowly; `redirects`: elsewhere;
- * `wrong_protocol`: http and https were mixed up; `cloud_service`: it asks for a key; `not_a_server`: something else answers; `too_old`: it
- * lacks what is needed; `failing`: it answers with failures of its own.
- */
-export const runnerProblems = [
-  "not_reachable",
-  "timeout",
-  "redirects",
-  "wrong_protocol",
-  "cloud_service",
-  "not_a_server",
-  "too_old",
-  "failing",
-] as const;
-export type RunnerProblem = (typeof runnerProblems)[number];
 
 const count = z.int().min(0);
 const id = z.string().min(1).max(200);
@@ -98,13 +82,13 @@ export const newRunnerSchema = z.object({
 });
 export type NewRunner = z.input<typeof newRunnerSchema>;
 
-/** What is left out stays as it is. `ready` also brings one back that was set aside. */
+/** What is left out stays as it is. */
 export const runnerChangeSchema = z.object({
   label: label.optional(),
   address: runnerAddressSchema.optional(),
   tags: tags.optional(),
   slots: slots.optional(),
-  state: z.enum(["ready", "draining", "paused"]).optional(),
+  state: z.enum(runnerOrders).optional(),
 });
 export type RunnerChange = z.input<typeof runnerChangeSchema>;
 
@@ -113,6 +97,21 @@ export type RunnerCheck = { ok: true; address: string; facts: RunnerFacts } | { 
 
 /** `invalid`: not as the schema has it; `taken`: another runner has this address; `built_in`: the built-in one has no address and is not removed. */
 export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "taken" | "built_in"; message: string };
+
+type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
+
+/** Where jobs of the embedded service are executed, as it hands them to the console and to its command. */
+export type ServiceRunners = {
+  /** The built-in one first, then in the order in which they were added. */
+  list(): Runner[];
+  /** Asks that address and keeps nothing. */
+  check(address: string): Promise<RunnerCheck>;
+  add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
+  /** Another address is checked before it is kept. */
+  change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
+  /** What runs there is given up and goes to another runner; jobs that ran there go on saying so. */
+  remove(id: string): Promise<RunnerOutcome<undefined>>;
+};
 
 /** In the details of a job: where it runs or ran. A runner that was removed keeps its label. */
 export const jobRunnerSchema = z.object({ id, label: z.string(), attempt: z.int().min(1) });

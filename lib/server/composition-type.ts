@@ -2,9 +2,8 @@
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/console";
-import { type NewRunner, type Runner, type RunnerChange, type RunnerCheck, type RunnerFailure } from "@/lib/contract/runners";
+import { type ServiceRunners } from "@/lib/contract/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type Result } from "@/lib/shared/result";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type SignInLimits } from "./auth/sign-in-limits";
@@ -26,15 +25,6 @@ import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
-
-/** As the embedded service has them. */
-export type ServiceRunners = {
-  list(): Runner[];
-  check(address: string): Promise<RunnerCheck>;
-  add(runner: NewRunner): Promise<Result<Runner, RunnerFailure>>;
-  change(id: string, change: RunnerChange): Promise<Result<Runner, RunnerFailure>>;
-  remove(id: string): Promise<Result<undefined, RunnerFailure>>;
-};
 
 export type Composition = {
   env: Env;

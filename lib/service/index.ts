@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";
-import { type Service, type ServiceKeys, type ServiceOptions, type ServiceRunners } from "./options";
+import { type ServiceRunners } from "@/lib/contract/runners";
+import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { classes } from "./nodes/classes";
 import { createRunners } from "./runners/store";
 import { asStartFailure } from "./storage-failure";
@@ -13,7 +14,7 @@ import { migrations } from "./store/migrations";
 import { createKeys } from "./users/keys";
 
 export { copyBlobs } from "./copy-blobs";
-export type { Service, ServiceKeys, ServiceOptions, ServiceRunners } from "./options";
+export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
 /** Names, in order. */

@@ -1,8 +1,7 @@
 // What the embedded service is given and what it hands back: the types of its one door.
 // Nothing here knows of the console, of a framework or of the environment.
 
-import { type NewRunner, type Runner, type RunnerChange, type RunnerCheck, type RunnerFailure } from "@/lib/contract/runners";
-import { type Result } from "@/lib/shared/result";
+import { type ServiceRunners } from "@/lib/contract/runners";
 import { type Feed } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type ServiceSettings } from "./settings";
@@ -39,19 +38,6 @@ export type ServiceKeys = {
   revokeKey(prefix: string): boolean;
   /** False where there is no such user. */
   setUserStatus(userName: string, status: UserStatus): boolean;
-};
-
-/** Where jobs are executed. */
-export type ServiceRunners = {
-  /** The built-in one first, then in the order in which they were added. */
-  list(): Runner[];
-  /** Asks that address and keeps nothing. */
-  check(address: string): Promise<RunnerCheck>;
-  add(runner: NewRunner): Promise<Result<Runner, RunnerFailure>>;
-  /** Another address is checked before it is kept. */
-  change(id: string, change: RunnerChange): Promise<Result<Runner, RunnerFailure>>;
-  /** What runs there is given up and goes to another runner; jobs that ran there go on saying so. */
-  remove(id: string): Promise<Result<undefined, RunnerFailure>>;
 };
 
 export type Service = {

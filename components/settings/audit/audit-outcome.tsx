@@ -7,6 +7,7 @@ import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type AuditFact } from "./audit-facts";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { roles } from "@/lib/contract/roles";
+import { runnerOrders, runnerProblems } from "@/lib/contract/runner-problems";
 
 /** Notes that are always the same, as the log keeps them. */
 const fixed = {
@@ -16,19 +17,7 @@ const fixed = {
   "the same submission again: nothing was sent": "again",
 } as const;
 /** What asking a runner's address found, and what a runner was told to do. */
-const runnerNotes = [
-  "fine",
-  "not_reachable",
-  "timeout",
-  "redirects",
-  "wrong_protocol",
-  "cloud_service",
-  "not_a_server",
-  "too_old",
-  "ready",
-  "draining",
-  "paused",
-] as const;
+const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 
 /** What the log notes of an act beside things and their ids, in words; a note that these pages do not know stays as it was written. */

@@ -5,10 +5,10 @@
 import "server-only";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
-import { type Runner, type RunnerFailure, runnerProblems, type RunnerSaved } from "@/lib/contract/runners";
+import { runnerProblems } from "@/lib/contract/runner-problems";
+import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { type ServiceRunners } from "../composition-type";
 
 const codes = {
   invalid: "INVALID_BODY",

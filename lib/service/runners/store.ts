@@ -13,10 +13,10 @@ import {
   runnerDeviceSchema,
   type RunnerChange,
   type RunnerFailure,
+  type ServiceRunners,
 } from "@/lib/contract/runners";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type ServiceRunners } from "../options";
 import { type Database, query } from "../store/database";
 import { type RunnerRow as RunnerColumns } from "../store/schema";
 import { type About, askAbout, catalogueText } from "./ask-about";

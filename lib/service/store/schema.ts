@@ -2,7 +2,7 @@
 // Wide values (graph, outputs) live beside `jobs`, so that lists touch narrow rows only.
 
 import { type Generated } from "kysely";
-import { type RunnerProblem } from "@/lib/contract/runners";
+import { type RunnerProblem } from "@/lib/contract/runner-problems";
 import { type KnownJobState } from "@/lib/contract/states";
 
 export type UserRow = {

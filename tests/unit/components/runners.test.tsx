@@ -10,9 +10,12 @@ import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunnersNotice } from "@/components/overview/runners-notice";
 import { toTroubled } from "@/components/overview/troubled-runners";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
+import { runnerOrders, runnerProblems } from "@/lib/contract/runner-problems";
 import { type Runner } from "@/lib/contract/runners";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
-import { ok } from "@/lib/shared/result";
+import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { languages } from "@/lib/shared/languages";
+import { failed, ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
 import { builtInRunner, studio } from "./runners";
@@ -92,6 +95,28 @@ it("says why one takes no jobs and what to do, here and on the overview", async 
 it("says nothing of runners on the overview while all of them do what they were asked", async () => {
   await show([builtInRunner, { ...studio, state: "paused" }]);
   expect(screen.queryByText("Open runners")).toBeNull();
+});
+
+it("says on the overview that the state of the runners cannot be read, rather than nothing", async () => {
+  const failure = { code: "SERVICE_UNAVAILABLE" as const, message: "", status: 503 };
+  vi.stubGlobal("fetch", async () => Response.json(failure, { status: 503 }));
+  await act(async () =>
+    renderInApp(
+      <AtPage>
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <Suspense>
+            <RunnersNotice runners={Promise.resolve(failed(failure))} />
+          </Suspense>
+        </SWRConfig>
+      </AtPage>,
+    ),
+  );
+  expect(screen.getByRole("status").textContent).toContain("The state of the runners cannot be read at the moment.");
+});
+
+it.each(languages)("has a word in the audit log for whatever a runner's address may be, in %s", (language) => {
+  const words = messagesOf[language].settings.audit.note.runner;
+  expect(Object.keys(words).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
 });
 
 it("adds an address that does not answer only when that is wanted all the same", async () => {
