@@ -7,6 +7,7 @@ import { ensureBrowser } from "./browser.mjs";
 import { checks } from "./checks.mjs";
 import { enterProject, ensureBundles } from "./prepare.mjs";
 import { run } from "./run.mjs";
+import { makeTestFolder } from "./test-folder.mjs";
 import { beginnings, failureOf } from "./test-results.mjs";
 
 const began = performance.now();
@@ -20,6 +21,7 @@ try {
   rmSync("test-results", { recursive: true, force: true });
   mkdirSync("test-results");
   const chosen = checks.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
+  process.env.TMPDIR = makeTestFolder();
   // Fetched while other checks compute.
   const browser = chosen.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
   // Said when its tests would begin.

@@ -9,12 +9,20 @@ const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"] as const;
 export type RouteFile = { file: string; segments: string[] };
 export type Route = { method: string; path: string; file: string; handler: Handler; guard: Guard | undefined };
 
+let listed: RouteFile[] | undefined;
+
+/** Static folders before [one], and [one] before [...rest]. Read once: every request of a test looks here. */
 export function listRouteFiles(): RouteFile[] {
-  return readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
+  return (listed ??= readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(^|[\\/])route\.tsx?$/.test(name))
     .map((name) => join(root, "api", name))
     .sort()
-    .map((file) => ({ file, segments: relative(root, file).split(sep).slice(0, -1) }));
+    .map((file) => ({ file, segments: relative(root, file).split(sep).slice(0, -1) }))
+    .sort((one, other) => rank(one).localeCompare(rank(other))));
+}
+
+function rank({ segments }: RouteFile): string {
+  return segments.map((segment) => (segment.startsWith("[...") ? 2 : segment.startsWith("[") ? 1 : 0)).join("");
 }
 
 /** Every handler with its path; folders in brackets are filled with a harmless value. */
@@ -33,12 +41,10 @@ export async function loadHandlers(file: string): Promise<Map<string, Handler>> 
   return new Map(methods.flatMap((method) => (exported[method] ? [[method, exported[method]] as const] : [])));
 }
 
-/** Static folders win over [one], and [one] over [...rest]. Values arrive decoded, as Next hands them over. */
+/** Values arrive decoded, as Next hands them over. */
 export function matchRoute(pathname: string): { file: string; params: Record<string, string | string[]> } | undefined {
   const parts = pathname.split("/").filter((part) => part !== "");
-  const rank = ({ segments }: RouteFile) =>
-    segments.map((segment) => (segment.startsWith("[...") ? 2 : segment.startsWith("[") ? 1 : 0)).join("");
-  for (const route of listRouteFiles().sort((one, other) => rank(one).localeCompare(rank(other)))) {
+  for (const route of listRouteFiles()) {
     const params = matchSegments(route.segments, parts);
     if (params) return { file: route.file, params };
   }
