@@ -15,8 +15,6 @@ async function main(): Promise<void> {
   const withKeys = options.includes("--with-keys");
   const manifest = await backUp({ env, place, withKeys, version: versionIn(env.root), now: Date.now(), say: progress() });
   process.stdout.write(`${summaryOf(manifest)}\n`);
-  if (env.databaseUrl !== undefined)
-    process.stdout.write("The console's database is on PostgreSQL and not in it: dump it with pg_dump, a moment before each backup.\n");
   if (manifest.service?.blobs.elsewhere)
     process.stdout.write(
       "The service's files are in the bucket that LIGHTDESK_BLOBS names, and not in it: keep them by the bucket's own means.\n",

@@ -15,7 +15,9 @@ async function main(): Promise<void> {
   }
   const env = readEnv();
   const { manifest, missing } = await restore({ env, place, say: progress() });
-  process.stdout.write(`${summaryOf(manifest)}\nRestored into ${env.dataDir}.\n`);
+  process.stdout.write(
+    `${summaryOf(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", and the console's database into that of DATABASE_URL"}.\n`,
+  );
   if (missing.length > 0)
     process.stdout.write(
       `The keys ${missing.join(", ")} are needed: give them in LIGHTDESK_ENCRYPTION_KEYS, or put the file encryption-keys there, before the first start.\n`,

@@ -42,7 +42,12 @@ async function copyAtOnce(from: string, to: string): Promise<void> {
   } finally {
     source.close();
   }
-  const copy = new Sqlite(to);
+  makeOneFile(to, from);
+}
+
+/** Of a database that nothing has open. `from`: what it is a copy of. */
+export function makeOneFile(file: string, from: string): void {
+  const copy = new Sqlite(file);
   try {
     copy.pragma("journal_mode = DELETE");
     requireIntegrity(copy, from);

@@ -5,12 +5,14 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { backUpService, checkServiceBackup, sweepServiceBackup } from "@/lib/service/index";
-import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
-import { copyDatabase, countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
+import { type Content, hashFile, writeWhole } from "@/lib/shared/hashed-copy";
+import { copyDatabase, countRows, makeOneFile, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
+import { copySnapshot } from "../store/snapshot";
 import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace } from "./manifest";
 import { keysNeeded, readKeys } from "./secrets";
 
@@ -22,16 +24,15 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
   const { dataDir } = env;
   if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
     throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
-  // On PostgreSQL the console's database is backed up there, and an older one of SQLite is not it.
   const has = {
-    console: env.databaseUrl === undefined && existsSync(join(dataDir, "console.sqlite")),
+    console: env.databaseUrl !== undefined || existsSync(join(dataDir, "console.sqlite")),
     service: existsSync(join(dataDir, "service", "service.sqlite")),
   };
   if (!has.console && !has.service) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} holds no database.`);
   const lock = takePlace(place);
   try {
     const id = randomBytes(6).toString("hex");
-    const ofConsole = has.console ? await backUpConsole(dataDir, place, id) : null;
+    const ofConsole = has.console ? await backUpConsole({ env, place, id, say }) : null;
     const service = has.service
       ? await backUpService({ dataDir: join(dataDir, "service"), blobs: folderOfBytes(env), place, id, say })
       : null;
@@ -46,15 +47,27 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
   }
 }
 
-async function backUpConsole(dataDir: string, place: string, id: string): Promise<Manifest["console"]> {
+/** From PostgreSQL it is a file of SQLite as well: there is one kind of backup, and it is restored into either. */
+async function backUpConsole({ env, place, id, say }: Pick<Asked, "env" | "place" | "say"> & { id: string }): Promise<Manifest["console"]> {
   const file = `console-${id}.sqlite`;
-  const content = await copyDatabase(join(dataDir, "console.sqlite"), join(place, file));
-  const copy = openToRead(join(place, file));
+  const to = join(place, file);
+  const { dataDir, databaseUrl } = env;
+  const content =
+    databaseUrl === undefined ? await copyDatabase(join(dataDir, "console.sqlite"), to) : await copyPostgres(databaseUrl, to, say);
+  const copy = openToRead(to);
   try {
     return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, tables), keys: keysNeeded(copy) };
   } finally {
     copy.close();
   }
+}
+
+async function copyPostgres(url: string, file: string, say: Asked["say"]): Promise<Content> {
+  // SQLite makes a file that others may read; it takes this one as it is.
+  await writeFile(file, "", { mode: 0o600 });
+  await copySnapshot(url, file, say);
+  makeOneFile(file, file);
+  return hashFile(file);
 }
 
 async function writeKeys({ dataDir, encryptionKeys }: Env, place: string, file: string): Promise<Content & { file: string }> {

@@ -13,7 +13,7 @@ const FORMAT = 1;
 export const MANIFEST = "manifest.json";
 const LOCK = "lock.sqlite";
 const ours =
-  /^(manifest\.json|keys-\w+\.json|(console|service)-\w+\.sqlite(-journal)?|userdata-\w+\.jsonl|blobs|lock\.sqlite(-journal)?)(\.part)?$/;
+  /^(manifest\.json|keys-\w+\.json|(console|service)-\w+\.sqlite(-journal|-wal|-shm)?|userdata-\w+\.jsonl|blobs|lock\.sqlite(-journal)?)(\.part)?$/;
 
 const manifestSchema = z.object({
   format: z.literal(FORMAT),

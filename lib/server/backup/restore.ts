@@ -1,4 +1,4 @@
-// Makes a data folder out of a backup, in an empty place only.
+// Makes a data folder out of a backup, and with DATABASE_URL the console's database there; in empty places only.
 // Guarantees: the whole backup is read and compared before anything is written, and what was written is checked after it; a restore that was
 // broken off leaves a folder that only another restore takes. Must never: write over an installation.
 
@@ -10,7 +10,7 @@ import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/hashed-
 import { openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
 import { migrations } from "../store/migrations";
-import { UNFINISHED_RESTORE } from "../store/store";
+import { copyBetween, requireRoomAt, UNFINISHED_RESTORE } from "../store/store";
 import { folderOfBytes, type Manifest, readManifest } from "./manifest";
 import { idsIn, readStoredKeys } from "./secrets";
 
@@ -36,8 +36,9 @@ export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
 
 /** `missing`: ids of keys that sealed what is stored, and that are neither in the backup nor in the setting. */
 export async function restore({ env, place, say }: Asked & { env: Env }): Promise<{ manifest: Manifest; missing: string[] }> {
-  const { dataDir, encryptionKeys } = env;
+  const { dataDir, databaseUrl, encryptionKeys } = env;
   requireEmpty(dataDir);
+  if (databaseUrl !== undefined) await requireRoomAt(databaseUrl);
   const manifest = await checkBackup({ place, say });
   const { console: ofConsole, service } = manifest;
   const blobs = folderOfBytes(env);
@@ -53,9 +54,16 @@ export async function restore({ env, place, say }: Asked & { env: Env }): Promis
   if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
   if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
+  if (ofConsole && databaseUrl !== undefined) await moveConsole(dataDir, databaseUrl, say);
   rmSync(mark);
   const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
   return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
+}
+
+/** Every row was compared before the file goes. */
+async function moveConsole(dataDir: string, url: string, say: Asked["say"]): Promise<void> {
+  await copyBetween({ dataDir }, { url }, say);
+  rmSync(join(dataDir, "console.sqlite"));
 }
 
 function requireEmpty(dataDir: string): void {

@@ -11,6 +11,7 @@ import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
 import { openKeyRing } from "../keys/key-ring";
 import { countSealed } from "../keys/rotate";
+import { isNoTable } from "../store/dialect/open-postgres";
 import { migrations } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
@@ -118,8 +119,7 @@ async function checkPostgres({ dataDir, databaseUrl }: Env): Promise<Finding> {
     await store.members.hasOwner();
     return passed("console database", "It is on PostgreSQL and answers.");
   } catch (error) {
-    // No such table.
-    if (!(error instanceof Error && "code" in error && error.code === "42P01")) throw error;
+    if (!isNoTable(error)) throw error;
     return noted("console database", "It is on PostgreSQL, answers and is empty; the first start makes the tables.");
   } finally {
     await store.close();

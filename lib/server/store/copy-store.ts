@@ -23,11 +23,9 @@ type Copying = { from: Database; to: Database; say(progress: string): void };
 
 /** Both have today's schema. */
 export async function copyStore({ from, to, say }: Copying): Promise<Copied> {
-  if (!(await isUnfinished(to))) {
-    const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
-    if (there) throw new Error("The target holds a console already: name an empty database, or an empty folder.");
-    await to.insertInto("attempts").values({ name: UNFINISHED, full_at: Number.MAX_SAFE_INTEGER }).execute();
-  }
+  await requireVacant(to);
+  const mark = to.insertInto("attempts").values({ name: UNFINISHED, full_at: Number.MAX_SAFE_INTEGER });
+  await mark.onConflict((conflict) => conflict.doNothing()).execute();
   const tables = await tablesInOrder(from, to);
   let rows = 0;
   for (const table of tables) {
@@ -47,8 +45,22 @@ export async function copyStore({ from, to, say }: Copying): Promise<Copied> {
   return { tables: tables.length, rows };
 }
 
-/** Begun, and not ended: a console that starts on it would lose what is not copied yet. */
-export async function isUnfinished(database: Database): Promise<boolean> {
+/** A copy that was begun and has not ended: a console that starts on it would lose what is not copied yet. */
+export async function requireFinished(database: Database): Promise<void> {
+  if (await isUnfinished(database))
+    throw new Error(
+      "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.",
+    );
+}
+
+/** Whether a copy may begin, or go on, here. */
+export async function requireVacant(to: Database): Promise<void> {
+  const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
+  if (there && !(await isUnfinished(to)))
+    throw new Error("The target holds a console already: name an empty database, or an empty folder.");
+}
+
+async function isUnfinished(database: Database): Promise<boolean> {
   return (await database.selectFrom("attempts").select("name").where("name", "=", UNFINISHED).executeTakeFirst()) !== undefined;
 }
 

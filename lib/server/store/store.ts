@@ -10,9 +10,9 @@ import { createAppKeepStore, type AppKeepStore } from "./apps/app-keeps";
 import { createAttemptStore, type AttemptStore } from "./people/attempts";
 import { createAuditStore, type AuditStore } from "./audit/audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
-import { type Copied, copyStore, isUnfinished } from "./copy-store";
+import { type Copied, copyStore, requireFinished, requireVacant } from "./copy-store";
 import { migrate, openDatabase, type Database } from "./database";
-import { migratePostgres, openPostgres } from "./dialect/open-postgres";
+import { isNoTable, migratePostgres, openPostgres } from "./dialect/open-postgres";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createIdentityStore, type IdentityStore } from "./people/identities";
 import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
@@ -139,6 +139,18 @@ export async function copyBetween(from: Place, to: Place, say: (progress: string
   }
 }
 
+/** Whether a console's store may be copied there: one that was begun may be gone on with. Makes no table. */
+export async function requireRoomAt(url: string): Promise<void> {
+  const database = openPostgres(url);
+  try {
+    await requireVacant(database);
+  } catch (error) {
+    if (!isNoTable(error)) throw error;
+  } finally {
+    await database.destroy();
+  }
+}
+
 function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
   return {
     members: createMemberStore(database),
@@ -169,8 +181,7 @@ function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
     attempts: createAttemptStore(database),
     async migrate() {
       await migrateIt();
-      if (await isUnfinished(database))
-        throw new Error("This store is being filled by `npm run copy-store`, which has not ended: run it again until it has.");
+      await requireFinished(database);
     },
     close: () => database.destroy(),
   };

@@ -160,3 +160,8 @@ function asStartFailure(error: unknown): unknown {
     );
   return error;
 }
+
+/** Of a statement that names a table which is not there. */
+export function isNoTable(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === "42P01";
+}

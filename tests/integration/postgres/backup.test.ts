@@ -1,0 +1,108 @@
+// A console on PostgreSQL is backed up while others write, and restored into an empty database: every row, every answer, the sessions.
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { backUp } from "@/lib/server/backup/back-up";
+import { restore } from "@/lib/server/backup/restore";
+import { readEnv } from "@/lib/server/env";
+import { openStore } from "@/lib/server/store/store";
+import { fillInstallation, type Installation, tellOf } from "@/tests/support/installation";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { startProcess } from "@/tests/support/start-process";
+import { until } from "@/tests/support/until";
+import { type AppWorld, createAppWorld } from "../console/app-world";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const root = mkdtempSync(join(tmpdir(), "lightdesk-backup-"));
+const at = (name: string) => join(root, name);
+let world: AppWorld;
+let made: Installation;
+let url: string;
+let other: OwnDatabase;
+beforeAll(async () => {
+  world = await createAppWorld();
+  made = await fillInstallation(world);
+  url = world.harness.console.env.databaseUrl ?? "";
+  other = await createDatabase(inject("postgres"));
+});
+afterAll(async () => {
+  await world.dispose();
+  await other.drop();
+  rmSync(root, { recursive: true });
+});
+
+const restoreTo = (dataDir: string, database?: string) =>
+  restore({
+    env: readEnv({ LIGHTDESK_DATA_DIR: dataDir, ...(database !== undefined && { DATABASE_URL: database }) }),
+    place: at("backup"),
+    say: () => undefined,
+  });
+
+/** Limits of sign-in begin anew. */
+async function rowsIn(database: string): Promise<Record<string, unknown[]>> {
+  const tables = await ask<{ name: string }>(
+    database,
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT LIKE 'kysely_%' AND tablename <> 'attempts'",
+  );
+  const rows: Record<string, unknown[]> = {};
+  for (const { name } of tables) rows[name] = await ask(database, `SELECT to_jsonb(one) AS row FROM "${name}" AS one ORDER BY 1`);
+  return rows;
+}
+
+test("a backup is of one moment, whatever is written while it is made", async () => {
+  const before = await rowsIn(url);
+  // However fast it is, it waits in the middle.
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  await holder.query("BEGIN; LOCK TABLE audit");
+  const said: string[] = [];
+  const { env } = world.harness.console;
+  const backup = backUp({ env, place: at("backup"), withKeys: true, version: "0.2.0", now: Date.now(), say: (text) => said.push(text) });
+  await until("it waits", () => said.some((text) => text.startsWith("archives:")));
+  // In a table that is copied by now, and in one that is not yet.
+  await ask(url, "INSERT INTO connections VALUES ('later', 'Later', 'http://127.0.0.1:9', NULL, NULL, 'unknown', 1, 'interface', 1)");
+  await ask(url, "INSERT INTO settings VALUES ('later', 'x')");
+  await holder.end();
+  const manifest = await backup;
+  await ask(url, "DELETE FROM settings WHERE name = 'later'; DELETE FROM connections WHERE id = 'later'");
+  expect(manifest.console?.rows).toMatchObject({ members: before.members?.length, api_keys: before.api_keys?.length });
+  expect(statSync(join(at("backup"), manifest.console?.file ?? "")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(at("backup"))).toHaveLength(7);
+  await restoreTo(at("restored"), other.url);
+  expect(readdirSync(at("restored")).sort()).toEqual(["auth-secret", "encryption-keys", "service"]);
+  expect(await rowsIn(other.url)).toEqual(before);
+});
+
+test("what is restored is the console: what it answers, its sessions, its keys", async () => {
+  const told = await tellOf(world, made);
+  await world.harness.console.stop();
+  const again = await createAppWorld({ made: at("restored"), settings: { DATABASE_URL: other.url } });
+  expect(await tellOf(again, made)).toEqual(told);
+  await again.harness.console.stop();
+});
+
+test("a database with a console in it is not written over, and nothing is written beside it", async () => {
+  await expect(restoreTo(at("never"), other.url)).rejects.toThrow(/holds a console already/);
+  expect(existsSync(at("never"))).toBe(false);
+});
+
+test("without DATABASE_URL it is restored into the folder", async () => {
+  await restoreTo(at("in-folder"));
+  const store = openStore(at("in-folder"));
+  expect(await store.members.hasOwner()).toBe(true);
+  await store.close();
+});
+
+test("the command says where the console went, and refuses a database without a console", async () => {
+  const settings = { LIGHTDESK_DATA_DIR: at("restored"), DATABASE_URL: other.url };
+  const made = startProcess("dist/backup.mjs", settings, [at("second")]);
+  expect([await made.ended, made.output()]).toEqual([0, expect.stringMatching(/^Backup of .* 5 members/m)]);
+  expect(made.output()).not.toContain("secret-word");
+  const empty = await createDatabase(inject("postgres"));
+  const refused = startProcess("dist/backup.mjs", { ...settings, DATABASE_URL: empty.url }, [at("third")]);
+  expect([await refused.ended, refused.output()]).toEqual([1, expect.stringContaining("a database without a console")]);
+  await empty.drop();
+});
