@@ -14,7 +14,7 @@ import { RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { formatBytes } from "@/lib/shared/format";
 import { sendAppFile } from "./app-files";
-import { type FieldProblem, type FieldValues } from "./app-values";
+import { type FieldProblem, type FieldValues, problemsIn } from "./app-values";
 
 export const fieldId = (name: string) => `app-${name}`;
 
@@ -61,6 +61,7 @@ type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; takesPast
 
 function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");
+  const problemText = useProblemText();
   const { name, label, help, control, isRequired, default: usual } = input;
   const id = fieldId(name);
   const value = own(values, name);
@@ -108,6 +109,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
           picture={{
             ...picture,
             ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
+            saysWhy: (failure) => problemsIn(failure, [input])?.map(problemText).join(" "),
             ...(!isRequired && value !== usual && { onRemove: () => onChange(name, undefined) }),
           }}
           takesPaste={takesPaste}
@@ -123,7 +125,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
         <ul id={`${id}-problems`} className="text-sm text-bad">
           {wrong.map((problem) => (
             <li key={problem.code}>
-              <ProblemText problem={problem} />
+              {problemText(problem)}
               {app === undefined || input.node === undefined ? null : (
                 <Link
                   href={`${withQuery("/run", { app, connection: picture.connection })}${hashOfNode(input.node)}`}
@@ -141,14 +143,18 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
 }
 
 /** "Picture: needs an image": by the input's own name, and what it takes. */
-function ProblemText({ problem }: { problem: FieldProblem }) {
+function useProblemText(): (problem: FieldProblem) => string {
   const t = useTranslations("apps.problem");
   const locale = useLocale();
-  if (problem.code === "said") return t("said", problem);
-  const { label, code, control = "text", limit } = problem;
-  if (code === "missing") return t(`missing.${control}`, { label });
-  if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
-  return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : String(limit ?? "") });
+  return (problem) => {
+    if (problem.code === "said") return t("said", problem);
+    const { label, code, control = "text", limit } = problem;
+    if (code === "missing") return t(`missing.${control}`, { label });
+    if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
+    const isCounted = code === "too_many_pixels" && limit !== undefined;
+    const shown = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
+    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : shown });
+  };
 }
 
 type OwnControl = Omit<ControlProps, "disabled" | "className">;

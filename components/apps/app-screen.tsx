@@ -32,6 +32,7 @@ import { AppOperation } from "./app-operation";
 import { AppRuns, RESULTS } from "./app-runs";
 import { useAppRuns } from "./use-app-runs";
 import { OwnPictures } from "./own-pictures";
+import { RunRefusal } from "./run-refusal";
 import { Presets } from "./presets";
 
 type AppAnswer = { app: AppView };
@@ -185,7 +186,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             onRunning={(name, isRunning) => setUploading((now) => [...now.filter((one) => one !== name), ...(isRunning ? [name] : [])])}
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
-          {runs.failure ? <FailureMessage failure={runs.failure} onRetry={() => void run(true)} /> : null}
+          {runs.failure ? <RunRefusal app={app} failure={runs.failure} onRetry={() => void run(true)} /> : null}
           <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 -mx-4 flex gap-2 border-t border-line bg-bg px-4 py-2 md:bottom-0 md:mx-0 md:px-0">
             {canRun ? (
               <>

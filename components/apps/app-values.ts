@@ -55,7 +55,7 @@ export function problemsIn({ details }: Failure, inputs: readonly AppField[]): F
 
 const codes = [
   ...(["missing", "wrong_type", "not_whole", "too_small", "too_large", "too_long", "not_a_choice"] as const),
-  ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file"] as const),
+  ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file", "not_taken"] as const),
 ];
 
 /** Inputs that are not the same in all of these runs. */

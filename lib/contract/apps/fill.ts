@@ -29,7 +29,8 @@ export type AppProblem = {
     | "not_yours"
     | "file_too_large"
     | "too_many_pixels"
-    | "unreadable_file";
+    | "unreadable_file"
+    | "not_taken";
   limit?: number | bigint;
 };
 /** `values`: what the graph was filled with, defaults and drawn seeds among them. */
@@ -184,5 +185,7 @@ function whatIsWrong({ code, control = "text", limit }: AppProblem): string {
       return `may have at most ${limit} pixels`;
     case "unreadable_file":
       return "is not a picture that can be read";
+    case "not_taken":
+      return "is not taken by the service";
   }
 }

@@ -12,7 +12,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -28,6 +28,7 @@ import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
 import { filesNotTheirs } from "./pictures";
+import { inAppWords } from "./refused-graph";
 import { refreshRun, submissionKey } from "./run-state";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -194,7 +195,7 @@ async function send(
   }
   if (!outcome.ok && !mayHaveStarted(outcome.failure)) {
     await appRuns.forget(runId);
-    return failed(inLabels(app, outcome.failure));
+    return failed(inAppWords(asked.viewer, app.definition, outcome.failure));
   }
   const jobId = outcome.ok ? submittedJob(parseJson(outcome.value)) : undefined;
   if (jobId === undefined) await appRuns.set(runId, { state: "unknown", error: outcome.ok ? unreadable : outcome.failure.message });
@@ -267,23 +268,6 @@ async function limitReached(app: StoredApp, memberId: string, at: number): Promi
 
 function unprocessable(problems: readonly AppProblem[]): Failure {
   return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
-}
-
-/** What a service says of nodes, said of inputs; nothing of the graph leaves with it. */
-function inLabels(app: StoredApp, { nodeErrors, promptError, details: _details, ...failure }: Failure): Failure {
-  if (!nodeErrors && !promptError && failure.status !== 400 && failure.status !== 422) return failure;
-  const problems = Object.entries(nodeErrors ?? {}).flatMap(([node, { errors }]) =>
-    errors.flatMap((error) => {
-      const name = textOf(objectOf(error.extra_info)?.input_name);
-      const input = app.definition.inputs.find((one) => one.node === node && one.input === name);
-      return input ? [{ input: input.name, label: input.label, message: textOf(error.message) ?? "is not taken by the service" }] : [];
-    }),
-  );
-  const [first] = problems;
-  const message = first
-    ? `${first.label}: ${first.message}`
-    : "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
-  return refusal("UNPROCESSABLE", message, { problems });
 }
 
 /** What is kept of a run's inputs. */

@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { submittedJob } from "@/lib/contract/submission";
-import { errorLine } from "@/lib/contract/views/job-error-view";
+import { errorLine, type JobErrorView } from "@/lib/contract/views/job-error-view";
 import { type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -21,6 +21,7 @@ import { flightId, SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
+import { inAppWords } from "./refused-graph";
 
 /** So long an upload to the service may take before a run that was not submitted counts as not sent. */
 const SENDING_MS = 10 * 60_000;
@@ -55,10 +56,15 @@ export async function refreshRun(
     const moved = state === found.state ? found : await change(found, { state });
     return ok({ ...moved, ...(view.progress && { progress: view.progress }) });
   }
-  const error = view.error && errorLine({ ...view.error, nodeType: undefined });
-  const { outputs } = (await composition().store.apps.version(app.id, run.version)) ?? app.definition;
-  const results = resultsOf(outputs, job.outputs);
+  const definition = (await composition().store.apps.version(app.id, run.version)) ?? app.definition;
+  const error = view.error && errorOf(access.viewer, definition, view.error);
+  const results = resultsOf(definition.outputs, job.outputs);
   return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
+}
+
+/** A graph that was taken and refused later is said of inputs, as if it had been refused at once. */
+function errorOf(viewer: Viewer, definition: AppDefinition, { lateValidation, ...error }: JobErrorView): string {
+  return lateValidation ? inAppWords(viewer, definition, lateValidation).message : errorLine({ ...error, nodeType: undefined });
 }
 
 /** For a run without a job: its submission is the console's, and is looked up. */

@@ -66,33 +66,6 @@ test("runs at once are counted by the states of their jobs, also where many come
   expect((await run(app, "e")).status).toBe(202);
 });
 
-test("what the service refuses is said of the input, starts nothing, counts for nothing, and its key is free again", async () => {
-  const app = await make({ runsPerDay: 1 });
-  const usual = answer;
-  const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
-  const refusal = {
-    error: { type: "bad", message: "bad", details: "" },
-    node_errors: { "3": { errors: [error], class_type: "SaveImage", dependent_outputs: [] } },
-  };
-  answer = (_, response) => answerJson(response, refusal, 400);
-  const refused = await run(app, "a", "runner", KEY);
-  expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
-  expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
-  answer = usual;
-  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
-});
-
-test("what the service says of nodes is not repeated, whichever way it says it", async () => {
-  const app = await make();
-  const said = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
-  for (const body of [{ error: said, node_errors: {} }, { error: said }, { error: said, node_errors: [] }]) {
-    answer = (_, response) => answerJson(response, body, 400);
-    const refused = await run(app, "a");
-    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
-    expect(JSON.stringify(refused.body)).not.toContain("HiddenLoader");
-  }
-});
-
 /** As a console leaves a run that ended in the middle of it. */
 async function leftBehind(app: { id: string }, { began, answered }: { began: boolean; answered?: string }): Promise<string> {
   const { store } = world.harness.console;

@@ -1,4 +1,5 @@
 import { type ReactNode } from "react";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type MaskPlace } from "@/components/mask/file/mask-source";
 import { type Decode } from "./check-picture";
 import { type RunPorts } from "@/components/run/run-ports";
@@ -31,6 +32,8 @@ export type PictureContext = {
   masks?: MaskPlace;
   /** Back to none, or to what stands there by itself; absent where there is nothing to take out. */
   onRemove?: () => void;
+  /** Why a picture was not taken, where the form knows a better sentence than the failure's own: then the same picture is not sent again. */
+  saysWhy?: (failure: ApiFailure) => string | undefined;
   /** Where a picture is shown from, if not from the service's own files. */
   sourceOf?: (value: string) => string;
 };

@@ -170,7 +170,7 @@ export function PictureControl(props: PictureControlProps) {
           {several > 0 ? (
             <p className="text-bad">{t("several", { count: several })}</p>
           ) : (
-            <PictureNote state={state} value={name} onStop={stop} onAgain={start} />
+            <PictureNote state={state} value={name} saysWhy={picture.saysWhy} onStop={stop} onAgain={start} />
           )}
           {state.kind === "sending" || state.kind === "failed" ? null : <UnlistedNote value={name} options={options} picture={picture} />}
         </div>
@@ -196,9 +196,14 @@ function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
   }, [isOn]);
 }
 
-type PictureNoteProps = { state: PictureState; value: string; onStop: () => void; onAgain: (file: File) => Promise<void> };
+type PictureNoteProps = Pick<PictureContext, "saysWhy"> & {
+  state: PictureState;
+  value: string;
+  onStop: () => void;
+  onAgain: (file: File) => Promise<void>;
+};
 
-function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
+function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureNoteProps) {
   const t = useTranslations("run.picture");
   if (state.kind === "sending") {
     return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
@@ -208,6 +213,8 @@ function PictureNote({ state, value, onStop, onAgain }: PictureNoteProps) {
   if (state.kind === "refused")
     return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name })}</p>;
   if (state.kind !== "failed") return null;
+  const why = saysWhy?.(state.failure);
+  if (why !== undefined) return <p className="text-bad">{why}</p>;
   return (
     <>
       <p className="mb-1 text-bad">{t(state.file.name === value ? "unsent" : "failed", { name: state.file.name })}</p>

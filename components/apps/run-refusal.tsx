@@ -1,0 +1,57 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useRunsAppsOnly } from "@/components/frame/member-context";
+import { hashOfNode } from "@/components/run/form/field-ids";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
+import { useClock } from "@/components/ui/time/use-clock";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type AppView } from "@/lib/contract/apps/app";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+
+type RunRefusalProps = { app: AppView; failure: ApiFailure; onRetry: () => void };
+
+/** Why a run was not begun, for whoever fills in a form: a limit of the app, its workflow, its service. */
+export function RunRefusal({ app, failure, onRetry }: RunRefusalProps) {
+  const t = useTranslations("apps.refused");
+  const common = useTranslations("common");
+  const clock = useClock();
+  const runsAppsOnly = useRunsAppsOnly();
+  const { limit, most, again, reason, node } = objectOf(failure.details) ?? {};
+  const retry = <Button onClick={onRetry}>{common("retry")}</Button>;
+  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { most: Number(most) })} next={t("atOnceText")} actions={retry} />;
+  if (limit === "runsPerDay")
+    return (
+      <FailureNotice
+        title={t("runsPerDay", { most: Number(most) })}
+        next={t("runsPerDayText", { time: clock(Number(again), "until") ?? "" })}
+      />
+    );
+  if (reason === "workflow") {
+    const text = app.canSeeWorkflow ? t("workflowTextOwn") : t("workflowText", { maker: app.maker?.name ?? t("noMaker") });
+    return <FailureNotice title={t("workflow")} next={text} actions={<NodeLink app={app} node={textOf(node)} />} />;
+  }
+  if (runsAppsOnly && awayCodes.has(failure.code))
+    return <FailureNotice title={t("away")} next={t("awayText", { maker: app.maker?.name ?? t("noMakerAway") })} actions={retry} />;
+  return <FailureMessage failure={failure} onRetry={onRetry} />;
+}
+
+/** What is mended in settings that a member who runs apps only does not have. */
+const awayCodes = new Set([
+  ...["API_KEY_MISSING", "NO_CONNECTION", "UPSTREAM_UNREACHABLE", "UPSTREAM_UNREADABLE", "UPSTREAM_REFUSED_KEY", "UPSTREAM_NOT_FOUND"],
+  ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT"],
+]);
+
+function NodeLink({ app, node }: { app: AppView; node: string | undefined }): ReactNode {
+  const t = useTranslations("apps");
+  if (!app.canSeeWorkflow) return null;
+  const address = withQuery("/run", { app: app.id, connection: app.connectionId });
+  return (
+    <Link href={node === undefined ? address : `${address}${hashOfNode(node)}`} className={buttonStyle()}>
+      {t(node === undefined ? "showWorkflow" : "form.showNode")}
+    </Link>
+  );
+}

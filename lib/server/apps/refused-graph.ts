@@ -1,0 +1,73 @@
+// What a service refuses of a filled graph, in the app's words: of inputs by their labels, and of nothing else in the graph.
+// Guarantees: pure; nothing of a node leaves, but for whoever may see the workflow which node to look at.
+
+import "server-only";
+import { type AppInput } from "@/lib/contract/apps/app";
+import { type AppProblem, problemOf, problemSentence } from "@/lib/contract/apps/fill";
+import { isFileKind } from "@/lib/contract/apps/openapi";
+import { type Failure } from "@/lib/contract/failure";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { type NodeError } from "@/lib/contract/schemas/node-errors";
+import { type Viewer } from "../auth/viewer";
+import { refusal } from "../bff/guard";
+import { type StoredApp } from "../store/apps/apps";
+import { seesWorkflows } from "./open-app";
+
+type Definition = Pick<StoredApp["definition"], "inputs">;
+
+/** The service's words for what is wrong with a value. */
+const codes: Readonly<Record<string, AppProblem["code"]>> = {
+  required_input_missing: "missing",
+  invalid_input_type: "wrong_type",
+  value_smaller_than_min: "too_small",
+  value_bigger_than_max: "too_large",
+  value_not_in_list: "not_a_choice",
+};
+
+/** What says nothing of the graph, such as an outage or a quota, stays as it is. */
+export function inAppWords(viewer: Viewer, definition: Definition, failure: Failure): Failure {
+  const { nodeErrors, promptError, status } = failure;
+  if (!nodeErrors && !promptError && status !== 400 && status !== 422) return failure;
+  const problems = problemsOfNodes(definition, nodeErrors);
+  if (problems.length > 0) return refusal("UNPROCESSABLE", problems.slice(0, 5).map(sentenceOf).join(". "), { problems });
+  const node = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
+  return refusal("UNPROCESSABLE", "The service refused this app's workflow. Whoever made the app can open it in Run and see why.", {
+    reason: "workflow",
+    ...(node !== undefined && seesWorkflows(viewer) && { node }),
+  });
+}
+
+type Said = AppProblem | { input: string; label: string; message: string };
+
+/** Of an input that is wrong in several ways, the first. */
+function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): Said[] {
+  const found = new Map<string, Said>();
+  for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
+    for (const error of errors) {
+      const name = textOf(objectOf(error.extra_info)?.input_name);
+      const input = inputs.find((one) => one.node === node && one.input === name);
+      if (input && !found.has(input.name)) found.set(input.name, problemSaid(input, error));
+    }
+  return [...found.values()];
+}
+
+function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): Said {
+  const code = codes[type];
+  // It was there when the run was sent, and the service has no such file.
+  if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
+  const spec = readInputSpec(input.input, objectOf(facts)?.input_config);
+  const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
+  const isBound = code === "too_small" || code === "too_large";
+  if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
+  // The service's own sentence of it is about the node.
+  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...named(input), message };
+}
+
+function named({ name, label }: AppInput): { input: string; label: string } {
+  return { input: name, label };
+}
+
+function sentenceOf(problem: Said): string {
+  return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
+}

@@ -1,0 +1,117 @@
+// What a service refuses of an app's run, said of inputs; its answers are chosen here.
+import { type ServerResponse } from "node:http";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { type AppWorld, createAppWorld, definition } from "./app-world";
+
+const KEY = "the-key-of-a-script-1";
+
+let world: AppWorld;
+let service: LittleServer;
+let connection: string;
+let answer: (request: Seen, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  world = await createAppWorld();
+  service = await startLittleServer((request, response) => answer(request, response));
+  connection = await world.harness.connect(service.url, "key-of-the-service");
+  answer = (_, response) => answerJson(response, { prompt_id: "job-1", number: 1, node_errors: {} });
+});
+afterEach(async () => {
+  await service.close();
+  await world.dispose();
+});
+
+const make = (limits = {}) => world.make({ definition: { ...definition, inputs: definition.inputs?.slice(1) }, limits }, { connection });
+const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
+  world.ask(`/api/apps/${app.id}/runs`, {
+    as,
+    method: "POST",
+    json: { inputs: { prefix } },
+    headers: key === undefined ? {} : { "idempotency-key": key },
+  });
+
+test("what the service refuses is said of the input, starts nothing, counts for nothing, and its key is free again", async () => {
+  const app = await make({ runsPerDay: 1 });
+  const usual = answer;
+  const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
+  const refusal = {
+    error: { type: "bad", message: "bad", details: "" },
+    node_errors: { "3": { errors: [error], class_type: "SaveImage", dependent_outputs: [] } },
+  };
+  answer = (_, response) => answerJson(response, refusal, 400);
+  const refused = await run(app, "a", "runner", KEY);
+  expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
+  expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
+  answer = usual;
+  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+});
+
+test("what the service says of nodes is not repeated, whichever way it says it", async () => {
+  const app = await make();
+  const said = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
+  for (const body of [{ error: said, node_errors: {} }, { error: said }, { error: said, node_errors: [] }]) {
+    answer = (_, response) => answerJson(response, body, 400);
+    const refused = await run(app, "a");
+    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
+    expect(JSON.stringify(refused.body)).not.toContain("HiddenLoader");
+  }
+});
+
+test("what the service says of a value is said as the form says it, with its bound, and a file that is gone is asked for again", async () => {
+  const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
+  const inputs = [...(definition.inputs ?? []).map((one) => ({ ...one, isRequired: false })), steps];
+  const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };
+  const app = await world.make({ definition: { ...definition, inputs, graph } }, { connection });
+  const refuse = (node: string, type: string, extra_info: object) => {
+    const errors = [{ type, message: `Node ${node} is wrong`, details: "", extra_info }];
+    const body = {
+      error: { type: "bad", message: "", details: "" },
+      node_errors: { [node]: { errors, class_type: "X", dependent_outputs: [] } },
+    };
+    answer = (_, response) => answerJson(response, body, 400);
+    return run(app, "a");
+  };
+  const beyond = await refuse("2", "value_bigger_than_max", { input_name: "steps", input_config: ["INT", { max: 50 }] });
+  expect(beyond).toMatchObject({ status: 422, body: { message: "Rounds: must be at most 50" } });
+  expect(beyond.body.details.problems).toEqual([{ input: "steps", label: "Rounds", control: "number", code: "too_large", limit: 50 }]);
+  const codeOf = async (...of: Parameters<typeof refuse>) => (await refuse(...of)).body.details.problems[0].code;
+  expect(await codeOf("2", "value_not_in_list", { input_name: "steps" })).toBe("not_a_choice");
+  expect(await codeOf("2", "custom_validation_failed", { input_name: "steps" })).toBe("not_taken");
+  expect(await codeOf("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
+});
+
+test("which node a refused workflow is wrong at is told to whoever may see it, and to nobody else", async () => {
+  const app = await make();
+  const missing = { type: "missing_node_type", message: "No class", details: "", extra_info: { node_id: "2", class_type: "Odd" } };
+  answer = (_, response) => answerJson(response, { error: missing, node_errors: {} }, 400);
+  expect((await run(app, "a", "operator")).body.details).toEqual({ reason: "workflow", node: "2" });
+  expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
+});
+
+test("a workflow that is refused after it was taken fails in the words of its inputs", async () => {
+  const app = await make();
+  const { body } = await run(app, "a");
+  const error = {
+    type: "value_smaller_than_min",
+    message: "",
+    details: "",
+    extra_info: { input_name: "filename_prefix", input_config: ["INT", { min: 2 }] },
+  };
+  const late = { error: { type: "bad", message: "bad", details: "" }, node_errors: { "3": { errors: [error], class_type: "SaveImage" } } };
+  answer = (request, response) =>
+    answerJson(response, {
+      id: request.url.split("/").at(-1),
+      status: "failed",
+      create_time: 1,
+      outputs: {},
+      execution_error: {
+        node_id: "3",
+        node_type: "SaveImage",
+        exception_type: "ValidationError",
+        exception_message: `400: ${JSON.stringify(late)}`,
+      },
+    });
+  const read = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}`, { as: "runner" });
+  expect(read.body.run).toMatchObject({ state: "failed", error: { message: "Name: must be at least 2" } });
+});
