@@ -1,9 +1,11 @@
 // The editor's own drawing of a workflow: its places, sizes, colours and groups, one subgraph at a time.
 // Guarantees: pure; bounded, whatever the file holds: what has no readable place stands at the beginning. Ids are those of the graph.
 
+import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
 import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/follow";
-import { type EditorFile, type EditorNode, listOf, type Net } from "@/lib/contract/editor-workflow/file";
+import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 
 /** In the editor's units: the head of a node stands above its place. */
@@ -31,12 +33,6 @@ export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: s
   return undefined;
 }
 
-function netAt(file: EditorFile, inside: Inside): Net | undefined {
-  let net: Net | undefined = file;
-  for (const id of inside) net = file.definitions.get(net?.nodes.find((node) => node.id === id)?.type ?? "");
-  return net;
-}
-
 /** What each use on the way is called. */
 export function namesOf(file: EditorFile, inside: Inside): string[] {
   return inside.map((id, at) => {
@@ -49,10 +45,12 @@ function nameOf(file: EditorFile, { title, type }: EditorNode): string {
   return title ?? file.definitions.get(type)?.name ?? type.replace(/^workflow[>/]/, "");
 }
 
-export function layoutEditorFile(file: EditorFile, inside: Inside): GraphLayout {
+/** `graph`: what is run of it. Without it all of it is. */
+export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph): GraphLayout {
   const net = netAt(file, inside) ?? file;
   const prefix = inside.map((id) => `${id}:`).join("");
-  const all = net.nodes.map((node) => placed(file, node, prefix));
+  const isLeftOut = (node: EditorNode) => graph !== undefined && isPlain(file, node) && !Object.hasOwn(graph, prefix + node.id);
+  const all = net.nodes.map((node) => placed(file, node, prefix, isLeftOut(node)));
   const groups = listOf(net.raw.groups).slice(0, MOST_GROUPS).flatMap(groupOf);
   const boxes = [...all, ...groups];
   const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
@@ -68,7 +66,7 @@ export function layoutEditorFile(file: EditorFile, inside: Inside): GraphLayout 
   };
 }
 
-function placed(file: EditorFile, node: EditorNode, prefix: string): PlacedNode {
+function placed(file: EditorFile, node: EditorNode, prefix: string, isLeftOut: boolean): PlacedNode {
   const { raw, mode } = node;
   const [x, y] = pair(raw.pos, [0, 0]);
   const [width, height] = pair(raw.size, [200, 60]);
@@ -88,6 +86,7 @@ function placed(file: EditorFile, node: EditorNode, prefix: string): PlacedNode 
       title: kind === "reroute" ? "" : nameOf(file, node),
       ...(mode === MUTED && { mode: "muted" as const }),
       ...(mode === BYPASSED && { mode: "bypassed" as const }),
+      ...(isLeftOut && { mode: "leftOut" as const }),
       ...(color !== undefined && { color }),
       ...(definition && { count: definition.nodes.length }),
       ...(text !== undefined && { text: text.slice(0, 2_000) }),

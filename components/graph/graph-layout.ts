@@ -18,7 +18,8 @@ export type PlacedNode = { id: string; x: number; y: number; width: number; heig
 export type NodeLook = {
   kind: "node" | "subgraph" | "note" | "reroute";
   title: string;
-  mode?: "muted" | "bypassed";
+  /** `leftOut`: on, but not in the graph. */
+  mode?: "muted" | "bypassed" | "leftOut";
   color?: string;
   text?: string;
   /** Nodes inside. */

@@ -7,7 +7,8 @@ import { cn } from "@/components/ui/cn";
 import { Input } from "@/components/ui/controls/input";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type EditorFile, isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
+import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { boxOf, type Inside, layoutEditorFile, namesOf } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
@@ -51,9 +52,12 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   // Beside a form and on a phone the frame is narrow.
   const isPhone = useMedia(PHONE);
   const isUpright = beside !== undefined || isPhone;
-  const file = useMemo(() => fileOf(drawing, shape), [drawing, shape]);
+  const file = useMemo(() => readDrawingOf(drawing, shape), [drawing, shape]);
   const [inside, setInside] = useState<Inside>(outside);
-  const layout = useMemo(() => (file ? layoutEditorFile(file, inside) : layoutGraph(shape, isUpright)), [file, inside, shape, isUpright]);
+  const layout = useMemo(
+    () => (file ? layoutEditorFile(file, inside, shape) : layoutGraph(shape, isUpright)),
+    [file, inside, shape, isUpright],
+  );
   const boxMarks = useMemo(() => (file ? withBoxes(layout, marks) : marks), [file, layout, marks]);
   const calling = useMemo(() => callingNode(marks), [marks]);
   const viewport = useViewport(layout, calling);
@@ -163,6 +167,9 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
           ) : null}
         </form>
       )}
+      {!file && isEditorFile(drawing) && face === "drawing" ? (
+        <p className="border-b border-line px-3.5 py-1.5 text-sm text-ink-2">{t("otherDrawing")}</p>
+      ) : null}
       {file && inside.length > 0 && face === "drawing" ? (
         <nav aria-label={t("trail")} className="flex flex-wrap items-center gap-1 border-b border-line px-2 py-1">
           {[t("outside"), ...namesOf(file, inside)].map((name, depth) => (
@@ -211,13 +218,6 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
 }
 
 const outside: Inside = [];
-
-/** Only a file that has a place for each node: a graph may have been changed without it. */
-function fileOf(drawing: JsonObject | undefined, graph: Graph): EditorFile | undefined {
-  if (!isEditorFile(drawing)) return undefined;
-  const file = readEditorFile(drawing);
-  return Object.keys(graph).every((id) => boxOf(file, id)) ? file : undefined;
-}
 
 /** A box that stands for several nodes has the mark of the first of them. */
 function withBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {

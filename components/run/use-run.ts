@@ -5,7 +5,7 @@ import { toImageValue } from "@/lib/contract/image-ref";
 import { bytesOfBlob } from "@/lib/browser/byte-source";
 import { drawingIn } from "@/lib/contract/workflow-name";
 import { chosenFormat, keepFormat } from "./workflow/format-choice";
-import { openAnyWorkflow, openDrawing, openDrawingOf, openFile, openWorkflow } from "./workflow/open-workflow";
+import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./workflow/open-workflow";
 import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
 import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
@@ -48,7 +48,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
   };
   async function openAs({ both, stored }: OpenedFile, shown: Format): Promise<void> {
     if (!both) return;
-    const read = shown === "run" ? async () => openWorkflow(both.text, both.fileName, both.known) : () => openDrawingOf(both, ports);
+    const read = () => (shown === "run" ? openAnyWorkflow(both.text, ports, both.fileName, both.known) : openDrawingOf(both, ports));
     const kept = { both: { ...both, shown }, ...(shown === "run" && { stored }) };
     await bring(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...kept }) : result));
   }

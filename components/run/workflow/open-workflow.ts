@@ -5,7 +5,7 @@
 import { type ByteSource, PartUnread } from "@/lib/browser/byte-source";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
 import { type Failure } from "@/lib/contract/failure";
-import { type JsonObject } from "@/lib/contract/json/json";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Workflow, workflowLimits } from "@/lib/contract/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -37,7 +37,11 @@ export async function openAnyWorkflow(
   const opened = openWorkflow(text, fileName, known);
   if (opened.ok) {
     const both = { text, ...(fileName !== undefined && { fileName }), known };
-    return drawnNodes(drawingIn(opened.value.extraData)) > 0 ? ok({ ...opened.value, both }) : opened;
+    const drawing = drawingIn(opened.value.extraData);
+    if (drawnNodes(drawing) === 0) return opened;
+    const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing-of");
+    const isItsOwn = readDrawingOf(drawing, opened.value.graph) !== undefined;
+    return ok({ ...opened.value, both, ...(!isItsOwn && { extraData: withoutDrawing(opened.value.extraData) }) });
   }
   return opened.failure.reason.code === "ui_format" ? openDrawing(opened.failure.reason.file, ports, fileName, known) : opened;
 }
@@ -65,6 +69,12 @@ export async function openDrawing(
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
   return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), rawTexts });
+}
+
+/** A drawing of something else would travel with every run of this. */
+function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
+  const { workflow: _other, ...info } = objectOf(extraData?.extra_pnginfo) ?? {};
+  return { ...extraData, extra_pnginfo: info };
 }
 
 function drawnNodes(drawing: JsonObject | undefined): number {

@@ -50,6 +50,13 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
   };
 }
 
+/** The inside of a use: `inside` are the ids of the uses that lead there, from the outside in. */
+export function netAt(file: EditorFile, inside: readonly string[]): Net | undefined {
+  let net: Net | undefined = file;
+  for (const id of inside) net = file.definitions.get(net?.nodes.find((node) => node.id === id)?.type ?? "");
+  return net;
+}
+
 /** Classes that the editor calls by another name on opening. */
 const newNames = new Map([
   ["T2IAdapterLoader", "ControlNetLoader"],

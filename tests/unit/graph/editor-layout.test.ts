@@ -33,6 +33,19 @@ test("a muted node, a bypassed one, a collapsed one and a colour that is none lo
   expect(one({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
 });
 
+test("a node that is on and not in the graph is left out; one that no graph has is not", () => {
+  const file = read({
+    nodes: [
+      { id: 1, type: "X" },
+      { id: 2, type: "X" },
+      { id: 3, type: "Note" },
+      { id: 4, type: "X", mode: 2 },
+    ],
+  });
+  const { nodes } = layoutEditorFile(file, [], { "1": { class_type: "X", inputs: {} } });
+  expect(["1", "2", "3", "4"].map((id) => nodes.get(id)?.look?.mode)).toEqual([undefined, "leftOut", undefined, "muted"]);
+});
+
 test("a subgraph is one box, and inside it nodes go by their ids in the graph", () => {
   const file = pair("20-subgraph-linked-widget");
   expect(layoutEditorFile(file, []).nodes.get("5")?.look).toMatchObject({ kind: "subgraph", title: "New Subgraph" });

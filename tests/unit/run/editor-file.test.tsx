@@ -120,19 +120,33 @@ test("a graph of the API format is saved as one, or as a file that the editor op
   expect(comparable(graph, info)).toEqual(comparable(JSON.parse(pair("01-basic-image.api.json")), info));
 });
 
-test("what was run is saved into the drawing that it has, and where the two differ is told before", async () => {
-  savedFiles();
-  show(portsTo(undefined, { readCatalogue }));
-  const prompt = { ...JSON.parse(pair("01-basic-image.api.json")), "99": { class_type: "EmptyImage", inputs: {} } };
-  await drop(
-    "two.json",
-    JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: JSON.parse(pair("01-basic-image.editor.json")) } } }),
-  );
+const drawing = () => JSON.parse(pair("01-basic-image.editor.json"));
+const own = () => JSON.parse(pair("01-basic-image.api.json"));
+async function openAsRun(prompt: object) {
+  await drop("two.json", JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: drawing() } } }));
   fireEvent.click(await screen.findByRole("button", { name: /^What was run/ }));
-  await screen.findAllByRole("button", { name: "Run" });
   await screen.findByText(/Opened as it was run/);
   press("Save");
+  fireEvent.click(await screen.findByRole("radio", { name: /^Editor file/ }));
+}
+
+test("what was run is saved into the drawing that it has", async () => {
+  savedFiles();
+  show(portsTo(undefined, { readCatalogue }));
+  await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
   expect(await screen.findByText(/as it was but for the values you changed/)).toBeTruthy();
-  fireEvent.click(screen.getByRole("radio", { name: /^Editor file/ }));
-  expect(await screen.findByText("The editor file will not be the same as what is open here. It differs at #99.")).toBeTruthy();
+});
+
+test("a drawing of something else is neither saved into nor sent along", async () => {
+  savedFiles();
+  const service = await startPromptServer();
+  show(portsTo(service, { readCatalogue }));
+  await openAsRun({ ...own(), "99": { class_type: "EmptyImage", inputs: {} } });
+  expect(await screen.findByText(/laid out anew/)).toBeTruthy();
+  press("Cancel");
+  pressRun();
+  await waitFor(() => expect(service.received).toHaveLength(1));
+  expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: drawing().id, name: "two" } } });
+  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  await service.stop();
 });

@@ -1,9 +1,10 @@
 // The editor's own pairs, changed in ways that leave what is sent the same: other ids, another order, the other schema, reroutes and bypassed nodes
-// on links, parts in subgraphs, values from primitives. Then one value of each is changed and saved.
+// on links, parts in subgraphs, values from primitives. Each is the drawing of its graph. Then one value of each is changed and saved.
 import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { readNode } from "@/lib/contract/editor-workflow/file";
 import { widgetsOf } from "@/lib/contract/editor-workflow/values";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
@@ -251,6 +252,7 @@ test("a pair changed in what is not sent is sent as it was, and one value of it 
       }, begin);
       const changed = asSchema(drawn.file, version);
       const { graph } = toApiWorkflow(changed, info, { fill: false });
+      expect(readDrawingOf(changed, graph)).toBeDefined();
       expect(comparable(toApiWorkflow(changed, info).graph, info)).toEqual(
         comparable(renamedGraph(read(`${name}.api.json`), drawn.renamed), info),
       );

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { listOf } from "@/lib/contract/editor-workflow/file";
 import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
@@ -62,6 +63,7 @@ test("any graph, written as a file of the editor and read back, is the same", ()
       const { file, lost } = toEditorFile(graph, info, { id: "x", places: new Map() });
       const now = back(file);
       expect(lost).toEqual([]);
+      expect(readDrawingOf(file, graph)).toBeDefined();
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
       // What the graph leaves out is the class's default.

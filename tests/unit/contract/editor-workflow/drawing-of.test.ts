@@ -1,0 +1,48 @@
+// Whether a drawing of the editor is of a graph.
+import { expect, test } from "vitest";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { convert, definition, net } from "./editor-files";
+
+const INNER = "11111111-1111-1111-1111-111111111111";
+const drawing = net([
+  { id: 1, type: "Source" },
+  { id: 2, type: "Sink", in: { images: [1, 0], also: undefined } },
+]);
+const { graph } = convert(drawing);
+const isOf = (graph: Graph, file: unknown = drawing) => readDrawingOf(file, graph) !== undefined;
+const sink = (inputs: Graph[string]["inputs"]) => ({ ...graph, "2": { class_type: "Sink", inputs } });
+
+test("a drawing is of the graph that it reads as, and of a part of it, whatever its values are", () => {
+  expect(isOf(graph)).toBe(true);
+  expect(isOf({ "1": { class_type: "Source", inputs: { more: 7 } } })).toBe(true);
+});
+
+test("a drawing is not of a graph with a node that it lacks, another class, or another link", () => {
+  expect(isOf({ ...graph, "3": { class_type: "Source", inputs: {} } })).toBe(false);
+  expect(isOf({ ...graph, "1": { class_type: "Blur", inputs: {} } })).toBe(false);
+  expect(isOf(sink({ images: ["1", 1] }))).toBe(false);
+  expect(isOf(sink({ images: ["1", 0], also: ["1", 0] }))).toBe(false);
+  expect(isOf(sink({}))).toBe(false);
+});
+
+test("inside a subgraph each node has a box of its own", () => {
+  const inner = definition(INNER, [{ id: 5, type: "Source" }], { outputs: [[5, 0]] });
+  const file = { ...net([{ id: 2, type: INNER }]), definitions: { subgraphs: [inner] } };
+  expect(isOf({ "2:5": { class_type: "Source", inputs: {} } }, file)).toBe(true);
+  expect(isOf({ "2:6": { class_type: "Source", inputs: {} } }, file)).toBe(false);
+});
+
+test("what a pack's own nodes link by rule is taken on trust, where such nodes are in the drawing", () => {
+  const byName = net([
+    { id: 1, type: "Source" },
+    { id: 2, type: "Sink", in: { images: [4, 0], also: undefined } },
+    { id: 4, type: "GetNode" },
+  ]);
+  expect(isOf(sink({ images: ["1", 0] }), byName)).toBe(true);
+  expect(isOf(sink({ images: ["1", 0], also: ["1", 1] }), byName)).toBe(true);
+});
+
+test("what is no drawing is of nothing", () => {
+  expect(["", null, {}, { nodes: 1 }].map((one) => isOf(graph, one))).toEqual([false, false, false, false]);
+});
