@@ -11,7 +11,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/roles";
 import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
-import { isStoreAway } from "../store/store-away";
+import { isStoreAway } from "@/lib/shared/store-away";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken, isTokenInAddress } from "../auth/given-token";

@@ -11,7 +11,7 @@ import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
 import { openKeyRing } from "../keys/key-ring";
 import { countSealed } from "../keys/rotate";
-import { isNoTable } from "../store/dialect/open-postgres";
+import { isNoTable } from "@/lib/shared/postgres";
 import { migrations } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";

@@ -6,7 +6,8 @@ import "server-only";
 import { sql } from "kysely";
 import { copyStore, requireFinished } from "./copy-store";
 import { type Database, migrate, openDatabase } from "./database";
-import { isNoTable, openPostgres } from "./dialect/open-postgres";
+import { isNoTable } from "@/lib/shared/postgres";
+import { openPostgres } from "./dialect/open-postgres";
 import { postgresMigrations } from "./migrations";
 
 /** `file`: a new one. */

@@ -1,7 +1,5 @@
 // A store that does not answer now: nothing is wrong with what was asked.
 
-import "server-only";
-
 export class StoreAway extends Error {
   readonly code = "STORE_AWAY";
 }

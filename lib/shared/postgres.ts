@@ -1,0 +1,135 @@
+// Opens connections to PostgreSQL, for whoever keeps a store there.
+// Guarantees: connections are bounded, and so is how long a statement runs; numbers are numbers and booleans 0 or 1, as SQLite gives them;
+// a database that is away is a StoreAway, and a connection that broke is used no more. `pg` is loaded when the first one is opened.
+// Must never: put the address into a message; it holds the password.
+
+import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
+import { type PoolConfig } from "pg";
+import { StoreAway } from "./store-away";
+
+const OLDEST_VERSION = 150_000;
+const CONNECT_MS = 5_000;
+
+export type PostgresPlace = {
+  url: string;
+  /** At most so many connections. */
+  max: number;
+  statementMs: number;
+  /** Where tables are looked for and made; by itself the database's own place. */
+  schema?: string;
+};
+
+export async function openPool({ url, max, statementMs, schema }: PostgresPlace): Promise<PostgresPool> {
+  const config: PoolConfig = {
+    max,
+    connectionString: url,
+    application_name: "lightdesk",
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    statement_timeout: statementMs,
+    // By this process' own clock, for a server that says nothing any more.
+    query_timeout: statementMs + CONNECT_MS,
+    idle_in_transaction_session_timeout: statementMs,
+    types: { getTypeParser },
+    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
+  };
+  const { default: pg } = await import("pg");
+  const pool = new pg.Pool(config);
+  // A connection that breaks: whoever uses it hears so from the query, and who needs one gets another. Unheard, it would end the process.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return {
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw asTold(error);
+      });
+      let isBroken = false;
+      function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+      function query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+      function query(text: string | PostgresCursor<unknown>, parameters: readonly unknown[] = []): unknown {
+        if (typeof text !== "string") throw new Error("no cursor is read");
+        return client.query(text, parameters.map(storable)).catch((error: unknown) => {
+          const told = asTold(error);
+          isBroken ||= told instanceof StoreAway;
+          throw told;
+        });
+      }
+      return { query, release: () => client.release(isBroken) };
+    },
+  };
+}
+
+/** PostgreSQL takes every character but this one. */
+function storable(value: unknown): unknown {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
+  return Array.isArray(value) ? value.map(storable) : value;
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+const BOOL = 16;
+const FLOAT8 = 701;
+const wholeNumbers = new Set([21, 23, 26]);
+
+function getTypeParser(oid: number): (text: string) => unknown {
+  if (oid === INT8) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
+  if (oid === BOOL) return (text) => (text === "t" ? 1 : 0);
+  return oid === NUMERIC || oid === FLOAT8 || wholeNumbers.has(oid) ? Number : String;
+}
+
+/** Connections that are refused, or end: by the server, on the way, or since there are too many; statements that take too long. */
+const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
+const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
+
+function asTold(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = codeOf(error);
+  if (code === "53100") return Object.assign(new Error("the disk of the database is full", { cause: error }), { code: "ENOSPC" });
+  return awayCode.test(code) || awayMessage.test(error.message)
+    ? new StoreAway(`the database does not answer (${code || error.message})`, { cause: error })
+    : error;
+}
+
+function codeOf(error: Error): string {
+  // Of a name with several addresses, where each of them failed.
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  return first instanceof Error && "code" in first ? String(first.code) : "";
+}
+
+/** Of a statement that names a table which is not there. */
+export function isNoTable(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === "42P01";
+}
+
+/** Throws where it is older than what the schema says. */
+export async function requireVersion(ask: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>): Promise<void> {
+  const { rows } = await ask("SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name");
+  for (const { number, name } of rows)
+    if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL leads to PostgreSQL ${name}: Lightdesk needs PostgreSQL 15 or later.`);
+}
+
+/** For whoever reads the terminal. */
+export function asStartFailure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error instanceof StoreAway)
+    return new Error(`The database that DATABASE_URL names cannot be reached: ${error.message}.`, { cause: error });
+  const code = codeOf(error);
+  if (code === "28P01" || code === "28000")
+    return new Error("The database that DATABASE_URL names refuses its user or password.", { cause: error });
+  if (code === "3D000") return new Error("The database that DATABASE_URL names does not exist: create it first.", { cause: error });
+  if (code === "42501")
+    return new Error(`The user of DATABASE_URL may not make what Lightdesk needs (${error.message}): let it own the database.`, {
+      cause: error,
+    });
+  if (code === "0A000" && error.message.includes("pg_trgm"))
+    return new Error("PostgreSQL lacks its own extension pg_trgm: install the package with PostgreSQL's additional modules.", {
+      cause: error,
+    });
+  if (error.message.startsWith("corrupted migrations"))
+    return new Error(
+      `The database that DATABASE_URL names was written by another, probably newer version (${error.message}). Start that version, or use another database.`,
+      { cause: error },
+    );
+  return error;
+}
