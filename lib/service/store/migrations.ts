@@ -16,6 +16,8 @@ import { plainLists } from "./migrations/011-plain-lists";
 import { runners } from "./migrations/012-runners";
 import { attemptClients } from "./migrations/013-attempt-clients";
 import { blobLeases } from "./migrations/014-blob-leases";
+import { postgresCounters } from "./postgres/counters";
+import { postgresTables } from "./postgres/tables";
 
 /** `prepare` gives the connection the functions that the statements call. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
@@ -34,6 +36,11 @@ export const migrations: readonly Migration[] = [
   runners,
   attemptClients,
   blobLeases,
+];
+
+/** A PostgreSQL database begins with the tables of then. What comes after has a text for it too. */
+export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
+  { name: "014-postgres-tables", sql: `${postgresTables}\n${postgresCounters}` },
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

@@ -1,0 +1,131 @@
+// The tables of a database as they were made, said alike for SQLite and PostgreSQL, so that the two can be compared.
+import SqliteDatabase from "better-sqlite3";
+import pg from "pg";
+
+type Column = { name: string; kind: string; isNeeded: boolean; value: string | null };
+type Shape = { columns: Column[]; primary: string[]; unique: string[]; references: string[]; indexes: string[] };
+
+/** `own`: what only one of the two has. */
+export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
+  const database = new SqliteDatabase(file, { readonly: true });
+  const all = (text: string) => database.prepare<[], Record<string, string | number | null>>(text).all();
+  const tables = all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => String(name));
+  const shapes = tables
+    .filter((table) => !own.test(table))
+    .map((table): [string, Shape] => {
+      const columns = all(`PRAGMA table_info("${table}")`);
+      const key = columns.filter(({ pk }) => Number(pk) > 0).sort((one, other) => Number(one.pk) - Number(other.pk));
+      const indexes = all(`PRAGMA index_list("${table}")`).map((index) => {
+        const names = all(`PRAGMA index_info("${String(index.name)}")`).map(({ name }) => String(name));
+        const made = database
+          .prepare<[string], { sql: string | null }>("SELECT sql FROM sqlite_master WHERE name = ?")
+          .get(String(index.name));
+        const where = / WHERE (.*)$/i.exec(made?.sql ?? "")?.[1] ?? "";
+        return { ...index, text: textOf(String(index.name), index.unique === 1, names, where), columns: names.join(",") };
+      });
+      return [
+        table,
+        {
+          columns: byName(
+            columns.map((column) => ({
+              name: String(column.name),
+              kind: kindOf(String(column.type)),
+              // SQLite lets a key be null that says nothing else.
+              isNeeded: column.notnull === 1 || Number(column.pk) > 0,
+              value: column.dflt_value === null ? null : String(column.dflt_value),
+            })),
+          ),
+          primary: key.map(({ name }) => String(name)),
+          unique: indexes
+            .filter((index) => "origin" in index && index.origin === "u")
+            .map((index) => index.columns)
+            .sort(),
+          references: all(`PRAGMA foreign_key_list("${table}")`)
+            .map(({ from, table: other, to, on_delete: then }) => `${from} ${other}.${to} ${String(then).toLowerCase()}`)
+            .sort(),
+          indexes: indexes
+            .filter((index) => "origin" in index && index.origin === "c")
+            .map(({ text }) => text)
+            .sort(),
+        },
+      ];
+    });
+  database.close();
+  return new Map(shapes);
+}
+
+export async function shapesOfPostgres(url: string, own: RegExp, schema = "public"): Promise<Map<string, Shape>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const all = async (text: string) => (await client.query<Record<string, string>>(text)).rows;
+  const columns = await all(
+    `SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns WHERE table_schema = '${schema}'`,
+  );
+  const constraints = await all(`
+    SELECT rel.relname AS table_name, con.contype::text AS kind, con.confdeltype::text AS then, other.relname AS other,
+      (SELECT string_agg(att.attname, ',' ORDER BY place.at) FROM unnest(con.conkey) WITH ORDINALITY AS place (number, at)
+        JOIN pg_attribute att ON att.attrelid = con.conrelid AND att.attnum = place.number) AS columns,
+      (SELECT string_agg(att.attname, ',' ORDER BY place.at) FROM unnest(con.confkey) WITH ORDINALITY AS place (number, at)
+        JOIN pg_attribute att ON att.attrelid = con.confrelid AND att.attnum = place.number) AS others
+    FROM pg_constraint con JOIN pg_class rel ON rel.oid = con.conrelid LEFT JOIN pg_class other ON other.oid = con.confrelid
+    WHERE con.connamespace = '${schema}'::regnamespace`);
+  const indexes = await all(`
+    SELECT rel.relname AS table_name, ind.relname AS name, idx.indisunique::text AS is_unique, pg_get_expr(idx.indpred, idx.indrelid) AS where,
+      (SELECT string_agg(att.attname, ',' ORDER BY place.at) FROM unnest(idx.indkey) WITH ORDINALITY AS place (number, at)
+        JOIN pg_attribute att ON att.attrelid = idx.indrelid AND att.attnum = place.number) AS columns
+    FROM pg_index idx JOIN pg_class rel ON rel.oid = idx.indrelid JOIN pg_class ind ON ind.oid = idx.indexrelid
+    WHERE rel.relnamespace = '${schema}'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = idx.indexrelid)`);
+  await client.end();
+  const after: Record<string, string> = { c: "cascade", n: "set null", a: "no action" };
+  const tables = [...new Set(columns.map((column) => column.table_name ?? ""))].filter((table) => !own.test(table));
+  return new Map(
+    tables.map((table) => {
+      const ofTable = constraints.filter((constraint) => constraint.table_name === table);
+      const shape: Shape = {
+        columns: byName(
+          columns
+            .filter((column) => column.table_name === table)
+            .map((column) => ({
+              name: column.column_name ?? "",
+              kind: kindOf(column.data_type ?? ""),
+              isNeeded: column.is_nullable === "NO",
+              value: column.column_default?.replace(/::\w+$/, "") ?? null,
+            })),
+        ),
+        primary: ofTable.find(({ kind }) => kind === "p")?.columns?.split(",") ?? [],
+        unique: ofTable.flatMap(({ kind, columns: names = "" }) => (kind === "u" ? [names] : [])).sort(),
+        references: ofTable
+          .flatMap(({ kind, columns: names, other, others, then = "" }) =>
+            kind === "f" ? [`${names} ${other}.${others} ${after[then]}`] : [],
+          )
+          .sort(),
+        indexes: indexes
+          .filter((index) => index.table_name === table)
+          .map(({ name = "", is_unique: isUnique, columns: names = "", where }) =>
+            textOf(name, isUnique === "true", names.split(","), where ?? ""),
+          )
+          .sort(),
+      };
+      return [table, shape];
+    }),
+  );
+}
+
+/** PostgreSQL tells a list of values as an array of texts. */
+function textOf(name: string, isUnique: boolean, columns: readonly string[], where: string): string {
+  const condition = where
+    .toLowerCase()
+    .replace(/[()]/g, "")
+    .replaceAll("::text", "")
+    .replace(/= any array\[(.*?)\]/g, "in $1");
+  return `${isUnique ? "unique " : ""}${name} (${columns.join(",")}) ${condition}`.trim();
+}
+
+/** How wide a whole number is differs: SQLite has one kind of them. */
+function kindOf(type: string): string {
+  return /^(integer|bigint)$/i.test(type) ? "whole" : type.toLowerCase();
+}
+
+function byName(columns: Column[]): Column[] {
+  return columns.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
