@@ -45,9 +45,9 @@ export async function bundle() {
   ]);
 }
 
-/** A program of tests/, in this process: the benches, and the contract suite as a command. */
-export async function runBundled(entry, name) {
-  await build({ ...options, entryPoints: { [name]: entry } });
+/** A program of tests/, in this process: the benches, and the contract suite as a command. `others`: those that it starts, by their names in dist/. */
+export async function runBundled(entry, name, others = {}) {
+  await build({ ...options, entryPoints: { [name]: entry, ...others } });
   await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 

@@ -12,6 +12,7 @@ import { largeAnswers } from "./sections/large-answers";
 import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
+import { queue } from "./sections/queue";
 import { screens } from "./sections/screens";
 import { submissions } from "./sections/submissions";
 import { thumbnails } from "./sections/thumbnails";
@@ -31,6 +32,7 @@ const sections: readonly Section[] = [
   largeAnswers,
   uploads,
   blobs,
+  queue,
   waysIn,
   longText,
   mask,

@@ -12,8 +12,8 @@ import { freePort } from "./free-port";
 
 export type PostgresServer = { url: string; start(): Promise<void>; stop(): Promise<void>; remove(): Promise<void> };
 
-/** Of the test alone, which may stop it and start it again. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Of the test alone, which may stop it and start it again. `isDurable`: as it is by itself; else what is written need not outlive the machine. */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   // PostgreSQL does not run as root: the library makes a user where there is none, who goes with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
@@ -30,8 +30,11 @@ export async function startPostgres(): Promise<PostgresServer> {
       persistent: true,
       createPostgresUser: isRoot,
       initdbFlags: ["--encoding=UTF8", "--no-sync"],
-      // What a test wrote need not outlive the machine.
-      postgresFlags: ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1"],
+      postgresFlags: [
+        "max_connections=200",
+        "listen_addresses=127.0.0.1",
+        ...(isDurable ? [] : ["fsync=off", "full_page_writes=off"]),
+      ].flatMap((setting) => ["-c", setting]),
       onLog: () => undefined,
       onError: () => undefined,
     });
