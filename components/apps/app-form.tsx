@@ -10,7 +10,7 @@ import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
-import { RANDOM } from "@/lib/contract/apps/fill";
+import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { formatBytes } from "@/lib/shared/format";
 import { sendAppFile } from "./app-files";
@@ -63,10 +63,11 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   const t = useTranslations("apps.form");
   const problemText = useProblemText();
   const { name, label, help, control, isRequired, default: usual } = input;
+  const example = exampleOf(input);
   const id = fieldId(name);
   const value = own(values, name);
   const wrong = problems.filter((problem) => problem.input === name);
-  const described = [help ? `${id}-help` : "", wrong.length > 0 ? `${id}-problems` : ""].filter(Boolean).join(" ");
+  const described = [help || example !== undefined ? `${id}-help` : "", wrong.length > 0 ? `${id}-problems` : ""].filter(Boolean).join(" ");
   const shared = {
     id,
     value,
@@ -76,7 +77,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   };
   // What is sent where it is emptied.
   const placeholder = isRequired || usual === undefined ? undefined : String(usual);
-  const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
+  const isFile = isFileKind(control.kind);
   const words = (
     <>
       {label}
@@ -116,9 +117,11 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
           onRunning={(isRunning) => onRunning(name, isRunning)}
         />
       )}
-      {help ? (
-        <p id={`${id}-help`} className="text-sm whitespace-pre-line text-ink-3">
+      {help || example !== undefined ? (
+        <p id={`${id}-help`} className="text-sm break-words whitespace-pre-line text-ink-3">
           {help}
+          {help && example !== undefined ? "\n" : null}
+          {example === undefined ? null : t("example", { example })}
         </p>
       ) : null}
       {wrong.length > 0 ? (
@@ -140,6 +143,13 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
       ) : null}
     </div>
   );
+}
+
+/** As the form has it; a file's name says nothing, and it is among those to choose from. */
+function exampleOf({ control, example }: AppField): string | undefined {
+  if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
+  const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;
+  return choice || String(example);
 }
 
 /** "Picture: needs an image": by the input's own name, and what it takes. */

@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { apiPath } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";
+import { isFileKind } from "@/lib/contract/apps/fill";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { appApi } from "./apps-address";
 
@@ -31,10 +32,10 @@ export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const wanted = inputs.filter(({ isRequired, example, default: usual }) => isRequired || example !== undefined || usual !== undefined);
-  const hasFiles = wanted.some(({ control }) => isFile(control.kind));
+  const hasFiles = wanted.some(({ control }) => isFileKind(control.kind));
   if (hasFiles) {
     const parts = wanted.map((input) =>
-      isFile(input.control.kind)
+      isFileKind(input.control.kind)
         ? `-F ${quoted(`${input.name}=@${input.name}`)}`
         : `--form-string ${quoted(`${input.name}=${String(valueOf(input))}`)}`,
     );
@@ -43,8 +44,6 @@ export function curlLine(address: string, inputs: readonly AppField[]): string {
   const body = writeExactJson({ inputs: Object.fromEntries(wanted.map((input) => [input.name, valueOf(input)])) });
   return ["curl", key, "-H 'Content-Type: application/json'", "-d", quoted(body), quoted(address)].join(" ");
 }
-
-const isFile = (kind: AppField["control"]["kind"]) => kind === "picture" || kind === "video" || kind === "audio";
 
 function valueOf({ example, default: usual, control }: AppField): unknown {
   if (example !== undefined || usual !== undefined) return example ?? usual;
@@ -58,6 +57,6 @@ function valueOf({ example, default: usual, control }: AppField): unknown {
     case "choice":
       return control.choices[0]?.value ?? "";
     default:
-      return "";
+      return "text";
   }
 }

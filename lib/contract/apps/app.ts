@@ -16,12 +16,15 @@ const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, c
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
   const [names, places] = [new Set<string>(), new Set<string>()];
   inputs.forEach((input, index) => {
-    const place = `${input.node}\n${input.input}`;
     if (names.has(input.name)) complain(["inputs", index, "name"], "is the name of another input");
-    if (places.has(place)) complain(["inputs", index, "input"], "is chosen twice");
-    if (!Object.hasOwn(graph, input.node)) complain(["inputs", index, "node"], "is no node of the graph");
     names.add(input.name);
-    places.add(place);
+    for (const { node, input: name } of [input, ...(input.also ?? [])]) {
+      const place = `${node}\n${name}`;
+      if (places.has(place)) complain(["inputs", index, "input"], "is chosen twice");
+      if (!Object.hasOwn(graph, node)) complain(["inputs", index, "node"], "is no node of the graph");
+      if (isSecretName(name) !== isSecretName(input.input)) complain(["inputs", index, "also"], "must not share a key's value");
+      places.add(place);
+    }
     const { control } = input;
     if ((control.kind === "number" || control.kind === "seed") && control.min !== undefined && control.max !== undefined)
       if (control.min > control.max) complain(["inputs", index, "control", "max"], "must not be less than min");

@@ -1,6 +1,8 @@
 // An app begun from a workflow: from inputs that a person pinned, from the App mode of an editor's file, or from a past job's graph.
 // Guarantees: pure; never throws; what it answers is a definition that the schema takes. Free of zod: Run loads it.
 
+import { isEditorFile, readEditorFile } from "../editor-workflow/file";
+import { placesOfWidget } from "../editor-workflow/widget-places";
 import { isLink } from "../graph";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -26,11 +28,12 @@ const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /** Without pins and outputs: those of the editor's App mode, where its file has one. */
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
-  const mode = editor && appModeOf(editor);
+  const mode = editor && appModeOf(editor, catalogue);
   const inputs: AppInput[] = [];
-  for (const pin of (chosen.pins ?? mode?.pins ?? []).slice(0, MOST_INPUTS)) {
-    const input = inputDraft(graph, pin, catalogue, inputs);
-    if (input) inputs.push(input);
+  for (const [pin, ...also] of (chosen.pins?.map((one) => [one]) ?? mode?.pins ?? []).slice(0, MOST_INPUTS)) {
+    const input = pin && inputDraft(graph, pin, catalogue, inputs);
+    const others = also.filter((place) => isValue(own(own(graph, place.node)?.inputs, place.input)) && !isTaken(place, inputs));
+    if (input) inputs.push({ ...input, ...(others.length > 0 && { also: others }) });
   }
   const nodes = new Set(chosen.outputs ?? mode?.outputs ?? []);
   const outputs = [...nodes].flatMap((node) => outputDraft(graph, node, catalogue) ?? []).slice(0, 50);
@@ -38,15 +41,31 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
   return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
 }
 
-/** `extra.linearData` of an editor's file: what its maker chose there. Undefined where there is none. */
-export function appModeOf(editor: unknown): { pins: AppPin[]; outputs: string[] } | undefined {
-  const data = objectOf(objectOf(objectOf(editor)?.extra)?.linearData);
+/**
+ * `extra.linearData` of an editor's file: what its maker chose there, each with all inputs of the graph that it fills. Undefined where there is
+ * none.
+ */
+export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
+  const data = objectOf(objectOf(editor.extra)?.linearData);
   if (!data) return undefined;
+  const file = isEditorFile(editor) ? readEditorFile(editor, catalogue) : undefined;
   const pins = listOf(data.inputs).flatMap((entry) => {
     const [node, input] = [idOf(listOf(entry)[0]), listOf(entry)[1]];
-    return node !== undefined && typeof input === "string" ? [{ node, input }] : [];
+    if (node === undefined || typeof input !== "string") return [];
+    const places = file ? placesOfWidget(file, node, input) : [];
+    return [places.length > 0 ? places : [{ node, input }]];
   });
   return { pins, outputs: listOf(data.outputs).flatMap((id) => idOf(id) ?? []) };
+}
+
+type Taken = Pick<AppInput, "name" | "node" | "input" | "also">;
+
+function isTaken({ node, input }: AppPin, others: readonly Taken[]): boolean {
+  return others.some((other) => [other, ...(other.also ?? [])].some((place) => place.node === node && place.input === input));
+}
+
+function isValue(value: unknown): boolean {
+  return value !== undefined && !isLink(value);
 }
 
 /** Undefined for what is no input of the graph that a person could fill in: a link, a key, a list. `others`: names that are taken. */
@@ -54,12 +73,12 @@ export function inputDraft(
   graph: Graph,
   { node: nodeId, input }: AppPin,
   catalogue?: ObjectInfo,
-  others: readonly Pick<AppInput, "name" | "node" | "input">[] = [],
+  others: readonly Taken[] = [],
 ): AppInput | undefined {
   const node = own(graph, nodeId);
   const value = own(node?.inputs, input);
   if (!node || isLink(value) || isSecretName(input)) return undefined;
-  if (others.some((other) => other.node === nodeId && other.input === input)) return undefined;
+  if (isTaken({ node: nodeId, input }, others)) return undefined;
   const info = own(catalogue, node.class_type);
   const described = inputsOf(info, node.inputs).find(({ name }) => name === input);
   const control = controlOf(described && readInputSpec(input, described.raw), { input, classType: node.class_type, value });

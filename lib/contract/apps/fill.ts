@@ -38,14 +38,21 @@ type Refused = { ok: false; problems: AppProblem[] };
 export type Filled = { ok: true; graph: Graph; values: AppValues } | Refused;
 type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
 
+export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video" | "audio" {
+  return kind === "picture" || kind === "video" || kind === "audio";
+}
+
 /** What is not given is the default, and else what the graph holds. `random`: at least 0 and less than 1. */
 export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, unknown>>, random: () => number = Math.random): Filled {
   const checked = checkInputs(inputs, given, random);
   if (!checked.ok) return checked;
   const filled = new Map(Object.entries(graph));
-  for (const { name, node: id, input } of inputs) {
-    const [node, value] = [filled.get(id), own(checked.values, name)];
-    if (node && value !== undefined) filled.set(id, { ...node, inputs: { ...node.inputs, [input]: value } });
+  for (const { name, also = [], ...first } of inputs) {
+    const value = own(checked.values, name);
+    for (const { node: id, input } of value === undefined ? [] : [first, ...also]) {
+      const node = filled.get(id);
+      if (node) filled.set(id, { ...node, inputs: { ...node.inputs, [input]: value } });
+    }
   }
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
 }
@@ -162,9 +169,7 @@ function whatIsWrong({ code, control = "text", limit }: AppProblem): string {
     case "missing":
       return `needs ${needed[control]}`;
     case "wrong_type":
-      return control === "picture" || control === "video" || control === "audio"
-        ? "must be a file, or the name of one"
-        : `must be ${needed[control]}`;
+      return isFileKind(control) ? "must be a file, or the name of one" : `must be ${needed[control]}`;
     case "not_whole":
       return "must be a whole number";
     case "too_small":

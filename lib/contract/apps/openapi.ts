@@ -4,7 +4,7 @@
 import { type JsonSchema } from "../openapi/wire-schema";
 import { IDEMPOTENCY_HEADER } from "../submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunStates } from "./app";
-import { RANDOM } from "./fill";
+import { isFileKind, RANDOM } from "./fill";
 
 type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
 
@@ -107,10 +107,6 @@ function multipartSchema(inputs: readonly AppInput[]): JsonSchema {
   const parts = files.map(({ name, label }) => [name, { type: "string", contentMediaType: "application/octet-stream", title: label }]);
   const { properties } = whole;
   return { ...whole, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
-}
-
-export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video" | "audio" {
-  return kind === "picture" || kind === "video" || kind === "audio";
 }
 
 function inputSchema({ label, help, control, default: usual, example }: AppInput): JsonSchema {

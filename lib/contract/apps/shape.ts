@@ -50,11 +50,13 @@ export const appControlSchema = z.discriminatedUnion("kind", [
 export type AppControl = z.infer<typeof appControlSchema>;
 
 /** The order of the list is the order on screen; inputs of one group stand together under its name. */
+const placeSchema = z.object({ node: idSchema, input: idSchema });
 export const appInputSchema = z.object({
   /** What the input is called in a request. */
   name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
-  node: idSchema,
-  input: idSchema,
+  ...placeSchema.shape,
+  /** Further inputs of the graph that have the same value, as of one widget that the editor hands to several nodes. */
+  also: z.array(placeSchema).max(appBounds.inputs).optional(),
   label: nameSchema,
   help: z.string().max(1000).default(""),
   group: lineSchema(80).default(""),
@@ -65,7 +67,7 @@ export const appInputSchema = z.object({
 });
 export type AppInput = z.infer<typeof appInputSchema>;
 /** As a form has it: where it is in the graph is for whoever may see that. */
-export type AppField = Omit<AppInput, "node" | "input"> & Partial<Pick<AppInput, "node" | "input">>;
+export type AppField = Omit<AppInput, "node" | "input" | "also"> & Partial<Pick<AppInput, "node" | "input" | "also">>;
 
 export const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
 export type AppOutput = z.infer<typeof appOutputSchema>;

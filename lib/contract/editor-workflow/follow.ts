@@ -53,7 +53,7 @@ export function isNote({ type }: EditorNode): boolean {
   return notes.has(type);
 }
 
-function isPrimitive({ type }: EditorNode): boolean {
+export function isPrimitive({ type }: EditorNode): boolean {
   return type === PRIMITIVE;
 }
 

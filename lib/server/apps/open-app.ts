@@ -67,7 +67,7 @@ export async function toView(viewer: Viewer, app: StoredApp): Promise<AppView> {
   const [last] = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: 1 });
   const { inputs } = app.definition;
   const canSeeWorkflow = seesWorkflows(viewer);
-  const fields: AppField[] = canSeeWorkflow ? inputs : inputs.map(({ node: _node, input: _input, ...field }) => field);
+  const fields: AppField[] = canSeeWorkflow ? inputs : inputs.map(({ node: _node, input: _input, also: _also, ...field }) => field);
   const card = (await cardsFor(viewer))(app);
   return {
     ...card,

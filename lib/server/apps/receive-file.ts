@@ -2,8 +2,7 @@
 // Guarantees: measured against the app's limits before anything is sent; a mask is for a picture that the member may see.
 
 import "server-only";
-import { problemSentence } from "@/lib/contract/apps/fill";
-import { isFileKind } from "@/lib/contract/apps/openapi";
+import { problemSentence, isFileKind } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";

@@ -3,8 +3,7 @@
 
 import "server-only";
 import { type AppInput } from "@/lib/contract/apps/app";
-import { type AppProblem, problemOf, problemSentence } from "@/lib/contract/apps/fill";
-import { isFileKind } from "@/lib/contract/apps/openapi";
+import { type AppProblem, problemOf, problemSentence, isFileKind } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
@@ -46,7 +45,7 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
       const name = textOf(objectOf(error.extra_info)?.input_name);
-      const input = inputs.find((one) => one.node === node && one.input === name);
+      const input = inputs.find((one) => [one, ...(one.also ?? [])].some((place) => place.node === node && place.input === name));
       if (input && !found.has(input.name)) found.set(input.name, problemSaid(input, error));
     }
   return [...found.values()];

@@ -6,8 +6,7 @@
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppInput, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, fillApp, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
-import { isFileKind } from "@/lib/contract/apps/openapi";
+import { type AppProblem, fillApp, problemSentence, valueOfText, isFileKind } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

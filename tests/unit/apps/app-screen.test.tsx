@@ -181,6 +181,17 @@ it("takes a picture out again where none is needed: back to the app's own", asyn
   expect(sent[0]?.body).not.toHaveProperty("inputs.photo");
 });
 
+it("shows an example below its field, as the form calls it", async () => {
+  const examples: Record<string, AppInput["example"]> = { prompt: "a red fox", mode: 1, photo: "b.png" };
+  shown = app({ inputs: inputs.map((one) => ({ ...one, example: examples[one.name] })) });
+  await show();
+  expect(screen.getByRole("textbox", { name: "Prompt" }).getAttribute("aria-describedby")).toBe("app-prompt-help");
+  expect(screen.getAllByText(/^For example/).map(({ textContent }) => textContent)).toEqual([
+    "For example: a red fox",
+    "For example: Quick",
+  ]);
+});
+
 it("keeps what was filled in over a reload of the page", async () => {
   await show();
   await type("Prompt", "an owl");

@@ -140,6 +140,56 @@ describe("an app begun from a workflow", () => {
     expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
   });
 
+  it("asks once for a widget that a subgraph or a primitive node shows, and fills every input that it stands for", () => {
+    const id = "0a0a0a0a-0000-4000-8000-000000000001";
+    const inside = (node: number, link: number) => ({
+      id: node,
+      type: "Blur",
+      inputs: [{ name: "sigma", link, widget: { name: "sigma" } }],
+    });
+    const start = (link: number, target: number) => ({ id: link, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
+    const nodes = [inside(11, 1), inside(12, 2), { id: 13, type: "Blur", widgets_values: [2] }];
+    const subgraph = {
+      id,
+      name: "Soft",
+      inputs: [{ name: "amount", linkIds: [1, 2] }],
+      outputs: [],
+      nodes,
+      links: [start(1, 11), start(2, 12)],
+    };
+    const editor = {
+      nodes: [
+        { id: 5, type: id, inputs: [{ name: "amount", widget: { name: "amount" } }], properties: { proxyWidgets: [["13", "sigma"]] } },
+        { id: 6, type: "PrimitiveNode", outputs: [{ name: "n", type: "FLOAT" }], widgets_values: [3] },
+        inside(7, 9),
+      ],
+      links: [[9, 6, 0, 7, 0, "FLOAT"]],
+      definitions: { subgraphs: [subgraph] },
+      extra: {
+        linearData: {
+          inputs: [
+            [5, "amount"],
+            [5, "sigma"],
+            [6, "value"],
+            [7, "sigma"],
+          ],
+          outputs: [],
+        },
+      },
+    };
+    const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
+    const flat = { "5:11": blur, "5:12": blur, "5:13": blur, "7": blur };
+    const draft = appDefinitionSchema.parse(appDraft({ graph: flat, editor, title: "Soft" }));
+    expect(draft.inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([
+      { node: "5:11", input: "sigma", also: [{ node: "5:12", input: "sigma" }] },
+      { node: "5:13", input: "sigma", also: undefined },
+      { node: "7", input: "sigma", also: undefined },
+    ]);
+    const filled = fillApp(draft, { sigma: 4 });
+    const sigmas = filled.ok ? Object.entries(filled.graph).map(([node, { inputs }]) => [node, inputs.sigma]) : [];
+    expect(Object.fromEntries(sigmas)).toEqual({ "5:11": 4, "5:12": 4, "5:13": 1.5, "7": 1.5 });
+  });
+
   it("takes pinned inputs with the service's ranges and choices, and never a key", () => {
     const catalogue = {
       KSampler: {

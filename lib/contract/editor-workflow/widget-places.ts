@@ -1,0 +1,47 @@
+// Which inputs of the graph a widget of the editor's drawing stands for: its own, or those that a subgraph or a primitive node hands it to.
+// Guarantees: pure; never throws, ends on loops and is bounded; answers places only, which the graph need not have.
+
+import { parseJson } from "../json/json";
+import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net } from "./file";
+import { isPrimitive } from "./follow";
+
+export type WidgetPlace = { node: string; input: string };
+
+const DEEPEST = 50;
+const MOST_PLACES = 100;
+
+export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetPlace[] {
+  const found: WidgetPlace[] = [];
+
+  function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
+    const shown = net.nodes.find((one) => one.id === id);
+    if (!shown || depth > DEEPEST || found.length >= MOST_PLACES) return;
+    const definition = file.definitions.get(shown.type);
+    if (isPrimitive(shown)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
+    if (!definition) return void found.push({ node: path + id, input: name });
+    const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
+    const port = definition.inputs.findIndex((one) => one.name === name);
+    if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
+    const inner = proxiesOf(shown).find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
+    if (typeof inner === "string") look(inside, inner, name);
+  }
+
+  function handed(scope: Parameters<typeof look>[0], links: readonly string[]): void {
+    const wanted = new Set(links);
+    for (const { id, inputs } of scope.net.nodes)
+      for (const { link, name, widget: ofWidget = name } of inputs)
+        if (link !== undefined && wanted.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
+  }
+
+  look({ net: file, path: "", depth: 0 }, node, widget);
+  return found;
+}
+
+function linksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {
+  return [...links].flatMap(([id, link]) => (link.origin === origin && (slot === undefined || link.originSlot === slot) ? [id] : []));
+}
+
+/** Inner widgets that a use shows without a link. */
+function proxiesOf({ properties: { proxyWidgets } }: EditorNode): (readonly unknown[])[] {
+  return listOf(typeof proxyWidgets === "string" ? parseJson(proxyWidgets) : proxyWidgets).map(listOf);
+}
