@@ -166,7 +166,7 @@ async function send(
   runId: string,
   { values: checked, files }: { values: AppValues; files: readonly TakenFile[] },
 ): Promise<Result<StoredRun, Failure>> {
-  const { appRuns, submissions } = composition().store;
+  const { appRuns, appKeeps, submissions } = composition().store;
   const values = { ...checked };
   for (const file of files) {
     const name = await sendFile(asked, app, file);
@@ -177,6 +177,9 @@ async function send(
     values[file.part] = name.value;
   }
   if (files.length > 0) await appRuns.set(runId, { inputs: keptInputs(app, values) });
+  const named = app.definition.inputs.flatMap(({ name, control }) => (isFileKind(control.kind) ? [values[name]] : []));
+  const strings = named.filter((value) => typeof value === "string");
+  await appKeeps.giveAgain(asked.viewer.memberId, strings, composition().now());
   const filled = fillApp(app.definition, values);
   if (!filled.ok) {
     await appRuns.forget(runId);

@@ -3,6 +3,7 @@ import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
+import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, picture } from "./app-world";
 
@@ -40,6 +41,38 @@ test("a file that comes without a name is taken like any other", async () => {
   const begun = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
   expect(begun.status).toBe(202);
   expect(await world.ended(app, begun.body.run.id)).toMatchObject({ state: "completed" });
+});
+
+test("a file that was given is known as long as a run that names it, and is forgotten after that", async () => {
+  let now = Date.UTC(2026, 0, 1);
+  const day = 24 * 60 * 60_000;
+  world = await createAppWorld({ now: () => now });
+  const app = await world.make();
+  // A session ends before that.
+  const token = (await makeToken(world.harness, "runner")).headers;
+  const give = async (width: number): Promise<string> => {
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(await picture(width))]), `${width}.png`);
+    const encoded = new Response(form);
+    const headers = { ...token, "content-type": encoded.headers.get("content-type") ?? "" };
+    const body = await encoded.arrayBuffer();
+    return (await world.ask(`/api/apps/${app.id}/files`, { method: "POST", body, headers })).body.name;
+  };
+  const statusOf = async (name: string) => {
+    const { status } = await world.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, { headers: token });
+    return status;
+  };
+  const name = await give(8);
+  now += 80 * day;
+  const begun = await world.ask(`/api/apps/${app.id}/runs`, { headers: token, method: "POST", json: { inputs: { picture: name } } });
+  expect(begun.status).toBe(202);
+  await world.ended(app, begun.body.run.id, { headers: token });
+  now += 80 * day;
+  await give(9);
+  expect(await statusOf(name)).toBe(200);
+  now += 20 * day;
+  await give(10);
+  expect(await statusOf(name)).toBe(404);
 });
 
 test("what a console that was killed left of forms is gone when it starts again", async () => {

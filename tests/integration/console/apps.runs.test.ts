@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { type ServerResponse } from "node:http";
+import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
 
@@ -56,14 +57,24 @@ test("runs of a day are counted for each member, over restarts; the refusal says
   expect(sent()).toHaveLength(3);
 });
 
-test("runs at once are counted by the states of their jobs, also where many come at once", async () => {
-  const app = await make({ atOnce: 2 });
-  const answers = await Promise.all(["a", "b", "c", "d"].map((prefix) => run(app, prefix)));
-  expect(answers.map((one) => one.status).sort()).toEqual([202, 202, 429, 429]);
-  const refused = answers.find((one) => one.status === 429);
-  expect(refused?.body.message).toBe("This app runs at most 2 at once for each member. Run it again when one of yours has ended.");
+test("runs at once are counted by the states of their jobs, also where twenty come at once from browser and token", async () => {
+  const app = await make({ atOnce: 3, runsPerDay: 4 });
+  const { headers } = await makeToken(world.harness, "runner", { operations: ["apps"] });
+  const begin = (index: number) =>
+    index % 2 === 0
+      ? run(app, `a${index}`)
+      : world.ask(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
+  const together = async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
+    return { begun: answers.filter((one) => one.status === 202), refused: answers.filter((one) => one.status === 429) };
+  };
+  const first = await together();
+  expect([first.begun.length, first.refused.length, sent().length]).toEqual([3, 17, 3]);
+  expect(first.refused[0]?.body.message).toBe("This app runs at most 3 at once for each member. Run it again when one of yours has ended.");
   status = "completed";
-  expect((await run(app, "e")).status).toBe(202);
+  const second = await together();
+  expect([second.begun.length, second.refused.length, sent().length]).toEqual([1, 19, 4]);
+  expect(second.refused.some(({ body }) => body.details.limit === "runsPerDay")).toBe(true);
 });
 
 /** As a console leaves a run that ended in the middle of it. */

@@ -7,6 +7,7 @@ import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/shape";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AppFileRow } from "./app-rows";
+import { RUNS_KEPT_MS } from "./app-runs";
 import { readKept } from "./apps";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
@@ -82,13 +83,26 @@ export function createAppKeepStore(database: Database) {
       await database.deleteFrom("app_presets").where("id", "=", id).execute();
     },
 
+    /** Those that no run names any more are forgotten. */
     async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: KeptFile, now: number): Promise<void> {
+      await database
+        .deleteFrom("app_files")
+        .where("app_id", "=", appId)
+        .where("member_id", "=", memberId)
+        .where("given_at", "<", now - RUNS_KEPT_MS)
+        .execute();
       const known = { own_name: ownName, bytes, pixels: pixels ?? null, given_at: now };
       await database
         .insertInto("app_files")
         .values({ app_id: appId, member_id: memberId, name, ...known })
         .onConflict((conflict) => conflict.columns(["app_id", "member_id", "name"]).doUpdateSet(known))
         .execute();
+    },
+
+    /** A run names them: they are kept as long as that, in whichever app they were given. */
+    async giveAgain(memberId: string, names: readonly string[], now: number): Promise<void> {
+      if (names.length === 0) return;
+      await database.updateTable("app_files").set({ given_at: now }).where("member_id", "=", memberId).where("name", "in", names).execute();
     },
 
     /** Given to whichever app of the connection. */

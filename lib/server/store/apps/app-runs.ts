@@ -13,7 +13,8 @@ import { dialectOf } from "../dialect/dialect";
 import { type AppRunRow } from "./app-rows";
 import { type Tables } from "../tables";
 
-const KEPT_MS = 90 * 24 * 60 * 60_000;
+/** From when they began. */
+export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
 export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string };
@@ -62,7 +63,7 @@ export function createAppRunStore(database: Database) {
         .deleteFrom("app_runs")
         .where("app_id", "=", appId)
         .where("member_id", "=", memberId)
-        .where("created_at", "<", run.createdAt - KEPT_MS)
+        .where("created_at", "<", run.createdAt - RUNS_KEPT_MS)
         .execute();
       return alone(run, (trx) =>
         sql`
