@@ -33,6 +33,8 @@ const kinds: readonly Kind[] = [
   { starts: (head) => head.startsWith("OggS"), read: oggTexts },
   { starts: (head) => head.startsWith("ID3"), read: id3Texts },
   { starts: (head) => head.startsWith("glTF"), read: glbTexts },
+  // Latents and weights: the length of a JSON text, below four gigabytes, then that text.
+  { starts: (head) => head.slice(4, 9) === "\0\0\0\0{", read: safetensorsTexts },
 ];
 
 const HEAD = 512;
@@ -72,6 +74,12 @@ async function glbTexts(bytes: Bytes, found: Found): Promise<void> {
   const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
   if (!isObject(scene)) throw new Unreadable("damaged");
   addObject(found, objectOf(scene.asset)?.extras);
+}
+
+async function safetensorsTexts(bytes: Bytes, found: Found): Promise<void> {
+  const header = parseJson(new TextDecoder().decode(await bytes.at(8, viewOf(await bytes.at(0, 8)).getUint32(0, true))));
+  if (!isObject(header)) throw new Unreadable("damaged");
+  addObject(found, header.__metadata__);
 }
 
 async function svgTexts(bytes: Bytes, found: Found): Promise<void> {

@@ -5,7 +5,7 @@ import { bytesOfBlob } from "@/lib/browser/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
 import { readWorkflow } from "@/lib/contract/graph";
 import { drawingIn } from "@/lib/contract/workflow-name";
-import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, webp, worldText } from "./files";
+import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';
@@ -35,6 +35,7 @@ describe("pictures and scenes", () => {
     ["JPEG", () => jpeg({ Model: `prompt:${graph}`, Make: `workflow:${drawing}` })],
     ["JPEG of another writer", () => jpeg({ Make: `Prompt:${graph}`, ImageDescription: `Workflow: ${drawing}` })],
     ["GLB", async () => glb(JSON.stringify({ asset: { extras: { prompt: graph, workflow: JSON.parse(drawing) } } }))],
+    ["latent", async () => safetensors(JSON.stringify({ __metadata__: { prompt: graph, workflow: drawing }, latent_tensor: {} }))],
     [
       "SVG",
       async () =>
@@ -95,6 +96,9 @@ it.each([
   ["a picture with others", () => png(plainText("Software", "a camera")), { kind: "none", isPicture: true }],
   ["an AVIF", () => avif({ Model: "a camera" }), { kind: "none", isPicture: true }],
   ["a photograph", () => jpeg({ Model: "a camera" }), { kind: "none", isPicture: true }],
+  ["weights", async () => safetensors('{"w":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}'), { kind: "none", isPicture: false }],
+  ["weights that are cut", async () => safetensors('{"__metadata__":{}}', 5_000), { kind: "damaged" }],
+  ["weights whose header is longer than any workflow", async () => safetensors(`{${" ".repeat(13_000_000)}}`), { kind: "too_much" }],
   ["JSON", async () => Buffer.from(graph), { kind: "unknown" }],
   ["nothing", async () => Buffer.alloc(0), { kind: "unknown" }],
 ])("%s carries none", async (_, make, answer) => {

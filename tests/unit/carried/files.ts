@@ -40,6 +40,13 @@ export const worldText = (keyword: string, text: string, isPacked: boolean) =>
     ]),
   );
 
+/** A latent or weights. */
+export function safetensors(header: string, claimed = Buffer.byteLength(header)): Buffer {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(claimed));
+  return Buffer.concat([length, Buffer.from(header), Buffer.alloc(64)]);
+}
+
 /** A box of an MP4 file: its length counts its head. */
 export function box(type: string, content: Uint8Array, claimed = content.length + 8): Buffer {
   const head = Buffer.alloc(8);

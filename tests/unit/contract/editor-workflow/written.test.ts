@@ -157,6 +157,23 @@ test("a value stays where a primitive, a use of a subgraph or an object by name 
   ]);
 });
 
+test("a group node's value is written into the use that holds it, and nothing else is changed", () => {
+  const nodes = [
+    { index: 0, type: "Seeded", widgets_values: [1, "fixed", 2] },
+    { index: 1, type: "Blur", widgets_values: [3] },
+  ];
+  const file = {
+    ...net([{ id: 8, type: "workflow>both", values: [11, "fixed", 22, 33] }]),
+    extra: { groupNodes: { both: { nodes, links: [], external: [] } } },
+  };
+  const { file: written, unplaced } = writable(file, info).withValues({
+    "8:0": { class_type: "Seeded", inputs: { seed: 11, steps: 5 } },
+    "8:1": { class_type: "Blur", inputs: { radius: 6 } },
+  });
+  expect(unplaced()).toEqual([]);
+  expect(differences(file, written)).toEqual(["/nodes/0/widgets_values/2", "/nodes/0/widgets_values/3"]);
+});
+
 test("two uses of one subgraph share its values: one that only the first shall have is told of", () => {
   const ID = "11111111-1111-1111-1111-111111111111";
   const inner = definition(ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] });
