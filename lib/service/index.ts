@@ -13,6 +13,7 @@ import { openDatabase } from "./store/database";
 import { migrations } from "./store/migrations";
 import { createKeys } from "./users/keys";
 
+export { tryBlobPlace } from "./assets/blobs/try-place";
 export { copyBlobs } from "./copy-blobs";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";

@@ -15,6 +15,7 @@ import { isNoTable } from "@/lib/shared/postgres";
 import { migrations } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
+import { checkFiles } from "./files";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 
 const LITTLE_ROOM = 1024 ** 3;
@@ -35,7 +36,7 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
     ? await attempt("console database", () => checkPostgres(env), "Start PostgreSQL, or set DATABASE_URL to where it is.")
     : await checkDatabase("console database", join(dataDir, "console.sqlite"), "kysely_migration", Object.keys(migrations));
   const ofService = await checkDatabase("service database", join(dataDir, "service", "service.sqlite"), "migrations", serviceMigrations);
-  findings.push(ofConsole, ofService);
+  findings.push(ofConsole, ofService, await checkFiles(env));
   if (ofConsole.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
   if (ofConsole.state !== "failed" && ofService.state !== "failed") findings.push(await attempt("clock", () => checkRows(dataDir, now)));
   return findings;

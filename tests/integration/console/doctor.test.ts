@@ -1,5 +1,5 @@
 // `npm run doctor`: what it says of an installation that is well, beside a console that runs, and of each thing that is wrong.
-import { chmodSync, mkdtempSync, renameSync, rmSync, truncateSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
+import { startStrictS3, testKeys } from "@/tests/support/strict-s3";
 
 let harness: Harness;
 let front: Awaited<ReturnType<typeof listen>>;
@@ -108,6 +109,37 @@ test("a damaged, a newer and an older database are told apart, and a folder that
   truncateSync(file, 20_000);
   expect(failed(await storage(here))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
   rmSync(own, { recursive: true });
+});
+
+test("the place of the files is tried: in the data folder, in a folder of its own, in a bucket, and where it does not do", async () => {
+  const files = async (more: Record<string, string>) => (await storage(more)).find(({ check }) => check === "files");
+  expect(await files({})).toMatchObject({ state: "passed", text: expect.stringContaining("in the data folder") });
+  const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
+  expect(await files({ LIGHTDESK_BLOBS: join(own, "later") })).toMatchObject({ state: "noted" });
+  expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "passed" });
+  expect(readdirSync(own)).toEqual([]);
+  writeFileSync(join(own, "lightdesk-store"), "of another database");
+  const database = new SqliteDatabase(join(folder, "service", "service.sqlite"));
+  database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
+  database.close();
+  expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "failed", text: expect.stringContaining("another database") });
+  rmSync(own, { recursive: true });
+
+  const s3 = await startStrictS3();
+  const inBucket = {
+    LIGHTDESK_BLOBS: s3.address("here"),
+    LIGHTDESK_S3_ACCESS_KEY_ID: testKeys.accessKeyId,
+    LIGHTDESK_S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
+  };
+  expect(await files(inBucket)).toMatchObject({ state: "passed", text: expect.stringContaining("knows conditional writes") });
+  s3.state.knowsConditions = false;
+  expect(await files(inBucket)).toMatchObject({ state: "noted", text: expect.stringContaining("does not know conditional writes") });
+  expect(s3.objects.size).toBe(0);
+  const wrongKey = await files({ ...inBucket, LIGHTDESK_S3_SECRET_ACCESS_KEY: "another-secret" });
+  expect(wrongKey).toMatchObject({ state: "failed", text: expect.stringContaining("SignatureDoesNotMatch") });
+  expect(wrongKey?.text).not.toContain("another-secret");
+  await s3.close();
+  expect(await files(inBucket)).toMatchObject({ state: "failed", text: expect.stringContaining("ECONNREFUSED") });
 });
 
 test("the port and the public address are this console's, another's, or nobody's", async () => {

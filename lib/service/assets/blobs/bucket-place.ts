@@ -13,7 +13,7 @@ import { damagedBytes, missingBytes } from "./stored-bytes";
 import { type SharedPlace } from "./shared-place";
 
 const LAYOUT = "blake3-v1/";
-const MARK = "lightdesk-store";
+export const MARK = "lightdesk-store";
 const PART_BYTES = 8 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 const PARTS_AT_ONCE = 4;

@@ -1,0 +1,55 @@
+// Where the service keeps the bytes of files (LIGHTDESK_BLOBS): whether the place answers, takes, gives back and lists, and whose it is.
+// What is written there for the trial is taken away again.
+
+import "server-only";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { tryBlobPlace } from "@/lib/service/index";
+import { openToRead } from "@/lib/shared/sqlite-copy";
+import { type Env } from "../env";
+import { attempt, type Finding, noted, passed, wrong } from "./findings";
+
+const CHECK = "files";
+const remedy = "Set LIGHTDESK_BLOBS to a place that this user or key may read, write and list, or see to that place.";
+
+export async function checkFiles({ dataDir, service: settings }: Env): Promise<Finding> {
+  const { blobs } = settings;
+  if (!blobs) return passed(CHECK, "They lie in the data folder.");
+  const where = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
+  return attempt(
+    CHECK,
+    async () => {
+      const { isThere, mark, keepsFirst } = await tryBlobPlace(blobs, settings);
+      if (!isThere) return noted(CHECK, `${where} is not there yet; the first start makes it.`);
+      const own = readId(join(dataDir, "service", "service.sqlite"));
+      if (mark !== undefined && own !== undefined && mark !== own)
+        return wrong(
+          CHECK,
+          `${where} holds the files of another database.`,
+          "Restore that database from a backup, or set LIGHTDESK_BLOBS to a place of its own.",
+        );
+      if (keepsFirst === false)
+        return noted(
+          CHECK,
+          `${where} can be read, written and listed; it does not know conditional writes, so that a file may be sent twice.`,
+        );
+      return passed(CHECK, `${where} can be read, written and listed${keepsFirst ? ", and knows conditional writes" : ""}.`);
+    },
+    remedy,
+  );
+}
+
+/** Of the service's database; undefined where it has none yet, or cannot be read, which its own check tells. */
+function readId(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    const database = openToRead(file);
+    try {
+      return database.prepare<[], string>("SELECT id FROM store_ids").pluck().get();
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // as above
+  }
+}
