@@ -1,8 +1,8 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
 import { WholePageNote } from "@/components/ui/whole-page-note";
+import { apiPath } from "@/lib/browser/urls";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("frame.notFound"))("tab") };
@@ -16,9 +16,10 @@ export default async function NotFound() {
         title={t("title")}
         text={t("text")}
         action={
-          <Link href="/" className={buttonStyle()}>
+          // No Link: every page loads what this one needs, and would load that twice.
+          <a href={apiPath("/")} className={buttonStyle()}>
             {t("action")}
-          </Link>
+          </a>
         }
       />
     </main>

@@ -7,7 +7,8 @@ import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/roles";
-import { type EmbeddedSession, HostBridge } from "./host-bridge";
+import { EmbeddedTalk } from "./embedded-talk";
+import { type EmbeddedSession } from "./host-bridge";
 
 type EmbedShellProps = {
   role: Role;
@@ -30,7 +31,7 @@ export function EmbedShell({ role, session, connections, currentId, readOnly, ch
           </main>
         </CountsProvider>
         <Toasts />
-        <HostBridge session={session} />
+        <EmbeddedTalk session={session} />
       </ConnectionProvider>
     </MemberProvider>
   );
