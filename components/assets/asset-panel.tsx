@@ -61,7 +61,7 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
   return (
     <aside
       aria-label={t("label", { name: asset?.name ?? id })}
-      className="sticky top-[103px] z-10 h-[calc(100*var(--dvh)-103px)] w-[320px] shrink-0 overflow-y-auto border-l border-line bg-surface p-4"
+      className="sticky top-[calc(52px+var(--tool-bar))] z-10 h-[calc(100*var(--dvh)-52px-var(--tool-bar))] w-[320px] shrink-0 overflow-y-auto border-l border-line bg-surface p-4"
     >
       <div className="mb-2.5 flex items-center justify-end gap-2">
         <Link href={assetHref(id, connection)} className={buttonStyle({ tone: "quiet", size: "small", className: "mr-auto -ml-2" })}>

@@ -58,7 +58,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
       ref={panel}
       tabIndex={-1}
       aria-label={t("label", { name })}
-      className="fixed inset-0 z-40 flex flex-col gap-3 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100*var(--dvh)-103px)] lg:w-[400px] lg:shrink-0 lg:border-l lg:border-line"
+      className="fixed inset-0 z-40 flex flex-col gap-3 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[calc(52px+var(--tool-bar))] lg:z-10 lg:h-[calc(100*var(--dvh)-52px-var(--tool-bar))] lg:w-[400px] lg:shrink-0 lg:border-l lg:border-line"
     >
       <div className="flex items-start gap-2">
         <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">{name}</h2>

@@ -15,6 +15,23 @@ async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: 
 const rows = (page: Page) => page.locator("tr[data-row]");
 const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
 
+/** What of the tool bar is out of sight, and how far below it the head of the table is when the page is scrolled. */
+async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: number }> {
+  await page.mouse.wheel(0, 400);
+  await page.waitForFunction(() => window.scrollY > 200);
+  const seen = await page.getByRole("group", { name: "Filters" }).evaluate((bar) => {
+    const { right, bottom } = bar.getBoundingClientRect();
+    const outside = [...bar.querySelectorAll("a, button, select")].filter((one) => {
+      const box = one.getBoundingClientRect();
+      return box.right > right || box.bottom > bottom;
+    });
+    const head = document.querySelector("thead")?.getBoundingClientRect();
+    return { hidden: outside.map(({ textContent }) => textContent ?? ""), headBelowPx: Math.round((head?.top ?? 0) - bottom) };
+  });
+  await page.evaluate(() => window.scrollTo(0, 0));
+  return seen;
+}
+
 test("filters, order and page are in the address, and back, reload and a shared link give the same list", async ({ page, ownDesk }) => {
   const { failed } = await someJobs(page, ownDesk, 30);
   await page.goto(`${ownDesk.url}/jobs`);
@@ -45,7 +62,11 @@ test("filters, order and page are in the address, and back, reload and a shared 
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByLabel("Page", { exact: true })).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-  await page.setViewportSize({ width: 1440, height: 900 });
+  // Filters and what is about the view are in sight without scrolling, and the head of the table is below them.
+  for (const width of [1024, 1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await toolBar(page), `${width} px`).toEqual({ hidden: [], headBelowPx: 0 });
+  }
   await page.getByLabel("Page", { exact: true }).fill("2");
   await page.getByLabel("Page", { exact: true }).press("Enter");
   await expect(page.getByText("26–31 of 31")).toBeVisible();

@@ -3,14 +3,19 @@ import { type ReactNode } from "react";
 /** Marks where the key `/` leads. */
 export const FILTERS = "data-filters";
 
-/** Below the page's header and as still as it: filters on the left, what is about the view on the right. */
-export function ToolBar({ label, children }: { label: string; children: ReactNode }) {
+type ToolBarProps = { label: string; isLong?: boolean; children: ReactNode };
+
+/**
+ * Below the page's header and as still as it: filters on the left, what is about the view on the right. `isLong`: in two rows where one is
+ * too narrow; what is below it knows its height from --tool-bar (globals.css).
+ */
+export function ToolBar({ label, isLong = false, children }: ToolBarProps) {
   return (
     <div
       role="group"
       aria-label={label}
-      {...{ [FILTERS]: "" }}
-      className="flex min-h-[51px] shrink-0 items-center gap-2 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:sticky md:top-[52px] md:z-20 md:px-5"
+      {...{ [FILTERS]: isLong ? "long" : "" }}
+      className={`flex min-h-(--tool-bar) shrink-0 items-center gap-x-2 gap-y-1.5 overflow-x-auto border-b border-line bg-bg px-4 py-2 md:sticky md:top-[52px] md:z-20 md:px-5 ${isLong ? "lg:max-[90rem]:h-(--tool-bar) lg:max-[90rem]:flex-wrap" : ""}`}
     >
       {children}
     </div>

@@ -7,7 +7,7 @@ export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
     <aside
       {...rest}
       className={cn(
-        "fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[103px] lg:z-10 lg:h-[calc(100*var(--dvh)-103px)] lg:w-[360px] lg:shrink-0 lg:border-l lg:border-line",
+        "fixed inset-0 z-40 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[calc(52px+var(--tool-bar))] lg:z-10 lg:h-[calc(100*var(--dvh)-52px-var(--tool-bar))] lg:w-[360px] lg:shrink-0 lg:border-l lg:border-line",
         className,
       )}
     />

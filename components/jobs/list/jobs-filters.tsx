@@ -35,40 +35,47 @@ export function JobsFilters({ state, rows, total, connection }: JobsFiltersProps
   const { go } = state;
   const workflow =
     query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? namelessWorkflow(query.workflow_id));
-  const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
   return (
     <>
-      <JobSearchFilters search={query} connection={connection} onGo={go} />
       <StatusFilter state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
+      <JobSearchFilters search={query} connection={connection} onGo={go} />
       <OutputFilter state={state} />
       <button
         type="button"
         aria-haspopup="dialog"
         title={query.workflow_id}
         onClick={() => setPicking(true)}
-        className={chipStyle(query.workflow_id !== undefined, "max-w-60")}
+        className={chipStyle(query.workflow_id !== undefined, "max-w-60 min-w-16 shrink")}
       >
         <span className="truncate">{workflow ? t("workflowIs", { name: workflow }) : t("workflow")}</span>
         <span aria-hidden="true">▾</span>
       </button>
-      <Select
-        aria-label={t("sort")}
-        value={sort}
-        onChange={({ currentTarget: { value } }) => {
-          const wanted = sortNames.find((name) => name === value);
-          if (wanted) go(sorts[wanted]);
-        }}
-        className="ml-auto shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
-      >
-        {sortNames.map((name) => (
-          <option key={name} value={name}>
-            {t(`sorts.${name}`)}
-          </option>
-        ))}
-      </Select>
       {isPicking ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
     </>
+  );
+}
+
+export function SortSelect({ state }: { state: ListState }) {
+  const t = useTranslations("jobs.filter");
+  const query = useAskedQuery(state);
+  const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
+  return (
+    <Select
+      aria-label={t("sort")}
+      value={sort}
+      onChange={({ currentTarget: { value } }) => {
+        const wanted = sortNames.find((name) => name === value);
+        if (wanted) state.go(sorts[wanted]);
+      }}
+      className="shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
+    >
+      {sortNames.map((name) => (
+        <option key={name} value={name}>
+          {t(`sorts.${name}`)}
+        </option>
+      ))}
+    </Select>
   );
 }
 

@@ -17,7 +17,7 @@ import { type JobRow, type JobsView } from "../job-row";
 import { WordsField } from "../search/words-field";
 import { ChosenTable } from "./chosen-table";
 import { JobsBeside } from "./jobs-beside";
-import { JobsFilters } from "./jobs-filters";
+import { JobsFilters, SortSelect } from "./jobs-filters";
 import { type ListLinks, listHref, viewHref } from "./list-address";
 import { ListFrame } from "./list-frame";
 import { ListEmpty, ListPages } from "./list-rows";
@@ -46,7 +46,8 @@ function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToo
   const [open, setOpen] = useState<"columns" | "views">();
   const close = () => setOpen(undefined);
   return (
-    <>
+    <div className="ml-auto flex shrink-0 items-center gap-2">
+      <SortSelect state={state} />
       <Button aria-haspopup="dialog" onClick={() => setOpen("views")}>
         {t("views.open")} <span aria-hidden="true">▾</span>
       </Button>
@@ -63,7 +64,7 @@ function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToo
         />
       ) : null}
       {open === "columns" ? <ColumnsDialog choice={choice} usual={usual} onChoose={onChoose} onClose={close} /> : null}
-    </>
+    </div>
   );
 }
 

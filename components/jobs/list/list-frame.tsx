@@ -58,7 +58,9 @@ export function ListFrame({
         <Freshness atMs={outageMs ?? atMs} everyMs={everyMs} isFailing={failure !== undefined || outageMs !== undefined} />
         {actions}
       </PageHeader>
-      <ToolBar label={t("tools")}>{tools}</ToolBar>
+      <ToolBar label={t("tools")} isLong={list === "jobs"}>
+        {tools}
+      </ToolBar>
       {failure ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="m-4 md:mx-5" /> : null}
       {reach ? <SearchReach reach={reach} /> : null}
       {isCut ? <ListCut /> : null}

@@ -29,7 +29,7 @@ export function ListSkeleton({ list, looks = columnLooks }: ListSkeletonProps) {
   return (
     <>
       <PageHeader title={t("title")} />
-      <ToolBar label={t("tools")}>
+      <ToolBar label={t("tools")} isLong={list === "jobs"}>
         {tools[list].map((width, index) => (
           <Skeleton key={index} className={`h-[26px] rounded-full ${width}`} />
         ))}

@@ -22,7 +22,6 @@ export function JobSearchFilters({ search, connection, onGo }: JobSearchFiltersP
     <>
       <TimeFilter range={search} spans={spans} hasAny onGo={onGo} />
       <PersonFilter member={search.member} connection={connection} onPick={(member) => onGo({ member })} />
-      <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
     </>
   );
 }
@@ -39,7 +38,12 @@ function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
   };
   return (
     <>
-      <button type="button" aria-haspopup="dialog" onClick={() => setPicking(true)} className={chipStyle(member !== undefined, "max-w-52")}>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        onClick={() => setPicking(true)}
+        className={chipStyle(member !== undefined, "max-w-52 min-w-16 shrink")}
+      >
         <span className="truncate">{member === undefined ? t("person") : <PersonName member={member} connection={connection} />}</span>
         <span aria-hidden="true">▾</span>
       </button>
