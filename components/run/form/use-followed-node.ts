@@ -15,10 +15,13 @@ export function useFollowedNode(form: readonly FormNode[], onLead: () => void) {
     focusProblem({ nodeId: lead.nodeId, ...(field !== undefined && { field }) });
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a press leads once; what is typed afterwards changes the form and must not lead again
   }, [lead]);
-  // A link may name the node that it is about.
+  // A link may name the node that it is about; of the next workflow it says nothing.
   useEffect(() => {
-    const linked = nodeOfHash(window.location.hash);
-    if (linked !== undefined) focusProblem({ nodeId: linked });
+    const { hash, pathname, search } = window.location;
+    const linked = nodeOfHash(hash);
+    if (linked === undefined) return;
+    focusProblem({ nodeId: linked });
+    window.history.replaceState(null, "", pathname + search);
   }, []);
   const select = useCallback(
     (id: string) => {

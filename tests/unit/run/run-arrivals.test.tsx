@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Arrival } from "@/components/run/workflow/arrivals";
 import { type RunPorts } from "@/components/run/run-ports";
@@ -99,6 +99,7 @@ it("the workflow of an app is opened by the app's name, at the node that the add
   expect(await screen.findByText("Negatives")).toBeTruthy();
   expect(window.location.search).toBe("");
   expect(document.activeElement?.id).toBe("node-1");
+  await waitFor(() => expect(window.location.hash).toBe(""));
 });
 
 describe("pictures to be used", () => {
