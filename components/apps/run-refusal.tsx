@@ -1,5 +1,4 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { hashOfNode } from "@/components/run/form/field-ids";
@@ -32,7 +31,13 @@ export function RunRefusal({ app, failure, onRetry }: RunRefusalProps) {
     );
   if (reason === "workflow") {
     const text = app.canSeeWorkflow ? t("workflowTextOwn") : t("workflowText", { maker: app.maker?.name ?? t("noMaker") });
-    return <FailureNotice title={t("workflow")} next={text} actions={<NodeLink app={app} node={textOf(node)} />} />;
+    return (
+      <FailureNotice
+        title={t("workflow")}
+        next={text}
+        actions={app.canSeeWorkflow ? <NodeLink app={app} node={textOf(node)} /> : undefined}
+      />
+    );
   }
   if (runsAppsOnly && awayCodes.has(failure.code))
     return <FailureNotice title={t("away")} next={t("awayText", { maker: app.maker?.name ?? t("noMakerAway") })} actions={retry} />;
@@ -45,9 +50,8 @@ const awayCodes = new Set([
   ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT"],
 ]);
 
-function NodeLink({ app, node }: { app: AppView; node: string | undefined }): ReactNode {
+function NodeLink({ app, node }: { app: AppView; node: string | undefined }) {
   const t = useTranslations("apps");
-  if (!app.canSeeWorkflow) return null;
   const address = withQuery("/run", { app: app.id, connection: app.connectionId });
   return (
     <Link href={node === undefined ? address : `${address}${hashOfNode(node)}`} className={buttonStyle()}>
