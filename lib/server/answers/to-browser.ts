@@ -23,8 +23,14 @@ function rewritten<T>(value: T, how: Rewriting): T;
 function rewritten(value: unknown, how: Rewriting): unknown {
   if (typeof value === "string") return value.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(value, how.connectionId) : value;
   if (typeof value !== "object" || value === null || how.isClean?.(value)) return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => rewritten(item, how));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rewritten(item, how)]));
+  // What names no address is handed on as it is: a page of rows that is asked for each second makes no second one.
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => rewritten(item, how));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  const before = Object.entries(value);
+  const after = before.map(([name, item]): [string, unknown] => [name, rewritten(item, how)]);
+  return after.every(([, item], index) => item === before[index]?.[1]) ? value : Object.fromEntries(after);
 }
 
 function toOwnPath(address: string, connectionId: string): string {
