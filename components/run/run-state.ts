@@ -19,10 +19,9 @@ import { own } from "@/lib/contract/json/own";
 import { readExtra } from "./form/extra-data";
 import { withInput } from "./form/form-model";
 import { leftOut } from "./form/masked";
-import { type Attempt } from "./submit/attempt";
+import { type Attempt, type RunOutcome } from "./submit/attempt";
 import { type Refusal } from "./workflow/refusal";
 import { type UnsentPicture } from "./form/controls/use-picture-upload";
-import { type RunOutcome } from "./submit/run-outcome";
 
 export type OpenWorkflow = {
   /** Tells two openings of the same file apart. */

@@ -11,7 +11,7 @@ import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
 import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
-import { forgetAttempt, noteAttempt, type Attempt } from "./submit/attempt";
+import { forgetAttempt, noteAttempt, type Attempt, type RunOutcome } from "./submit/attempt";
 import { askAfter, sendAttempt } from "./submit/attempt-outcome";
 import { type InEditorFile } from "./workflow/use-editor-file";
 import { onlyPlace, type Placed } from "./workflow/picture-inputs";
@@ -21,7 +21,6 @@ import { type RunPorts } from "./run-ports";
 import { type Arriving, emptyRun, type Format, type OpenedFile } from "./run-state";
 import { type RunStore } from "./run-store";
 import { toSubmission } from "./submit/submission";
-import { type RunOutcome } from "./submit/run-outcome";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 

@@ -3,7 +3,7 @@
 
 import { type Failure } from "@/lib/contract/failure";
 import { type JobState } from "@/lib/contract/states";
-import { type RunOutcome } from "../submit/run-outcome";
+import { type RunOutcome } from "../submit/attempt";
 
 export type CopyOutcome =
   | { kind: "accepted"; jobId: string; nodesRefused: number; isCancelled?: boolean }

@@ -6,10 +6,9 @@ import { meetsAll, patiently, type Work } from "@/lib/browser/patient-call";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { askAfter } from "../submit/attempt-outcome";
-import { type RunOutcome } from "../submit/run-outcome";
 import { type RunPorts } from "../run-ports";
 import { judge, type Submission } from "../submit/submission";
-import { type Attempt } from "../submit/attempt";
+import { type Attempt, type RunOutcome } from "../submit/attempt";
 import { type CopyOutcome, type Ending } from "./copies-state";
 
 /** What one copy sends: made when it is sent, since a thousand graphs at once are a thousand times the memory. */

@@ -2,10 +2,9 @@
 // Guarantees: an attempt is sent once; asking after it sends nothing; what cannot be told stays unknown.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type Attempt } from "./attempt";
+import { type Attempt, type RunOutcome } from "./attempt";
 import { type RunPorts } from "../run-ports";
 import { judge, judgeAnswer, type Submission } from "./submission";
-import { type RunOutcome } from "./run-outcome";
 
 type Ports = Pick<RunPorts, "sendPrompt" | "reportSubmission">;
 

@@ -15,7 +15,7 @@ import { missingClassErrors } from "../form/node-problems";
 import { type InEditorFile, withEditorFile } from "../workflow/use-editor-file";
 import { withWrittenNames } from "../workflow/written-names";
 import { own } from "@/lib/contract/json/own";
-import { type RunOutcome } from "./run-outcome";
+import { type RunOutcome } from "./attempt";
 import { type OpenWorkflow } from "../run-state";
 
 export type Submission = {
