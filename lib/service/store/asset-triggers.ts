@@ -1,5 +1,6 @@
-// Tells this process which assets change, while they do: triggers that live as long as the connection and see every write through it,
-// by whatever statement. What is undone afterwards was told as well: whoever listens reads again what is there.
+// Tells this process which assets have changed: triggers that live as long as the connection and see every write through it, by whatever
+// statement. Guarantees: told when it is committed, before anything else is read. What a piece undid alone is told as well: whoever listens
+// reads again what is there.
 
 import { type Database as Connection } from "better-sqlite3";
 
@@ -29,9 +30,14 @@ const columns = {
 const changedColumns = Object.entries(columns).map(([column, bit]) => `(old.${column} <> new.${column}) * ${bit}`);
 const { all, tags } = assetChanges;
 
-export function listenToAssets(connection: Connection, listener: AssetChangeListener): void {
+/** From then on the changes of each transaction are kept until it ends: `committed` tells of them, `undone` drops them. */
+export function tellOfAssets(connection: Connection, listener: AssetChangeListener): { committed(): void; undone(): void } {
+  let noted: { seq: number; changed: number }[] = [];
   connection.function("asset_changed", (seq, changed) => {
-    listener(Number(seq), Number(changed));
+    const last = noted.at(-1);
+    // An asset with its tags is many changes of one row.
+    if (last?.seq === Number(seq)) last.changed |= Number(changed);
+    else noted.push({ seq: Number(seq), changed: Number(changed) });
     return null;
   });
   connection.exec(`
@@ -41,4 +47,12 @@ export function listenToAssets(connection: Connection, listener: AssetChangeList
     CREATE TEMP TRIGGER tag_came AFTER INSERT ON main.asset_tags BEGIN SELECT asset_changed(new.asset_seq, ${tags}); END;
     CREATE TEMP TRIGGER tag_went AFTER DELETE ON main.asset_tags BEGIN SELECT asset_changed(old.asset_seq, ${tags}); END;
   `);
+  return {
+    committed() {
+      const told = noted;
+      noted = [];
+      for (const { seq, changed } of told) listener(seq, changed);
+    },
+    undone: () => void (noted = []),
+  };
 }

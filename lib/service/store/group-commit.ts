@@ -1,54 +1,69 @@
-// Many small writes, one fsync: what is asked for within one turn of the event loop is committed together.
+// Many small writes, one fsync: what is asked for within one turn of the event loop is committed together, one piece of work after another.
 // Guarantees: on a full disk what makes room is committed all the same, from the reserve; a promise resolves only after its commit; a piece of work that throws is undone alone and its neighbours are kept.
 
 import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
+import { type Transaction } from "./database";
 
-type Waiting = { freesRoom: boolean; work: () => unknown; settle: (outcome: Outcome) => void };
-type Outcome = { ok: boolean; value: unknown };
+type Work<T> = (tx: Transaction) => Promise<T>;
+type Waiting = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
+type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
 /** `isOpen`: whether a transaction is under way. */
-export function createGroupCommit(transaction: <T>(work: () => T) => T, isOpen: () => boolean, reserve: DiskReserve | undefined) {
+export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, reserve: DiskReserve | undefined) {
   let waiting: Waiting[] = [];
+  let underWay: Promise<void> | undefined;
 
-  function flush(): void {
+  async function flush(): Promise<void> {
+    while (underWay) await underWay;
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
-    const together = attempt(() => transaction(() => settleable(batch)));
-    if (together.ok) return settle(batch, together.value);
-    // The shared commit itself failed (a full disk, a lost file): nothing of the batch is there.
-    const freeing = reserve && isFullDisk(together.value) ? batch.filter(({ freesRoom }) => freesRoom) : [];
-    const left = freeing.length === 0 ? undefined : attempt(() => reserve?.spendOn(() => transaction(() => settleable(freeing))));
-    if (left?.ok && left.value) settle(freeing, left.value);
-    for (const item of batch) if (!left?.ok || !item.freesRoom) item.settle({ ok: false, value: together.value });
-  }
-
-  const settleable = (batch: readonly Waiting[]) => batch.map(({ work }) => tryOne(work));
-
-  function settle(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
+    let end = (): void => undefined;
+    underWay = new Promise((resolve) => (end = resolve));
+    const outcomes = await commitAll(batch);
+    underWay = undefined;
+    end();
     batch.forEach((item, index) => {
       const outcome = outcomes[index];
       if (outcome) item.settle(outcome);
     });
   }
 
-  function tryOne(work: () => unknown): Outcome {
-    const outcome = attempt(() => transaction(work));
-    // SQLite undoes everything by itself when the disk fails in the middle: then the whole batch has failed, with this cause,
-    // and what comes after it must not be committed on its own.
-    if (!outcome.ok && !isOpen()) throw outcome.value;
-    return outcome;
+  async function commitAll(batch: readonly Waiting[]): Promise<Outcome[]> {
+    const together = await attempt(() => transaction((tx) => oneByOne(tx, batch)));
+    if (together.ok) return together.value;
+    // The shared commit itself failed (a full disk, a lost file): nothing of the batch is there.
+    const failure: Outcome = { ok: false, value: together.value };
+    const freeing = batch.filter(({ freesRoom }) => freesRoom);
+    if (!reserve || !isFullDisk(together.value) || freeing.length === 0) return batch.map(() => failure);
+    const left = await attempt(() => withReserve(reserve, () => transaction((tx) => oneByOne(tx, freeing))));
+    const made = left.ok ? [...left.value] : [];
+    return batch.map(({ freesRoom }) => (freesRoom && made.shift()) || failure);
+  }
+
+  async function oneByOne(tx: Transaction, batch: readonly Waiting[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const { work } of batch) {
+      const outcome = await attempt(() => tx.attempt(() => work(tx)));
+      // SQLite undoes everything by itself when the disk fails in the middle: then the whole batch has failed, with this cause,
+      // and what comes after it must not be committed on its own.
+      if (!outcome.ok && !isOpen()) throw outcome.value;
+      outcomes.push(outcome);
+    }
+    return outcomes;
   }
 
   return {
     flush,
-    commit<T>(work: () => T, freesRoom = false): Promise<T> {
-      if (waiting.length === 0) setImmediate(flush);
+    /** Resolves when the commit that is under way has ended; another one may have begun then. */
+    underWay: () => underWay,
+    commit<T>(work: Work<T>, freesRoom = false): Promise<T> {
+      if (waiting.length === 0) setImmediate(() => void flush());
       return new Promise<T>((resolve, reject) => {
         let result: { value: T } | undefined;
         waiting.push({
           freesRoom,
-          work: () => (result = { value: work() }),
+          work: async (tx) => (result = { value: await work(tx) }),
           settle: (outcome) => (outcome.ok && result ? resolve(result.value) : reject(outcome.value)),
         });
       });
@@ -56,9 +71,18 @@ export function createGroupCommit(transaction: <T>(work: () => T) => T, isOpen: 
   };
 }
 
-function attempt<T>(work: () => T): { ok: true; value: T } | { ok: false; value: unknown } {
+async function withReserve<T>(reserve: DiskReserve, work: () => Promise<T>): Promise<T> {
+  reserve.release();
   try {
-    return { ok: true, value: work() };
+    return await work();
+  } finally {
+    reserve.hold();
+  }
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; value: unknown }> {
+  try {
+    return { ok: true, value: await work() };
   } catch (error) {
     return { ok: false, value: error };
   }

@@ -1,6 +1,5 @@
 // Brings a database to the newest shape; imported statically, so that bundles carry it.
 // One exclusive transaction: the service and a command line that start together apply each step once.
-// Synchronous on purpose, unlike kysely's migrator: the command line's `openServiceStore` hands out a ready store without a promise.
 
 import { type Database as Connection } from "better-sqlite3";
 import { first } from "./migrations/001-first";

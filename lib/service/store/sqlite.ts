@@ -1,0 +1,182 @@
+// The service's database on SQLite: one connection, every statement prepared once by its text.
+// Guarantees: what a commit has resolved is on disk (WAL, synchronous=FULL); whoever reads outside of a commit waits for the one under way.
+// Underneath everything is synchronous: a commit and the reads that follow each other without other waits take one turn of the event loop.
+
+import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
+import { type AssetChangeListener, tellOfAssets } from "./asset-triggers";
+import { type Compilable, type Database, type StoreLimits, type Transaction } from "./database";
+import { createGroupCommit } from "./group-commit";
+import { migrate } from "./migrations";
+
+const MOST_PREPARED = 400;
+
+/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
+export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Promise<Database> {
+  const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, reserve);
+  try {
+    return open();
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    // The index of the log takes room of its own, unless no other process may open the database: then it lies in memory.
+    return open("EXCLUSIVE");
+  }
+}
+
+function connect(file: string, now: () => number, locking?: "EXCLUSIVE"): Connection {
+  const connection = new Sqlite(file, { timeout: 5000 });
+  try {
+    prepareConnection(connection, now, locking);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function prepareConnection(connection: Connection, now: () => number, locking: "EXCLUSIVE" | undefined): void {
+  if (locking) connection.pragma(`locking_mode = ${locking}`);
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("synchronous = FULL");
+  connection.pragma("foreign_keys = ON");
+  connection.pragma("cache_size = -65536");
+  connection.pragma("temp_store = MEMORY");
+  connection.pragma("journal_size_limit = 67108864");
+  migrate(connection, now);
+}
+
+function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): Database {
+  const statements = prepareOnce(connection);
+  let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
+  let assets: ReturnType<typeof tellOfAssets> | undefined;
+
+  /** One transaction; nothing of it is there where it fails. */
+  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { tx, end } = openTransaction(statements, connection, limits);
+    statements.prepare("BEGIN IMMEDIATE").run();
+    try {
+      const result = await inThisTurn(async () => {
+        const done = await work(tx);
+        await beforeCommit(tx);
+        return done;
+      });
+      statements.prepare("COMMIT").run();
+      assets?.committed();
+      return result;
+    } catch (error) {
+      assets?.undone();
+      if (connection.inTransaction) statements.prepare("ROLLBACK").run();
+      throw error;
+    } finally {
+      end();
+    }
+  }
+  const commits = createGroupCommit(transaction, () => connection.inTransaction, reserve);
+
+  return {
+    limits,
+    async rows(statement) {
+      while (commits.underWay()) await commits.underWay();
+      return statements.rows(statement);
+    },
+    async row(statement) {
+      while (commits.underWay()) await commits.underWay();
+      return statements.row(statement);
+    },
+    commit: (work) => commits.commit(work),
+    commitFreeing: (work) => commits.commit(work, true),
+    beforeCommit: (hook) => void (beforeCommit = hook),
+    listenToAssets: (listener: AssetChangeListener) => void (assets = tellOfAssets(connection, listener)),
+    async foreignCommits() {
+      while (commits.underWay()) await commits.underWay();
+      return Number(connection.pragma("data_version", { simple: true }));
+    },
+    async close() {
+      await commits.flush();
+      connection.close();
+    },
+  };
+}
+
+type Statements = ReturnType<typeof prepareOnce>;
+
+function prepareOnce(connection: Connection) {
+  const prepared = new Map<string, Statement<unknown[], unknown>>();
+
+  function prepare(sql: string): Statement<unknown[], unknown> {
+    const known = prepared.get(sql);
+    if (known) return known;
+    // Texts vary with the length of IN lists: a bound keeps an odd caller from filling the memory.
+    if (prepared.size >= MOST_PREPARED) prepared.clear();
+    const statement = connection.prepare<unknown[], unknown>(sql);
+    prepared.set(sql, statement);
+    return statement;
+  }
+
+  return {
+    prepare,
+    rows<R>(statement: Compilable<R>) {
+      const { sql, parameters } = statement.compile();
+      return prepare(sql).all(...parameters) as R[]; // kysely's type of this very statement
+    },
+    row<R>(statement: Compilable<R>) {
+      const { sql, parameters } = statement.compile();
+      return prepare(sql).get(...parameters) as R | undefined; // as above
+    },
+  };
+}
+
+/** `end`: from then on it refuses, so that work which was given up cannot write into another's commit. */
+function openTransaction(statements: Statements, connection: Connection, limits: StoreLimits): { tx: Transaction; end(): void } {
+  let isOver = false;
+  const requireOpen = () => {
+    // SQLite undoes everything by itself when the disk fails: what comes after it must not be written on its own.
+    if (isOver || !connection.inTransaction) throw new Error("the transaction is over");
+  };
+  const tx: Transaction = {
+    limits,
+    async rows(statement) {
+      requireOpen();
+      return statements.rows(statement);
+    },
+    async row(statement) {
+      requireOpen();
+      return statements.row(statement);
+    },
+    async run(statement) {
+      requireOpen();
+      const { sql, parameters } = statement.compile();
+      return statements.prepare(sql).run(...parameters).changes;
+    },
+    async attempt(work) {
+      requireOpen();
+      statements.prepare("SAVEPOINT piece").run();
+      try {
+        const result = await work();
+        requireOpen();
+        statements.prepare("RELEASE piece").run();
+        return result;
+      } catch (error) {
+        if (!isOver && connection.inTransaction) {
+          statements.prepare("ROLLBACK TO piece").run();
+          statements.prepare("RELEASE piece").run();
+        }
+        throw error;
+      }
+    },
+  };
+  return { tx, end: () => (isOver = true) };
+}
+
+/** Work of statements alone ends before the event loop goes on. What does not, waits for something else, perhaps for this very commit. */
+async function inThisTurn<T>(work: () => Promise<T>): Promise<T> {
+  let turn: NodeJS.Immediate | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    turn = setImmediate(() => reject(new Error("a commit waited for something other than its own statements")));
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearImmediate(turn);
+  }
+}
