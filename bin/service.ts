@@ -43,12 +43,12 @@ async function main(): Promise<void> {
   const words = process.argv.slice(2);
   if (words.length === 0) return serve(reading.env, dataDir);
   if (words[0] === "copy-blobs") return copy(reading.env, dataDir, words.slice(1));
-  const store = openServiceStore(dataDir, reading.env.settings.concurrency);
+  const store = await openServiceStore(dataDir, reading.env.settings.concurrency);
   try {
     if (words[0] === "runners") await runRunnersCommand(store.runners, words.slice(1));
-    else runCommand(store.keys, words);
+    else await runCommand(store.keys, words);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 
@@ -56,31 +56,31 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function runCommand(keys: ServiceKeys, words: string[]): void {
+async function runCommand(keys: ServiceKeys, words: string[]): Promise<void> {
   const [room, verb, first, second] = words;
   if (room === "keys" && verb === "create" && first === "--user" && second) {
-    const { key, prefix } = keys.createKey(second);
+    const { key, prefix } = await keys.createKey(second);
     print(`A new key for ${second}, listed as ${prefix}. It is shown this once:`);
     print(key);
   } else if (room === "keys" && verb === "list") {
-    for (const one of keys.listKeys()) {
+    for (const one of await keys.listKeys()) {
       const since = new Date(one.createdAtMs).toISOString();
       print(
         `${one.prefix}  ${one.userName} (${one.userStatus})  created ${since}${one.revokedAtMs ? `  revoked ${new Date(one.revokedAtMs).toISOString()}` : ""}`,
       );
     }
   } else if (room === "keys" && verb === "revoke" && first) {
-    if (!keys.revokeKey(first)) return fail(`No living key has the prefix ${first}. See: keys list`);
+    if (!(await keys.revokeKey(first))) return fail(`No living key has the prefix ${first}. See: keys list`);
     print(`Revoked ${first}.`);
   } else if (room === "users" && verb === "set-status" && first && (second === "active" || second === "waitlisted")) {
-    if (!keys.setUserStatus(first, second)) return fail(`There is no user ${first}.`);
+    if (!(await keys.setUserStatus(first, second))) return fail(`There is no user ${first}.`);
     print(`${first} is ${second}.`);
   } else fail(usage);
 }
 
 async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...options]: string[]): Promise<void> {
   if (verb === "list" && name === undefined) {
-    for (const { id, label, address, state, reason, slots, running, done, failed } of runners.list())
+    for (const { id, label, address, state, reason, slots, running, done, failed } of await runners.list())
       print(
         `${id}  ${label}  ${address ?? "in this service"}  ${state}${reason ? ` (${reason.message})` : ""}  runs ${running} of ${slots}  done ${done}  failed ${failed}`,
       );
@@ -98,7 +98,7 @@ async function runRunnersCommand(runners: ServiceRunners, [verb, name, ...option
   }
   const state = verb === "pause" ? "paused" : verb === "drain" ? "draining" : verb === "resume" ? "ready" : undefined;
   if ((state === undefined && verb !== "remove") || name === undefined) return fail(usage);
-  const runner = runners.list().find(({ id, label, address }) => [id, label, address].includes(name));
+  const runner = (await runners.list()).find(({ id, label, address }) => [id, label, address].includes(name));
   if (!runner) return fail(`There is no runner ${name}. See: runners list`);
   const outcome = state === undefined ? await runners.remove(runner.id) : await runners.change(runner.id, { state });
   if (!outcome.ok) return fail(outcome.failure.message);
@@ -181,12 +181,12 @@ function withApi(path: string): string {
 }
 
 /** Browsers cannot send a header with a WebSocket: the key may be in the address, as the interface has it. */
-function admitTo(service: Service, request: IncomingMessage): FeedAdmission {
+async function admitTo(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
   const key = (typeof header === "string" ? header : (searchParams.get("token") ?? "")).trim();
   const clientId = searchParams.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
-  const user = service.userOf(key);
+  const user = await service.userOf(key);
   const message = "A valid API key is required in the X-API-Key header or as ?token=.";
   if (user === undefined) return { ok: false, refused: { status: 401, code: "UNAUTHORIZED", message } };
   return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };

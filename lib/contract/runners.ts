@@ -103,7 +103,7 @@ type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFai
 /** Where jobs of the embedded service are executed, as it hands them to the console and to its command. */
 export type ServiceRunners = {
   /** The built-in one first, then in the order in which they were added. */
-  list(): Runner[];
+  list(): Promise<Runner[]>;
   /** Asks that address and keeps nothing. */
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;

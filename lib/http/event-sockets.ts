@@ -6,7 +6,7 @@
 import { type IncomingMessage } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type Feed, type FeedAdmission, type FeedEnd, feedEnds } from "@/lib/shared/message-feed";
+import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
 import { endSocket } from "./refusals";
 import { type UpgradeHandler } from "./upgrades";
@@ -65,10 +65,10 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     // Others may have been admitted, and a stop may have begun, while this one was judged.
     if (isClosing) return stopping(socket);
     if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return tooMany(socket);
-    server.handleUpgrade(request, socket, head, (peer) => serve(peer, address, admission));
+    server.handleUpgrade(request, socket, head, (peer) => void serve(peer, address, admission));
   }
 
-  function serve(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): void {
+  async function serve(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): Promise<void> {
     const one: Socket = { peer, owner, address, feed: undefined, answered: true, heard: 0 };
     sockets.add(one);
     peer.on("error", () => peer.terminate());
@@ -78,15 +78,22 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
       sockets.delete(one);
       one.feed?.stop();
     });
-    one.feed = open({
+    const target: FeedTarget = {
       send(message) {
         if (peer.readyState !== peer.OPEN) return;
         if (peer.bufferedAmount > bounds.waitingBytes) return peer.terminate();
         peer.send(message);
       },
       end: (why) => end(peer, why),
-    });
-    if (!one.feed) end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
+    };
+    try {
+      one.feed = await open(target);
+    } catch {
+      return end(peer, { code: feedEnds.tryLater, reason: "What happens to jobs cannot be told now. Try again." });
+    }
+    if (!one.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
+    // It may have closed while the feed was opened.
+    if (!sockets.has(one)) one.feed.stop();
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>

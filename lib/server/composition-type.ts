@@ -63,13 +63,13 @@ export type Composition = {
   /** Whether what it needs is there, part by part. */
   readiness: Readiness;
   /** Keys of the embedded service; after `ready`. */
-  serviceKeys(): { createKey(userName: string): { key: string } };
+  serviceKeys(): { createKey(userName: string): Promise<{ key: string }> };
   /** Where the embedded service executes jobs; after `ready`. */
   serviceRunners(): ServiceRunners;
   upstreamFor(target: Target, onAnswer?: UpstreamOptions["onAnswer"]): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
   /** What the service tells of jobs, as it tells it. Undefined where the embedded service does not know the key. */
-  listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Feed | undefined;
+  listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Promise<Feed | undefined>;
   /** One-time address for making the owner; undefined when there is one. After `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;

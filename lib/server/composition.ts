@@ -184,7 +184,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     serviceRunners: () => running().runners,
     upstreamOptionsFor,
     upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),
-    listenTo: (target, clientId, hear) =>
+    listenTo: async (target, clientId, hear) =>
       isEmbedded(target.baseUrl)
         ? running().listen(target.apiKey ?? "", clientId, (message) => hear.send(message))
         : listenToService(target, clientId, hear),

@@ -17,7 +17,8 @@ import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-settin
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
-import { type Database, openDatabase, query } from "./store/database";
+import { query, type Reader } from "./store/database";
+import { openDatabase } from "./store/sqlite";
 
 type Copying = {
   dataDir: string;
@@ -42,7 +43,7 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   const file = join(dataDir, "service.sqlite");
   if (!existsSync(file)) throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);
   const folders = makeFolders(dataDir);
-  const database = openDatabase(file, Date.now);
+  const database = await openDatabase(file, Date.now);
   // Of its own: a service that runs keeps its copies within their bound.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const open = async (setting: BlobSetting | undefined) =>
@@ -54,25 +55,26 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
     if (to) await claimPlace(target, await idOf(database));
     return await copyAll(database, source, target, onProgress ?? (() => undefined));
   } finally {
-    database.close();
+    await database.close();
     await rm(blobCopies, { recursive: true, force: true });
   }
 }
 
-async function copyAll(database: Database, source: BlobPlace, target: BlobPlace, onProgress: (done: number, all: number) => void) {
+async function copyAll(database: Reader, source: BlobPlace, target: BlobPlace, onProgress: (done: number, all: number) => void) {
   const outcome: Copied = { files: 0, copied: 0, missing: [], damaged: [] };
-  const all = database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count")))?.count ?? 0;
+  const all = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
   // What a user deletes meanwhile is neither missing nor damaged.
-  const isNamed = (hash: string) => database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash)) !== undefined;
+  const isNamed = async (hash: string) =>
+    (await database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash))) !== undefined;
 
   async function copy(blob: Blob): Promise<void> {
     const { hash, size } = blob;
     if (!(await isWhole(target, blob))) {
-      if (!(await isWhole(source, blob))) return void (isNamed(hash) && outcome.missing.push(hash));
+      if (!(await isWhole(source, blob))) return void ((await isNamed(hash)) && outcome.missing.push(hash));
       await source.withFiles([hash], (pathOf) => target.adopt({ path: pathOf(hash), hash, size }));
       outcome.copied += 1;
     }
-    if ((await hashAt(target, blob)) !== hash && isNamed(hash)) outcome.damaged.push(hash);
+    if ((await hashAt(target, blob)) !== hash && (await isNamed(hash))) outcome.damaged.push(hash);
   }
 
   await forEachBlob(database, async (blob) => {
@@ -83,7 +85,7 @@ async function copyAll(database: Database, source: BlobPlace, target: BlobPlace,
 }
 
 /** The first that fails ends it, once those beside it have ended. */
-async function forEachBlob(database: Database, work: (blob: Blob) => Promise<void>): Promise<void> {
+async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
   const inTurn = createTurns(AT_ONCE);
   let isFailing = false;
   const fail = (error: unknown): never => {
@@ -91,7 +93,7 @@ async function forEachBlob(database: Database, work: (blob: Blob) => Promise<voi
     throw error;
   };
   for (let after: string | undefined = ""; after !== undefined;) {
-    const page: Blob[] = database.rows(
+    const page: Blob[] = await database.rows(
       query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE),
     );
     const settled = await Promise.allSettled(page.map((blob) => inTurn(async () => (isFailing ? undefined : work(blob).catch(fail)))));

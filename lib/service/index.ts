@@ -9,8 +9,8 @@ import { classes } from "./nodes/classes";
 import { createRunners } from "./runners/store";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
-import { openDatabase } from "./store/database";
 import { migrations } from "./store/migrations";
+import { openDatabase } from "./store/sqlite";
 import { createKeys } from "./users/keys";
 
 export { tryBlobPlace } from "./assets/blobs/try-place";
@@ -34,9 +34,9 @@ export function createService(options: ServiceOptions): Service {
   return {
     fetch: async (request, bytes) => (started ? started.fetch(request, bytes) : unavailable("The service is not running.")),
 
-    userOf: (key) => started?.userOf(key),
+    userOf: async (key) => started?.userOf(key),
     readiness: async () => (started ? started.readiness() : [{ part: "start", ...notReady("It is starting or stopping.") }]),
-    listen: (key, clientId, tell) => started?.listen(key, clientId, tell),
+    listen: async (key, clientId, tell) => started?.listen(key, clientId, tell),
 
     async start() {
       if (started) throw new Error("The service runs already.");
@@ -53,14 +53,14 @@ export function createService(options: ServiceOptions): Service {
     },
 
     keys: {
-      createKey: (userName) => running().keys.createKey(userName),
-      listKeys: () => running().keys.listKeys(),
-      revokeKey: (prefix) => running().keys.revokeKey(prefix),
-      setUserStatus: (userName, status) => running().keys.setUserStatus(userName, status),
+      createKey: async (userName) => running().keys.createKey(userName),
+      listKeys: async () => running().keys.listKeys(),
+      revokeKey: async (prefix) => running().keys.revokeKey(prefix),
+      setUserStatus: async (userName, status) => running().keys.setUserStatus(userName, status),
     },
 
     runners: {
-      list: () => running().runners.list(),
+      list: async () => running().runners.list(),
       check: async (address) => running().runners.check(address),
       add: async (runner) => running().runners.add(runner),
       change: async (id, change) => running().runners.change(id, change),
@@ -69,11 +69,13 @@ export function createService(options: ServiceOptions): Service {
   };
 }
 
+type ServiceStore = { keys: ServiceKeys; runners: ServiceRunners; close(): Promise<void> };
+
 /** For the command line, beside a running service: takes no lock. The caller closes it. `concurrency`: the setting of that name. */
-export function openServiceStore(dataDir: string, concurrency: number): { keys: ServiceKeys; runners: ServiceRunners; close(): void } {
+export async function openServiceStore(dataDir: string, concurrency: number): Promise<ServiceStore> {
   makeDataFolder(dataDir);
   try {
-    const database = openDatabase(join(dataDir, "service.sqlite"), Date.now);
+    const database = await openDatabase(join(dataDir, "service.sqlite"), Date.now);
     const builtIn = { slots: concurrency, classes: classes.size };
     return {
       keys: createKeys(database, Date.now),

@@ -32,24 +32,24 @@ export type KeyListing = { prefix: string; userName: string; userStatus: UserSta
 
 export type ServiceKeys = {
   /** Makes the user where there is none. The key is readable only in this answer. */
-  createKey(userName: string): { key: string; prefix: string };
-  listKeys(): KeyListing[];
+  createKey(userName: string): Promise<{ key: string; prefix: string }>;
+  listKeys(): Promise<KeyListing[]>;
   /** False where no living key has that prefix. */
-  revokeKey(prefix: string): boolean;
+  revokeKey(prefix: string): Promise<boolean>;
   /** False where there is no such user. */
-  setUserStatus(userName: string, status: UserStatus): boolean;
+  setUserStatus(userName: string, status: UserStatus): Promise<boolean>;
 };
 
 export type Service = {
   /** Works for any origin; the path begins with /api. `bytes`: those of the body, where the caller has them closer than through the request. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
   /** The name of the user behind a key; undefined for a key that is missing, unknown or revoked. */
-  userOf(key: string): string | undefined;
+  userOf(key: string): Promise<string | undefined>;
   /**
    * Tells of the jobs of the key's user, message by message as text (GET /ws), beginning with the state of the queue. Undefined for a key that
    * is missing, unknown or revoked.
    */
-  listen(key: string, clientId: string | undefined, tell: (message: string | Uint8Array) => void): Feed | undefined;
+  listen(key: string, clientId: string | undefined, tell: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
   /** Whether its database, its disk and its workers are there. */
   readiness: Readiness;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */

@@ -15,7 +15,7 @@ export type Feed = {
 };
 
 export type FeedAdmission =
-  | { ok: true; owner: string; open(target: FeedTarget): Feed | undefined }
+  | { ok: true; owner: string; open(target: FeedTarget): Promise<Feed | undefined> }
   | { ok: false; refused: { status: number; code: string; message: string; headers?: Record<string, string> } };
 
 export const feedEnds = {

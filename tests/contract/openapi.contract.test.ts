@@ -121,7 +121,7 @@ describe("what the service answers is what the document says", () => {
   });
 
   it("in the suite that any deployment is tried with, where nothing differs", async () => {
-    const { key } = bench.service.keys.createKey("ada");
+    const { key } = await bench.service.keys.createKey("ada");
     const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
     const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
     const other = rows.filter(({ outcome }) => outcome !== "ok").map(({ operation, outcome, notes }) => [operation, outcome, ...notes]);
@@ -129,7 +129,7 @@ describe("what the service answers is what the document says", () => {
   });
 
   it("in refusals, and in jobs that run and fail", async () => {
-    const ada = createClient(send, bench.service.keys.createKey("ada").key);
+    const ada = createClient(send, (await bench.service.keys.createKey("ada")).key);
     const failing = {
       "1": { class_type: "Fail", inputs: { message: "on purpose", anything: ["2", 0] } },
       "2": { class_type: "PrimitiveInt", inputs: { value: 1 } },

@@ -18,14 +18,15 @@ export type ServiceBench = Awaited<ReturnType<typeof startService>>;
 
 type Send = (request: Request) => Promise<Response>;
 
-/** `body`: an object goes as JSON, anything else as it is. */
-export function createClient(send: Send, key: string | undefined, origin = ORIGIN) {
+/** `key`: may be still in the making. `body`: an object goes as JSON, anything else as it is. */
+export function createClient(send: Send, key: string | undefined | Promise<string>, origin = ORIGIN) {
   async function raw(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const isPlain =
       typeof body === "object" && body !== null && [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(body) as object);
+    const known = await key;
     const init: RequestInit = {
       method,
-      headers: { ...(key !== undefined && { "x-api-key": key }), ...(isPlain && { "content-type": "application/json" }), ...headers },
+      headers: { ...(known !== undefined && { "x-api-key": known }), ...(isPlain && { "content-type": "application/json" }), ...headers },
       ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as RequestInit["body"]) }),
     };
     return send(new Request(origin + path, init));
@@ -87,7 +88,12 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     settings,
     complaints,
     /** A client of a new key of that user. */
-    client: (user = "ada") => createClient(send, service.keys.createKey(user).key),
+    client(user = "ada") {
+      const key = service.keys.createKey(user).then((made) => made.key);
+      // Whoever sends with it gets the error.
+      key.catch(() => undefined);
+      return createClient(send, key);
+    },
     anonymous: (key?: string) => createClient(send, key),
     async dispose() {
       await service.stop();

@@ -43,6 +43,7 @@ async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Compos
     createdAt: now(),
   });
   if (await store.keys.getOf(made.id)) return;
-  await storeApiKey(store.keys, ring, { connectionId: made.id, apiKey: serviceKeys().createKey(TEAM_USER).key, now: now() });
+  const { key: apiKey } = await serviceKeys().createKey(TEAM_USER);
+  await storeApiKey(store.keys, ring, { connectionId: made.id, apiKey, now: now() });
   await store.connections.setStatus(made.id, "active");
 }

@@ -160,9 +160,9 @@ async function checkRunners({ dataDir, service }: Env): Promise<Finding[]> {
   const folder = join(dataDir, "service");
   if (!existsSync(join(folder, "service.sqlite"))) return [];
   try {
-    const store = openServiceStore(folder, service.concurrency);
+    const store = await openServiceStore(folder, service.concurrency);
     try {
-      return store.runners.list().flatMap(({ label, address, state, reason }) => {
+      return (await store.runners.list()).flatMap(({ label, address, state, reason }) => {
         if (address === null) return [];
         const check = `runner ${label}`;
         if (state === "unreachable" || state === "set_aside")
@@ -174,7 +174,7 @@ async function checkRunners({ dataDir, service }: Env): Promise<Finding[]> {
         return state === "ready" ? passed(check, `${address} is ready.`) : noted(check, `${address} is ${state}.`);
       });
     } finally {
-      store.close();
+      await store.close();
     }
   } catch {
     return []; // as above

@@ -52,8 +52,8 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   return {
     ok: true,
     owner: countedAs(viewer),
-    open(target) {
-      const feed = listenTo(access.target, clientId, passMessages(access, target));
+    async open(target) {
+      const feed = await listenTo(access.target, clientId, passMessages(access, target));
       return feed && { stop: () => feed.stop(), objection: async () => (await objection()) ?? feed.objection() };
     },
   };

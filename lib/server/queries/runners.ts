@@ -20,7 +20,7 @@ const codes = {
 export async function listRunners(): Promise<{ runners: Runner[] }> {
   const { ready, serviceRunners } = composition();
   await ready;
-  return { runners: serviceRunners().list() };
+  return { runners: await serviceRunners().list() };
 }
 
 export async function saveRunner(
@@ -36,7 +36,7 @@ export async function saveRunner(
 /** Answers what its name was. */
 export async function removeRunner(id: string): Promise<Result<string, Failure>> {
   const runners = composition().serviceRunners();
-  const label = runners.list().find((runner) => runner.id === id)?.label ?? id;
+  const label = (await runners.list()).find((runner) => runner.id === id)?.label ?? id;
   const removed = await runners.remove(id);
   return removed.ok ? ok(label) : failed(toFailure(removed.failure));
 }

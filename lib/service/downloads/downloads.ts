@@ -113,14 +113,15 @@ export function createDownloads(parts: DownloadParts) {
      * The hash of what is there already, in the only sense that reveals no files of others: content that this user may see, and either
      * fetched from there before or named by the source.
      */
-    findExisting(userId: number, url: URL): string | undefined {
+    async findExisting(userId: number, url: URL): Promise<string | undefined> {
       const sha256 = promised.get(url.href);
-      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, findEarlierHash(database, userId, url)];
-      return hashes.find((hash) => hash !== undefined && findVisibleContent(database, userId, hash) !== undefined);
+      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, userId, url)];
+      for (const hash of hashes) if (hash !== undefined && (await findVisibleContent(database, userId, hash))) return hash;
+      return undefined;
     },
 
-    find(userId: number, id: string): StoredTask {
-      const task = findTask(database, id);
+    async find(userId: number, id: string): Promise<StoredTask> {
+      const task = await findTask(database, id);
       if (task?.user_id !== userId) throw new ServiceError("NOT_FOUND", "There is no such task.");
       return task;
     },

@@ -18,7 +18,7 @@ export type Fetching = {
   partial: PartialFile;
   known: KnownFile;
   maxBytes: number;
-  tooLarge: () => ServiceError;
+  tooLarge: () => ServiceError | Promise<ServiceError>;
   idleMs: number;
   signal: AbortSignal;
   /** Resolves when it is durable. False: the bytes are not needed. */
@@ -106,7 +106,7 @@ async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: b
 async function takeUp(fetching: Fetching, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
   const { partial, url, maxBytes, tooLarge, onKnown } = fetching;
   const [total, validator] = [readLength(headers), readValidator(headers)];
-  if (total !== undefined && total > maxBytes) throw tooLarge();
+  if (total !== undefined && total > maxBytes) throw await tooLarge();
   if (partial.size() > 0) await partial.reset();
   state.known = {
     fileName: readFileName(headers, url),
@@ -136,7 +136,7 @@ async function pour(fetching: Fetching, state: State, source: OpenedSource, agai
       }
       compared += old.length;
       const fresh = chunk.subarray(old.length);
-      if (partial.size() + fresh.byteLength > maxBytes) throw tooLarge();
+      if (partial.size() + fresh.byteLength > maxBytes) throw await tooLarge();
       if (fresh.byteLength > 0) await partial.append(fresh);
     }
   } finally {

@@ -14,16 +14,16 @@ export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "
 export async function pruneTasks({ database, settings, now }: PruneParts, goOn: () => boolean): Promise<number> {
   let removed = 0;
   const before = now() - settings.retentionTaskDays * DAY_MS;
-  for (const { id } of database.rows(query.selectFrom("users").select("id"))) {
+  for (const { id } of await database.rows(query.selectFrom("users").select("id"))) {
     const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
     const old = ended.where("completed_at", "<", before).limit(AT_ONCE);
     const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(AT_ONCE).offset(settings.retentionTasks);
     for (const which of [old, many]) {
       for (let went = AT_ONCE; went === AT_ONCE && goOn(); removed += went)
-        went = await database.commit(() => database.run(query.deleteFrom("tasks").where("id", "in", which)));
+        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", which)));
     }
   }
-  await database.commit(() => void database.run(forgotten));
+  await database.commit((tx) => tx.run(forgotten));
   return removed;
 }
 

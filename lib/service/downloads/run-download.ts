@@ -14,7 +14,7 @@ import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
-import { type Database } from "../store/database";
+import { type Database, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { fetchFile, type KnownFile } from "./fetch-file";
 import { type OpenSource } from "./open-source";
@@ -40,13 +40,13 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   const { database, now } = parts;
   const url = requireSource(parts.policy, task.source_url, "source_url");
   const path = partialPath(parts, task.id);
-  const change = (changes: Partial<StoredTask>) => database.commit(() => void changeTask(database, task.id, changes, now()));
+  const change = (changes: Partial<StoredTask>) => database.commit(async (tx) => void (await changeTask(tx, task.id, changes, now())));
   await change({ status: "running", started_at: task.started_at ?? now() });
 
   // The same address, asked for while it was fetched: it is there now.
-  const earlier = findEarlierHash(database, task.user_id, url);
+  const earlier = await findEarlierHash(database, task.user_id, url);
   if (earlier !== undefined && (await endWithContent(parts, task, earlier, readFileName({}, url)))) return;
-  const room = roomFor(database, task.user_id);
+  const room = await roomFor(database, task.user_id);
   const partial = await openPartialFile({
     path,
     keptBytes: task.bytes_downloaded,
@@ -98,20 +98,20 @@ async function endWithKnownContent(parts: RunParts, task: StoredTask, { promised
 }
 
 async function endWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
-  if (!findVisibleContent(parts.database, task.user_id, hash)) return false;
-  const { asset } = await createFromHash(parts, hash, { ...wantedOf(parts, task), name });
-  await parts.database.commit(() => void complete(parts, task, asset));
+  if (!(await findVisibleContent(parts.database, task.user_id, hash))) return false;
+  const { asset } = await createFromHash(parts, hash, { ...(await wantedOf(parts, task)), name });
+  await parts.database.commit((tx) => complete(tx, parts, task, asset));
   return true;
 }
 
 async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
-  await createTogether(parts, [{ staged, wanted: { ...wantedOf(parts, task), name } }], ([created]) => {
-    if (created) complete(parts, task, created.asset);
+  const wanted = { ...(await wantedOf(parts, task)), name };
+  await createTogether(parts, [{ staged, wanted }], async (tx, [created]) => {
+    if (created) await complete(tx, parts, task, created.asset);
   });
 }
 
-/** Inside a commit. */
-function complete({ database, now }: RunParts, task: StoredTask, asset: StoredAsset): void {
+async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, asset: StoredAsset): Promise<void> {
   const { name, size, media_type, hash } = asset;
   const result = {
     success: true,
@@ -122,13 +122,13 @@ function complete({ database, now }: RunParts, task: StoredTask, asset: StoredAs
     hash: `blake3:${hash}`,
   };
   const counts = { bytes_total: size, bytes_downloaded: size };
-  rememberSource(database, task, hash);
-  changeTask(database, task.id, { status: "completed", completed_at: now(), ...counts, result: writeExactJson(result) }, now());
+  await rememberSource(tx, task, hash);
+  await changeTask(tx, task.id, { status: "completed", completed_at: now(), ...counts, result: writeExactJson(result) }, now());
 }
 
 /** A preview that was deleted meanwhile is left out: the download is not lost over it. */
-function wantedOf({ database }: RunParts, task: StoredTask) {
-  const preview = task.preview_id !== null && findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]);
+async function wantedOf({ database }: RunParts, task: StoredTask) {
+  const preview = task.preview_id !== null && (await findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]));
   return {
     ownerId: task.user_id,
     tags: readStrings(task.tags),
@@ -164,6 +164,6 @@ function tooLarge(most: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${most} bytes that this service downloads.`);
 }
 
-function quota(database: Database, userId: number): ServiceError {
-  return quotaExceeded(usedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
+async function quota(database: Database, userId: number): Promise<ServiceError> {
+  return quotaExceeded(await usedBytes(database, userId), database.limits.userQuotaBytes ?? 0);
 }

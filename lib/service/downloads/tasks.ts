@@ -8,52 +8,61 @@ import { createFairQueue } from "../jobs/fair-queue";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
 import { removePartial, runDownload, type RunParts } from "./run-download";
-import { changeTask, countUnfinished, findTask, insertTask, listUnfinished, type StoredTask, type WantedDownload } from "./task-rows";
+import {
+  changeTask,
+  countUnfinished,
+  findTask,
+  insertTask,
+  listUnfinished,
+  returnRunning,
+  type StoredTask,
+  type WantedDownload,
+} from "./task-rows";
 
 export type TaskParts = RunParts & { atOnce: number; log: ServiceLog };
 
 const MOST_UNFINISHED_OF_A_USER = 1000;
 
+/** `address`: of user and source, of which one is fetched at a time. */
+type Turn = { id: string; userId: number; address: string };
 type Running = { abort: AbortController; done: Promise<void> };
 
 export function createTasks(parts: TaskParts) {
   const { database, now, log } = parts;
   /** The queue holds numbers; these are the tasks behind them. */
   const queue = createFairQueue();
-  const waiting = new Map<number, string>();
+  const waiting = new Map<number, Turn>();
   const running = new Map<string, Running>();
-  /** By user and address: what is being fetched, with the tasks that wait for it to be there. */
-  const behind = new Map<string, StoredTask[]>();
+  /** By address: what is being fetched, with the tasks that wait for it to be there. */
+  const behind = new Map<string, Turn[]>();
   let lastNumber = 0;
   let isOpen = false;
 
-  function add(task: StoredTask): void {
+  function add(turn: Turn): void {
     lastNumber += 1;
-    waiting.set(lastNumber, task.id);
-    queue.add(task.user_id, lastNumber);
+    waiting.set(lastNumber, turn);
+    queue.add(turn.userId, lastNumber);
   }
 
   function pump(): void {
     while (isOpen && running.size < parts.atOnce) {
       const next = queue.take();
       if (!next) return;
-      const id = waiting.get(next.seq);
+      const turn = waiting.get(next.seq);
       waiting.delete(next.seq);
-      if (id === undefined) continue;
-      const task = findTask(database, id);
-      if (!task) continue;
-      const same = `${task.user_id} ${task.source_url}`;
-      const before = behind.get(same);
+      if (!turn) continue;
+      const { id, address } = turn;
+      const before = behind.get(address);
       if (before) {
-        before.push(task);
+        before.push(turn);
         continue;
       }
-      behind.set(same, []);
+      behind.set(address, []);
       const abort = new AbortController();
-      const done = run(task, abort.signal).finally(() => {
+      const done = run(id, abort.signal).finally(() => {
         running.delete(id);
-        const next = behind.get(same) ?? [];
-        behind.delete(same);
+        const next = behind.get(address) ?? [];
+        behind.delete(address);
         next.forEach(add);
         pump();
       });
@@ -61,10 +70,10 @@ export function createTasks(parts: TaskParts) {
     }
   }
 
-  async function run(task: StoredTask, signal: AbortSignal): Promise<void> {
-    const { id } = task;
+  async function run(id: string, signal: AbortSignal): Promise<void> {
     try {
-      await runDownload(parts, task, signal, () => !isOpen);
+      const task = await findTask(database, id);
+      if (task) await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
       if (!isOpen) return; // stopped: the task is found again at the next start
       const ending = signal.aborted ? cancelled() : failed(error);
@@ -74,33 +83,30 @@ export function createTasks(parts: TaskParts) {
   }
 
   async function end(id: string, ending: Partial<StoredTask>): Promise<boolean> {
-    return database.commitFreeing(() => changeTask(database, id, { ...ending, completed_at: now() }, now()));
+    return database.commitFreeing((tx) => changeTask(tx, id, { ...ending, completed_at: now() }, now()));
   }
 
   return {
     async start(): Promise<void> {
       isOpen = true;
-      const unfinished = listUnfinished(database);
+      const unfinished = await listUnfinished(database);
       const named = new Set(unfinished.map((task) => task.id));
       for (const name of await readdir(parts.folder)) if (!named.has(name)) await removePartial(parts, name);
-      // What ran when the service ended waits for its turn like the others.
-      await database.commit(() => {
-        for (const task of unfinished) if (task.status === "running") changeTask(database, task.id, { status: "created" }, now());
-      });
-      for (const task of unfinished) add(task);
+      await database.commit((tx) => returnRunning(tx, now()));
+      for (const task of unfinished) add(turnOf(task));
       pump();
     },
 
     async create(userId: number, wanted: WantedDownload): Promise<StoredTask> {
-      const task = await database.commit(() => {
-        if (countUnfinished(database, userId) >= MOST_UNFINISHED_OF_A_USER)
+      const task = await database.commit(async (tx) => {
+        if ((await countUnfinished(tx, userId)) >= MOST_UNFINISHED_OF_A_USER)
           throw new ServiceError(
             "RATE_LIMITED",
             `You have ${MOST_UNFINISHED_OF_A_USER} unfinished downloads already. Wait for some of them to end.`,
           );
-        return insertTask(database, userId, wanted, now());
+        return insertTask(tx, userId, wanted, now());
       });
-      add(task);
+      add(turnOf(task));
       pump();
       return task;
     },
@@ -110,16 +116,16 @@ export function createTasks(parts: TaskParts) {
       const run = running.get(task.id);
       run?.abort.abort();
       await run?.done;
-      if (run) return findTask(database, task.id)?.status === "cancelled";
-      for (const [number, id] of waiting) {
+      if (run) return (await findTask(database, task.id))?.status === "cancelled";
+      for (const [number, { id }] of waiting) {
         if (id !== task.id) continue;
         waiting.delete(number);
         queue.forget(task.user_id, [number]);
       }
-      for (const [same, tasks] of behind)
+      for (const [address, turns] of behind)
         behind.set(
-          same,
-          tasks.filter(({ id }) => id !== task.id),
+          address,
+          turns.filter(({ id }) => id !== task.id),
         );
       if (!(await end(task.id, cancelled()))) return false;
       await removePartial(parts, task.id);
@@ -133,6 +139,10 @@ export function createTasks(parts: TaskParts) {
       await Promise.all(open.map(({ done }) => done));
     },
   };
+}
+
+function turnOf({ id, user_id, source_url }: StoredTask): Turn {
+  return { id, userId: user_id, address: `${user_id} ${source_url}` };
 }
 
 function cancelled(): Partial<StoredTask> {

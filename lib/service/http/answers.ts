@@ -20,8 +20,8 @@ export function jsonText(value: string, status = 200): Response {
  * For JSON that may be long: its pieces are made as they are read, and others get their turn in between.
  * What goes wrong in the middle cuts the answer off, since its status has gone.
  */
-export function jsonPieces(pieces: Iterable<string>): Response {
-  const left = pieces[Symbol.iterator]();
+export function jsonPieces(pieces: AsyncIterable<string>): Response {
+  const left = pieces[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
@@ -29,7 +29,7 @@ export function jsonPieces(pieces: Iterable<string>): Response {
         await othersTurn();
         let chunk = "";
         while (chunk.length < CHUNK) {
-          const next = left.next();
+          const next = await left.next();
           if (next.done) {
             if (chunk !== "") controller.enqueue(encoder.encode(chunk));
             return controller.close();

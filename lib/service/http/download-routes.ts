@@ -1,7 +1,7 @@
 // Downloads from permitted sources, their tasks, and what is known of a source before it is fetched.
 
 import { operations } from "@/lib/contract/operations";
-import { findAsset } from "../assets/asset-row";
+import { findAsset, readPreviews } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
 import { createFromHash } from "../assets/create-asset";
 import { requireSomeRoom } from "../assets/quota";
@@ -23,22 +23,22 @@ export function downloadRoutes(parts: Parts): Route[] {
       const url = await downloads.requireSource(sourceUrl, "source_url");
       if (new Set(tags).size > settings.maxTagsPerAsset)
         throw invalid("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
-      if (previewId !== undefined && !findAsset(database, previewId, [user.id, PUBLIC_OWNER]))
+      if (previewId !== undefined && !(await findAsset(database, previewId, [user.id, PUBLIC_OWNER])))
         throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
-      const existing = downloads.findExisting(user.id, url);
+      const existing = await downloads.findExisting(user.id, url);
       if (existing !== undefined) {
         const { asset, createdNew } = await createFromHash(parts, existing, { ownerId: user.id, name: "", tags, metadata, previewId });
-        return json(toAsset(asset, baseUrl, (id) => findAsset(database, id, [user.id, PUBLIC_OWNER]), createdNew));
+        return json(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), createdNew));
       }
-      requireSomeRoom(database, user.id);
+      await requireSomeRoom(database, user.id);
       const task = await downloads.create(user.id, { url, tags, metadata, previewId });
       return json({ task_id: task.id, status: task.status, message: "The download has been queued." }, 202);
     }),
 
-    route(operations.getTask, ({ user, param }) => json(toTask(downloads.find(user.id, param("task_id"))))),
+    route(operations.getTask, async ({ user, param }) => json(toTask(await downloads.find(user.id, param("task_id"))))),
 
     route(operations.cancelTask, async ({ user, param }) => {
-      if (!(await downloads.cancel(downloads.find(user.id, param("task_id")))))
+      if (!(await downloads.cancel(await downloads.find(user.id, param("task_id")))))
         throw new ServiceError("CONFLICT", "The task has ended already.");
       return empty(204);
     }),

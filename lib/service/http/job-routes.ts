@@ -3,7 +3,7 @@
 import { operations } from "@/lib/contract/operations";
 import { listJobAssets } from "../jobs/job-assets";
 import { cancelJobs } from "../jobs/cancel";
-import { findJob, type StoredJob } from "../jobs/job-row";
+import { findJob, findJobIds, type StoredJob } from "../jobs/job-row";
 import { listItems, toDetail, toStatus } from "../jobs/job-view";
 import { listJobs } from "../jobs/list-jobs";
 import { listText, objectText } from "../jobs/stored-texts";
@@ -20,34 +20,34 @@ export function jobRoutes(parts: Parts): Route[] {
   const told = { progressOf: engine.progressOf, waits: pool.waits };
 
   /** Another user's job is as unknown as one that never was. */
-  function requireJob(call: JobCall): StoredJob {
-    const job = findJob(database, call.user.id, call.param("job_id"));
+  async function requireJob(call: JobCall): Promise<StoredJob> {
+    const job = await findJob(database, call.user.id, call.param("job_id"));
     if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");
     return job;
   }
 
   async function cancelOne(call: JobCall): Promise<Response> {
-    const job = requireJob(call);
+    const job = await requireJob(call);
     const cancelled = await cancelJobs(parts, call.user.id, [job.id]);
     return json({ cancelled: cancelled.length > 0 });
   }
 
   return [
-    route(operations.listJobs, (call) => {
+    route(operations.listJobs, async (call) => {
       const query = call.query();
-      const { seqs, total } = listJobs(database, call.user.id, query);
-      const jobs = listItems(database, seqs, told);
+      const { seqs, total } = await listJobs(database, call.user.id, query);
+      const jobs = await listItems(database, seqs, told);
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
       return jsonText(objectText({ pagination }, { jobs: listText(jobs) }));
     }),
 
-    route(operations.getJob, (call) => {
-      const job = requireJob(call);
-      return jsonText(toDetail(database, job, told));
+    route(operations.getJob, async (call) => {
+      const job = await requireJob(call);
+      return jsonText(await toDetail(database, job, told));
     }),
 
-    route(operations.getJobStatus, (call) => json(toStatus(requireJob(call)))),
+    route(operations.getJobStatus, async (call) => json(toStatus(await requireJob(call)))),
 
     route(operations.cancelJob, cancelOne),
     route(operations.cancelOneJob, cancelOne),
@@ -55,15 +55,16 @@ export function jobRoutes(parts: Parts): Route[] {
     route(operations.cancelJobs, async ({ body, user }) => {
       const { job_ids } = await body();
       requireFew("job_ids", job_ids, parts.settings);
-      const unknown = job_ids.filter((id) => !findJob(database, user.id, id));
+      const known = await findJobIds(database, user.id, job_ids);
+      const unknown = job_ids.filter((id) => !known.has(id));
       if (unknown.length > 0)
         throw new ServiceError("NOT_FOUND", "Some of these jobs do not exist; none was cancelled.", { job_ids: unknown });
       return json({ cancelled: await cancelJobs(parts, user.id, job_ids) });
     }),
 
-    route(operations.listJobAssets, (call) => {
-      const job = requireJob(call);
-      return json(listJobAssets(database, job.id, call.query(), call.baseUrl));
+    route(operations.listJobAssets, async (call) => {
+      const job = await requireJob(call);
+      return json(await listJobAssets(database, job.id, call.query(), call.baseUrl));
     }),
   ];
 }

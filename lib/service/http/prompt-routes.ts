@@ -30,8 +30,8 @@ export function promptRoutes(parts: Parts): Route[] {
       return json({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });
     }),
 
-    route(operations.getQueueDepth, ({ user }) =>
-      json({ exec_info: { queue_remaining: countJobs(parts.database, user.id, ["pending", "in_progress"]) } }),
+    route(operations.getQueueDepth, async ({ user }) =>
+      json({ exec_info: { queue_remaining: await countJobs(parts.database, user.id, ["pending", "in_progress"]) } }),
     ),
   ];
 }

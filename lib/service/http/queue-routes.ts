@@ -29,27 +29,28 @@ export function queueRoutes(parts: Parts): Route[] {
       return json(changed);
     }),
 
-    route(operations.listHistory, ({ query, user }) => jsonPieces(listHistory(database, user.id, query()))),
+    route(operations.listHistory, async ({ query, user }) => jsonPieces(await listHistory(database, user.id, query()))),
     route(operations.manageHistory, async ({ body, user }) =>
       json({ code: "OK", message: await manageHistory(parts, user.id, await withFewIds(body)) }),
     ),
-    route(operations.getHistoryEntry, (call) => {
-      const job = findJob(database, call.user.id, call.param("job_id"));
-      const entry = job && toHistoryEntry(database, job);
+    route(operations.getHistoryEntry, async (call) => {
+      const job = await findJob(database, call.user.id, call.param("job_id"));
+      const entry = job && (await toHistoryEntry(database, job));
       if (!job || !entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
       return jsonText(objectText({}, { [job.id]: entry }));
     }),
 
-    route(operations.listOlderHistory, ({ query, user }) => jsonPieces(listOlderHistory(database, user.id, query()))),
-    route(operations.getOlderHistoryEntry, (call) => {
-      const job = findJob(database, call.user.id, call.param("job_id"));
-      const entry = job && toOlderEntry(database, job);
+    route(operations.listOlderHistory, async ({ query, user }) => jsonPieces(await listOlderHistory(database, user.id, query()))),
+    route(operations.getOlderHistoryEntry, async (call) => {
+      const job = await findJob(database, call.user.id, call.param("job_id"));
+      const entry = job && (await toOlderEntry(database, job));
       return jsonText(objectText({}, job && entry ? { [job.id]: entry } : {}));
     }),
 
     route(operations.interrupt, async ({ body, user }) => {
       const { prompt_id } = (await body()) ?? {};
-      if (prompt_id !== undefined && !findJob(database, user.id, prompt_id)) throw new ServiceError("NOT_FOUND", "There is no such job.");
+      if (prompt_id !== undefined && !(await findJob(database, user.id, prompt_id)))
+        throw new ServiceError("NOT_FOUND", "There is no such job.");
       await engine.cancelRunning(user.id, prompt_id === undefined ? undefined : [prompt_id]);
       return empty(200);
     }),

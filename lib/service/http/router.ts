@@ -39,8 +39,8 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   app.get("/api/openapi.json", (context) => json(openApiDocument(baseUrlOf(parts, context.req.raw))));
   // Fixed paths before those with parameters: /api/assets/from-hash is no asset's id.
   for (const { operation, handle } of routes.sort((a, b) => parametersIn(a.operation) - parametersIn(b.operation))) {
-    app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), (context) => {
-      const user = requireUser(parts, context.req.raw);
+    app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), async (context) => {
+      const user = await requireUser(parts, context.req.raw);
       if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
       requirePlainBody(context.req.raw);
       const request = context.req.raw;
@@ -57,8 +57,8 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
       });
     });
   }
-  app.all("*", (context) => {
-    requireUser(parts, context.req.raw);
+  app.all("*", async (context) => {
+    await requireUser(parts, context.req.raw);
     const { path } = context.req;
     if (openPaths.has(path) || routes.some(({ operation }) => isPathOf(operation, path))) throw wrongMethod();
     throw new ServiceError("NOT_FOUND", "There is no such path.");
@@ -98,9 +98,9 @@ function missingRoutes(routes: readonly Route[]): Route[] {
 }
 
 /** Missing, unknown and revoked keys are answered alike. */
-function requireUser(parts: Parts, request: Request): User {
+async function requireUser(parts: Parts, request: Request): Promise<User> {
   const key = request.headers.get("x-api-key")?.trim();
-  const user = key ? findUserByKey(parts.database, key) : undefined;
+  const user = key ? await findUserByKey(parts.database, key) : undefined;
   if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required in the X-API-Key header.");
   return user;
 }

@@ -30,20 +30,22 @@ export function serviceRoutes(parts: Parts): Route[] {
   const { database } = parts;
   const { libraries } = parts.pool;
   return [
-    route(operations.getUser, ({ user }) => {
+    route(operations.getUser, async ({ user }) => {
       const quota_bytes = parts.settings.userQuotaBytes;
-      const storage = quota_bytes !== undefined && { storage: { used_bytes: usedBytes(database, user.id), quota_bytes } };
+      const storage = quota_bytes !== undefined && { storage: { used_bytes: await usedBytes(database, user.id), quota_bytes } };
       return json({ status: user.status, id: user.name, ...storage });
     }),
     route(operations.getFeatures, () => json({ supports_preview_metadata: false, max_upload_size: parts.settings.maxUploadBytes })),
-    route(operations.getObjectInfo, ({ user }) => jsonText(libraries.describe(listInputNames(database, user.id)))),
-    route(operations.getObjectInfoOf, ({ user, param }) => jsonText(libraries.describe(listInputNames(database, user.id), param("class")))),
+    route(operations.getObjectInfo, async ({ user }) => jsonText(libraries.describe(await listInputNames(database, user.id)))),
+    route(operations.getObjectInfoOf, async ({ user, param }) =>
+      jsonText(libraries.describe(await listInputNames(database, user.id), param("class"))),
+    ),
     route(operations.getSystemStats, () => json(describeSystem())),
     route(operations.freeMemory, async ({ body }) => {
       await body();
       return empty(200);
     }),
-    route(operations.listTags, ({ query, user }) => json(listTags(database, user.id, query()))),
-    route(operations.refineTags, ({ query, user }) => json({ tag_counts: refineTags(parts, user.id, query()) })),
+    route(operations.listTags, async ({ query, user }) => json(await listTags(database, user.id, query()))),
+    route(operations.refineTags, async ({ query, user }) => json({ tag_counts: await refineTags(parts, user.id, query()) })),
   ];
 }

@@ -33,7 +33,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
     log(`filling ${file}`);
     // A tenth waits: 100,000 of a million.
     seedJobs(file, "bench", jobs, { queued: 0.0722 });
-    seedAssets(file, "bench", assets);
+    await seedAssets(file, "bench", assets);
   }
   takeTheSlot(file);
   const service = await startService(folder);

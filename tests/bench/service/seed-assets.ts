@@ -2,7 +2,7 @@
 // The search index is built by the service's own code, from what the triggers noted.
 import { keepSearchIndex } from "@/lib/service/assets/search/full-text";
 import { foldName } from "@/lib/shared/fold-name";
-import { openDatabase } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
 
@@ -14,7 +14,7 @@ export const WIDE = ["approved", "batch"] as const;
 const LABELS = Array.from({ length: 1000 }, (_, index) => `label-${index}`);
 const START = Date.parse("2026-06-01T00:00:00Z");
 
-export function seedAssets(file: string, userName: string, wanted: number): void {
+export async function seedAssets(file: string, userName: string, wanted: number): Promise<void> {
   const chance = createChance(1121);
   fill(file, userName, "assets_by_[^h]*", (database, userId) => {
     const insertBlob = inserter(database, "blobs", ["hash", "sha256", "size", "media_type", "created_at"]);
@@ -44,7 +44,7 @@ export function seedAssets(file: string, userName: string, wanted: number): void
     requireSame(database, "SELECT owner_id, tag, n FROM tag_counts WHERE n > 0", counted);
     requireSame(database, "SELECT owner_id, n FROM asset_counts WHERE n > 0", "SELECT owner_id, count(*) FROM assets GROUP BY 1");
   });
-  const database = openDatabase(file, Date.now);
-  keepSearchIndex(database);
-  database.close();
+  const database = await openDatabase(file, Date.now);
+  await keepSearchIndex(database);
+  await database.close();
 }

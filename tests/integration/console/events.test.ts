@@ -47,7 +47,7 @@ it("nobody else is let in: no cookie, a cookie of another secret, a service's ke
   const forged = await world.harness.mintCookie({ sub: memberId, version: 1 }, "another secret");
   const old = await world.harness.mintCookie({ sub: memberId, version: 1, sid: "ended" });
   await world.harness.console.store.sessions.end("ended");
-  const { key } = world.harness.console.serviceKeys().createKey("somebody");
+  const { key } = await world.harness.console.serviceKeys().createKey("somebody");
   for (const headers of [{}, { cookie: forged }, { cookie: old }, { "x-api-key": key }] as Record<string, string>[])
     expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
 });

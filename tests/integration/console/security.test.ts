@@ -70,7 +70,7 @@ const isForPeople = ({ guard }: Route) => (guard?.recent ?? guard?.session ?? fo
 beforeAll(async () => {
   harness = await createHarness();
   keyless = await harness.connect("http://127.0.0.1:9", undefined);
-  const { key } = harness.console.serviceKeys().createKey("somebody");
+  const { key } = await harness.console.serviceKeys().createKey("somebody");
   const keyed = await harness.connect("http://embedded.invalid", key);
   await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
   tokens = {

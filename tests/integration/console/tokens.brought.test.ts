@@ -83,7 +83,7 @@ describe("a token that is no good", () => {
     const revoked = await makeToken(harness, "operator");
     await revoke("operator", revoked.id);
     const expired = await makeToken(harness, "operator", { expiresAt: now() });
-    const { key } = harness.console.serviceKeys().createKey("somebody");
+    const { key } = await harness.console.serviceKeys().createKey("somebody");
     const last = good.token.endsWith("0") ? "1" : "0";
     const wrong = [
       "nonsense",

@@ -38,7 +38,7 @@ describe("creating assets, refused", () => {
     const request = new Request("http://service.test/api/assets", {
       method: "POST",
       body,
-      headers: { ...multipart, "x-api-key": bench.service.keys.createKey("ada").key },
+      headers: { ...multipart, "x-api-key": (await bench.service.keys.createKey("ada")).key },
       ...{ duplex: "half" },
     });
     const answer = await bench.service.fetch(request);

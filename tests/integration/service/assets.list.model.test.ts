@@ -77,7 +77,7 @@ describe("the list of assets against a look at every one", () => {
     empty.client("bench");
     await empty.service.stop();
     const file = join(empty.folder, "service.sqlite");
-    seedAssets(file, "bench", ASSETS);
+    await seedAssets(file, "bench", ASSETS);
     bench = await startService({ dataDir: empty.folder });
     client = bench.client("bench");
     // Some leave, some change: the index must not know them as they were.

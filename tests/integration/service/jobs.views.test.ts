@@ -210,7 +210,7 @@ describe("the views of a job", () => {
     const waitlisted = bench.client("wanda");
     const id = await submit(waitlisted, canvas(25));
     await ended(waitlisted, id);
-    bench.service.keys.setUserStatus("wanda", "waitlisted");
+    await bench.service.keys.setUserStatus("wanda", "waitlisted");
     expect(await waitlisted.post("/api/prompt", { prompt: canvas(26) })).toMatchObject({
       status: 403,
       body: { code: "FORBIDDEN", message: expect.stringContaining("waiting list") },

@@ -156,8 +156,8 @@ describe("how long a request may take", () => {
         }),
     });
   }
-  const send = (path: string, body: RequestInit["body"], headers: Record<string, string>) => {
-    const { key } = bench.service.keys.createKey("ada");
+  const send = async (path: string, body: RequestInit["body"], headers: Record<string, string>) => {
+    const { key } = await bench.service.keys.createKey("ada");
     const init = { method: "POST", headers: { "x-api-key": key, ...headers }, body, duplex: "half" } as RequestInit;
     return bench.service.fetch(new Request(`http://service.test${path}`, init));
   };

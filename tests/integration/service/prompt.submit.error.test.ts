@@ -82,7 +82,7 @@ describe("POST /api/prompt, refused", () => {
 
   it("lets a waitlisted user read and not submit", async () => {
     const waiting = bench.client("wanda");
-    bench.service.keys.setUserStatus("wanda", "waitlisted");
+    await bench.service.keys.setUserStatus("wanda", "waitlisted");
     expect((await waiting.get("/api/jobs")).status).toBe(200);
     expect((await waiting.get("/api/user")).body).toMatchObject({ status: "waitlisted" });
     const answer = await waiting.post("/api/prompt", { prompt: canvas() });

@@ -48,7 +48,7 @@ describe("a user's storage", () => {
     const size = 64 * 1024 * 1024;
     const unread = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
     const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
-    const { key } = bench.service.keys.createKey("ada");
+    const { key } = await bench.service.keys.createKey("ada");
     const init = { method: "POST", headers: { ...headers, "x-api-key": key }, body: unread, duplex: "half" } as RequestInit;
     expect((await bench.service.fetch(new Request("http://service.test/api/assets", init))).status).toBe(413);
   });

@@ -46,7 +46,7 @@ describe("a refusal's headers", () => {
     await once(server, "listening");
     const address = server.address();
     const socket = connect(typeof address === "object" && address !== null ? address.port : 0, "127.0.0.1");
-    const { key } = bench.service.keys.createKey("ada");
+    const { key } = await bench.service.keys.createKey("ada");
     socket.write(
       `POST /api/userdata/a.txt HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nContent-Length: 5000000\r\n\r\n${"x".repeat(70_000)}`,
     );

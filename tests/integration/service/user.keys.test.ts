@@ -17,9 +17,9 @@ describe("users and keys", () => {
   afterAll(() => bench.dispose());
 
   it("answers a missing, an unknown and a revoked key alike, on every operation", async () => {
-    const { key, prefix } = bench.service.keys.createKey("mallory");
+    const { key, prefix } = await bench.service.keys.createKey("mallory");
     expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
-    expect(bench.service.keys.revokeKey(prefix)).toBe(true);
+    expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
     const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", hash: `blake3:${"0".repeat(64)}` };
     for (const { method, path } of allOperations) {
       const answers = await Promise.all(
@@ -33,10 +33,10 @@ describe("users and keys", () => {
   });
 
   it("shows a key once, stores a hash of it, and lists it by its prefix", async () => {
-    const { key, prefix } = bench.service.keys.createKey("carol");
+    const { key, prefix } = await bench.service.keys.createKey("carol");
     expect(key).toMatch(/^ld-[0-9A-Za-z]{40}$/);
     expect(key.startsWith(prefix)).toBe(true);
-    expect(bench.service.keys.listKeys()).toContainEqual({
+    expect(await bench.service.keys.listKeys()).toContainEqual({
       prefix,
       userName: "carol",
       userStatus: "active",
@@ -44,18 +44,18 @@ describe("users and keys", () => {
     });
     for (const file of ["service.sqlite", "service.sqlite-wal"])
       expect((await readFile(join(bench.folder, file))).includes(key)).toBe(false);
-    expect(bench.service.keys.revokeKey("ld-")).toBe(false);
+    expect(await bench.service.keys.revokeKey("ld-")).toBe(false);
   });
 
   it("lets the command line make and revoke keys while the service runs", async () => {
-    const beside = openServiceStore(bench.folder, 1);
-    const { key, prefix } = beside.keys.createKey("dave");
+    const beside = await openServiceStore(bench.folder, 1);
+    const { key, prefix } = await beside.keys.createKey("dave");
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
-    beside.keys.setUserStatus("dave", "waitlisted");
+    await beside.keys.setUserStatus("dave", "waitlisted");
     expect((await bench.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
-    beside.keys.revokeKey(prefix);
+    await beside.keys.revokeKey(prefix);
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(401);
-    beside.close();
+    await beside.close();
   });
 
   it("answers health without a key, and unknown paths and methods with the envelope", async () => {
