@@ -1,14 +1,19 @@
 // When an asset's bytes were last read. Gathered in memory and written once a second: a gallery must not cost a commit per picture.
 // A crash or a full disk may lose the last second of these times, and nothing else.
 
-import { type Database, query } from "../store/database";
+import { sql } from "kysely";
+import { type Database } from "../store/database";
+import { statement } from "../store/statement";
 import { type StoredAsset } from "./asset-row";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
 
+/** So many in one statement. */
+const AT_ONCE = 500;
+
 export function createAccessTimes(database: Database, now: () => number) {
   const unwritten = new Map<number, number>();
-  /** Those of the commit that is under way: no longer waiting, and in no row yet. */
+  /** Those of the last commit: while it is under way they are in no row, and after it not in rows that were read before. */
   let written = new Map<number, number>();
   let underWay: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -18,13 +23,19 @@ export function createAccessTimes(database: Database, now: () => number) {
     written = new Map(unwritten);
     unwritten.clear();
     try {
-      await database.commit(() => {
-        for (const [seq, at] of written) database.run(query.updateTable("assets").set({ last_access_time: at }).where("seq", "=", seq));
+      const times = [...written].map(([seq, at]) => sql`(${seq}, ${at})`);
+      await database.commit(async (tx) => {
+        for (let from = 0; from < times.length; from += AT_ONCE) {
+          const some = sql.join(times.slice(from, from + AT_ONCE));
+          await tx.run(
+            statement(sql`update assets set last_access_time = told.column2 from (values ${some}) as told where seq = told.column1`),
+          );
+        }
       });
     } catch {
       // A disk that takes nothing must not keep anybody from reading, and these times are told anew with the next read.
+      written = new Map();
     }
-    written = new Map();
   }
 
   /** Resolves once every time that was told before is in its row. */
@@ -44,7 +55,7 @@ export function createAccessTimes(database: Database, now: () => number) {
     /** The row with a time that is not written yet. */
     fresh: (asset: StoredAsset): StoredAsset => ({
       ...asset,
-      last_access_time: unwritten.get(asset.seq) ?? written.get(asset.seq) ?? asset.last_access_time,
+      last_access_time: unwritten.get(asset.seq) ?? Math.max(written.get(asset.seq) ?? 0, asset.last_access_time),
     }),
   };
 }

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type Database } from "../store/database";
+import { type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { foldName } from "@/lib/shared/fold-name";
 import { type MetadataCondition, readMetadataFilter, toRowTest, toSearchTerm } from "./metadata-filter";
@@ -32,7 +32,7 @@ export function readFilter(filter: AssetFilter): ReadFilter {
   };
 }
 
-export function forOwner(database: Database, owner: number, filter: ReadFilter): OwnerFilter {
+export async function forOwner(reader: Reader, owner: number, filter: ReadFilter): Promise<OwnerFilter> {
   const { include, exclude, name, metadata } = filter;
   const wanted = [
     ...include.map((tag) => tagToken(owner, tag)),
@@ -45,7 +45,7 @@ export function forOwner(database: Database, owner: number, filter: ReadFilter):
   return {
     owner,
     found: wanted === "" ? undefined : `(${wanted})${unwanted}`,
-    isExact: metadata.length === 0 || !hasUnlisted(database, owner),
+    isExact: metadata.length === 0 || !(await hasUnlisted(reader, owner)),
     tests: [
       ...(name === "" ? [] : [sql<boolean>`instr(name_folded, ${name}) > 0`]),
       ...include.map((tag) => sql<boolean>`exists ${tagged([tag])}`),
@@ -64,7 +64,7 @@ function tagged(tags: readonly string[]): RawBuilder<unknown> {
 }
 
 /** Assets with more metadata than the index keeps: very few, mostly none. */
-function hasUnlisted(database: Database, owner: number): boolean {
+async function hasUnlisted(reader: Reader, owner: number): Promise<boolean> {
   const one = sql`select rowid from asset_search where asset_search match ${unlistedToken(owner)} limit 1`;
-  return database.row(statement(one)) !== undefined;
+  return (await reader.row(statement(one))) !== undefined;
 }

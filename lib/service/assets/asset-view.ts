@@ -1,7 +1,7 @@
 // An asset as the interface shows it. Every field of the resource is there; times are RFC 3339; URLs are absolute.
 
 import { parseExactJson } from "@/lib/contract/json/exact-json";
-import { type StoredAsset } from "./asset-row";
+import { type Previews, type StoredAsset } from "./asset-row";
 import { extensionOf } from "./file-extension";
 import { isImage } from "./media-type";
 import { previewKindOf } from "./thumbnails/preview-kind";
@@ -19,9 +19,10 @@ const PREVIEW_EDGE = 512;
 /** What a preview shows something of; a sign of the kind alone is not worth an address. */
 const previewed = new Set(["image", "video", "audio"]);
 
-export function toAsset(asset: StoredAsset, baseUrl: string, previewOf: (id: string) => StoredAsset | undefined, createdNew?: boolean) {
+/** `previews`: of the assets that are shown together. */
+export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
   // A preview that was deleted, or never became visible, leaves the asset as it is without one.
-  const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previewOf(asset.preview_id);
+  const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
   const shown = chosen ?? asset;
   return {
     id: asset.id,

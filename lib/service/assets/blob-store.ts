@@ -42,9 +42,25 @@ export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy"> &
     sweep(goOn: () => boolean): Promise<number>;
   };
 
-export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): BlobStore {
+/** Those of `hashes` that rows name. */
+export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+
+const SWEPT_AT_ONCE = 500;
+
+export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds, named: Named): BlobStore {
   const { folder, adopt, has, open, withFiles } = place;
   const remove = (hash: string) => unlessHeld(hash, () => place.remove(hash));
+
+  async function* pages(): AsyncGenerator<string[]> {
+    let page: string[] = [];
+    for await (const hash of place.list()) {
+      if (page.push(hash) < SWEPT_AT_ONCE) continue;
+      yield page;
+      page = [];
+    }
+    if (page.length > 0) yield page;
+  }
+
   return {
     folder,
     adopt,
@@ -56,9 +72,12 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): 
 
     async sweep(goOn) {
       let removed = 0;
-      for await (const hash of place.list()) {
-        if (!goOn()) return removed;
-        if (await remove(hash)) removed += 1;
+      for await (const page of pages()) {
+        const rows = await named(page);
+        for (const hash of page) {
+          if (!goOn()) return removed;
+          if (!rows.has(hash) && (await remove(hash))) removed += 1;
+        }
       }
       await place.tidy();
       return removed;
@@ -67,8 +86,15 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds): 
 }
 
 /** For a place that one process has to itself. */
-export function createOwnHolds(isNamed: (hash: string) => boolean): Holds {
+export function createOwnHolds(named: Named): Holds {
   const held = new Map<string, number>();
+  const removing = new Map<string, Promise<unknown>>();
+
+  async function removeUnnamed(hash: string, remove: () => Promise<void>): Promise<boolean> {
+    if ((await named([hash])).has(hash)) return false;
+    await remove();
+    return true;
+  }
 
   function release(hash: string): void {
     const left = (held.get(hash) ?? 1) - 1;
@@ -80,17 +106,21 @@ export function createOwnHolds(isNamed: (hash: string) => boolean): Holds {
     async hold(hashes, work) {
       for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
       try {
+        // What is going goes first: what is stored now must stay.
+        await Promise.allSettled(hashes.flatMap((hash) => removing.get(hash) ?? []));
         return await work();
       } finally {
         hashes.forEach(release);
       }
     },
 
-    // `remove` is called at once, so that nothing can take hold of it between the question and the removal.
     async unlessHeld(hash, remove) {
-      if (held.has(hash) || isNamed(hash)) return false;
-      await remove();
-      return true;
+      // Nobody begins to hold it before the removal has ended, and whoever held it has committed what names it.
+      while (removing.has(hash)) await removing.get(hash)?.catch(() => undefined);
+      if (held.has(hash)) return false;
+      const removal = removeUnnamed(hash, remove).finally(() => removing.delete(hash));
+      removing.set(hash, removal);
+      return removal;
     },
   };
 }

@@ -4,7 +4,7 @@ import { type z } from "zod";
 import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ServiceError } from "../service-error";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
@@ -17,8 +17,8 @@ import { type Thumbnails } from "./thumbnails/thumbnails";
 type AssetEdit = z.output<typeof assetEditBodySchema>;
 
 /** Own or public; anything else is as unknown as what never was. */
-export function requireAsset(database: Database, userId: number, id: string): StoredAsset {
-  const asset = findAsset(database, id, [userId, PUBLIC_OWNER]);
+export async function requireAsset(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
+  const asset = await findAsset(reader, id, [userId, PUBLIC_OWNER]);
   if (!asset) throw noAsset();
   return asset;
 }
@@ -27,27 +27,26 @@ function noAsset(): ServiceError {
   return new ServiceError("NOT_FOUND", "There is no such asset.");
 }
 
-export function requireChangeable(database: Database, userId: number, id: string): StoredAsset {
-  const asset = requireAsset(database, userId, id);
+export async function requireChangeable(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
+  const asset = await requireAsset(reader, userId, id);
   if (asset.owner_id !== userId)
     throw new ServiceError("FORBIDDEN", "This asset is shipped with the service: every user may use it, and none may change it.");
   return asset;
 }
 
-/** Inside a commit. */
-export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdit, at: number): void {
-  if (typeof edit.preview_id === "string" && !findAsset(database, edit.preview_id, [asset.owner_id, PUBLIC_OWNER])) {
+export async function editAsset(tx: Transaction, asset: StoredAsset, edit: AssetEdit, at: number): Promise<void> {
+  if (typeof edit.preview_id === "string" && !(await findAsset(tx, edit.preview_id, [asset.owner_id, PUBLIC_OWNER]))) {
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
   if (edit.tags !== undefined) {
     const wanted = edit.tags;
-    removeTags(
-      database,
+    await removeTags(
+      tx,
       asset.seq,
       asset.tags.filter((tag) => !wanted.includes(tag)),
       at,
     );
-    addTags(database, asset.seq, wanted, at);
+    await addTags(tx, asset.seq, wanted, at);
   }
   const changes = {
     updated_at: at,
@@ -56,7 +55,7 @@ export function editAsset(database: Database, asset: StoredAsset, edit: AssetEdi
     ...(edit.preview_id !== undefined && { preview_id: edit.preview_id }),
     ...(edit.user_metadata !== undefined && { metadata: writeExactJson(edit.user_metadata) }),
   };
-  database.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));
+  await tx.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));
 }
 
 export async function deleteAsset(
@@ -64,12 +63,12 @@ export async function deleteAsset(
   asset: StoredAsset,
 ): Promise<void> {
   const { database } = stores;
-  await database.commitFreeing(() => {
+  await database.commitFreeing(async (tx) => {
     // Of many at once one deletes it; for the others it is gone.
-    if (database.run(query.deleteFrom("assets").where("seq", "=", asset.seq)) === 0) throw noAsset();
-    if (byHash(database, asset.owner_id, asset.hash) !== undefined) return;
+    if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw noAsset();
+    if ((await byHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
     const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
-    database.run(layers.where("result", "=", fileNameOf(asset)));
+    await tx.run(layers.where("result", "=", fileNameOf(asset)));
   });
   await collectBlob(stores, asset.hash);
 }
@@ -77,17 +76,20 @@ export async function deleteAsset(
 /** Removes the row of a blob that nothing names, then its bytes. */
 export async function collectBlob(stores: { database: Database; blobs: BlobStore; thumbnails: Thumbnails }, hash: string): Promise<void> {
   const { database, blobs, thumbnails } = stores;
-  const unnamed = await database.commitFreeing(() => {
+  const unnamed = await database.commitFreeing(async (tx) => {
     const named =
-      database.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1)) ??
-      database.row(query.selectFrom("job_images").select("job_seq").where("hash", "=", hash).limit(1));
-    return named === undefined && database.run(query.deleteFrom("blobs").where("hash", "=", hash)) === 1;
+      (await tx.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1))) ??
+      (await tx.row(query.selectFrom("job_images").select("job_seq").where("hash", "=", hash).limit(1)));
+    return named === undefined && (await tx.run(query.deleteFrom("blobs").where("hash", "=", hash))) === 1;
   });
   if (!unnamed) return;
   await blobs.drop(hash);
   await thumbnails.forget(hash);
 }
 
-export function hasBlobRow(database: Database, hash: string): boolean {
-  return database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash)) !== undefined;
+/** Those of `hashes` that a row of blobs has. */
+export async function withBlobRow(reader: Reader, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+  if (hashes.length === 0) return new Set();
+  const rows = await reader.rows(query.selectFrom("blobs").select("hash").where("hash", "in", hashes));
+  return new Set(rows.map((row) => row.hash));
 }

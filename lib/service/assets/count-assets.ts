@@ -2,12 +2,12 @@
 // Where several conditions leave few, the search index is asked once: it hands out their numbers, and the page is made from these.
 
 import { type RawBuilder, sql } from "kysely";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { anyTag, type OwnerFilter, type ReadFilter } from "./asset-filter";
 
-export function countOwned(database: Database, owner: number): number {
-  return database.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner))?.n ?? 0;
+export async function countOwned(reader: Reader, owner: number): Promise<number> {
+  return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
 }
 
 /** So many numbers are handed out at most; they are in memory while a page is made. */
@@ -16,33 +16,34 @@ const MOST_LISTED = 200_000;
 export type Matching = { total: number; seqs?: string };
 
 /** `seqs`: the matching assets as a JSON list, where that cost no more than counting them. */
-export function findMatching(database: Database, filter: ReadFilter, owned: OwnerFilter): Matching {
+export async function findMatching(reader: Reader, filter: ReadFilter, owned: OwnerFilter): Promise<Matching> {
   const { owner, found, isExact } = owned;
-  const fewest = Math.min(...filter.include.map((tag) => countTag(database, owner, tag)));
+  const fewest = Math.min(...(await countTags(reader, owner, filter.include)).values());
   const conditions = filter.include.length + filter.metadata.length + Number(filter.name !== "");
   if (filter.isNever || fewest === 0) return { total: 0 };
-  if (found === undefined || !isExact || conditions < 2 || fewest > MOST_LISTED) return { total: countMatching(database, filter, owned) };
+  if (found === undefined || !isExact || conditions < 2 || fewest > MOST_LISTED)
+    return { total: await countMatching(reader, filter, owned) };
   const rows = sql<{
     seqs: string;
     n: number;
   }>`select json_group_array(rowid) as seqs, count(*) as n from asset_search where asset_search match ${found}`;
-  const row = database.row(statement(rows));
+  const row = await reader.row(statement(rows));
   return { total: row?.n ?? 0, seqs: row?.seqs };
 }
 
-function countMatching(database: Database, filter: ReadFilter, owned: OwnerFilter): number {
+async function countMatching(reader: Reader, filter: ReadFilter, owned: OwnerFilter): Promise<number> {
   const { owner, found, isExact } = owned;
   const { include, exclude, name, metadata } = filter;
   if (name === "" && metadata.length === 0) {
-    if (include.length === 0 && exclude.length === 0) return countOwned(database, owner);
+    if (include.length === 0 && exclude.length === 0) return countOwned(reader, owner);
     if (include.length + exclude.length === 1) {
-      const n = countTag(database, owner, [...include, ...exclude][0] ?? "");
-      return include.length === 1 ? n : countOwned(database, owner) - n;
+      const [n = 0] = (await countTags(reader, owner, [...include, ...exclude])).values();
+      return include.length === 1 ? n : (await countOwned(reader, owner)) - n;
     }
-    if (found === undefined) return countOwned(database, owner) - countFound(database, anyTag(owner, exclude));
+    if (found === undefined) return (await countOwned(reader, owner)) - (await countFound(reader, anyTag(owner, exclude)));
   }
-  if (found !== undefined && isExact) return countFound(database, found);
-  return countRows(database, gathered(owned));
+  if (found !== undefined && isExact) return countFound(reader, found);
+  return countRows(reader, gathered(owned));
 }
 
 /** The matching rows of `assets`, by their numbers where these are known, else by the search index where it helps. */
@@ -61,14 +62,19 @@ export function foundSeqs(found: string, seqs?: string): RawBuilder<unknown> {
     : sql`(select value from json_each(${seqs}))`;
 }
 
-function countTag(database: Database, owner: number, tag: string): number {
-  return database.row(query.selectFrom("tag_counts").select("n").where("owner_id", "=", owner).where("tag", "=", tag))?.n ?? 0;
+/** For each of `tags`. */
+async function countTags(reader: Reader, owner: number, tags: readonly string[]): Promise<Map<string, number>> {
+  const counts = new Map(tags.map((tag) => [tag, 0]));
+  if (tags.length === 0) return counts;
+  const rows = query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner).where("tag", "in", tags);
+  for (const { tag, n } of await reader.rows(rows)) counts.set(tag, n);
+  return counts;
 }
 
-function countFound(database: Database, found: string): number {
-  return countRows(database, sql`asset_search where asset_search match ${found}`);
+function countFound(reader: Reader, found: string): Promise<number> {
+  return countRows(reader, sql`asset_search where asset_search match ${found}`);
 }
 
-function countRows(database: Database, rows: RawBuilder<unknown>): number {
-  return database.row(statement(sql<{ n: number }>`select count(*) as n from ${rows}`))?.n ?? 0;
+async function countRows(reader: Reader, rows: RawBuilder<unknown>): Promise<number> {
+  return (await reader.row(statement(sql<{ n: number }>`select count(*) as n from ${rows}`)))?.n ?? 0;
 }

@@ -4,7 +4,7 @@
 
 import { ServiceError } from "../service-error";
 import { newId } from "../new-id";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, readAssets, type StoredAsset } from "./asset-row";
 import { type BlobStore } from "./blob-store";
@@ -38,17 +38,18 @@ export async function createFromStaged(stores: Stores, staged: StagedFile, wante
 export async function createTogether(
   stores: Stores,
   files: readonly { staged: StagedFile; wanted: NewAsset }[],
-  also: (created: readonly Created[]) => void = () => undefined,
+  also: (tx: Transaction, created: readonly Created[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<Created[]> {
   const hashes = files.map(({ staged }) => staged.hash);
   try {
     return await stores.blobs.hold(hashes, async () => {
       for (const { staged } of files) await stores.blobs.adopt(staged);
-      return stores.database.commit(() => {
-        const created = files.map(({ staged, wanted }) =>
-          findOrInsert(stores, staged, wanted, () => insertBlob(stores.database, staged, stores.now())),
-        );
-        also(created);
+      return stores.database.commit(async (tx) => {
+        const at = stores.now();
+        const created: Created[] = [];
+        // One after the other: the same content may be there twice.
+        for (const { staged, wanted } of files) created.push(await findOrInsert(tx, staged, wanted, at, () => insertBlob(tx, staged, at)));
+        await also(tx, created);
         return created;
       });
     });
@@ -61,32 +62,35 @@ export async function createTogether(
 /** Content that the user may see already, own or public, and that is really on disk. */
 export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
   if (!(await isStored(stores, wanted.ownerId, hash))) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
-  return stores.database.commit(() => {
-    const source = findVisibleContent(stores.database, wanted.ownerId, hash);
+  return stores.database.commit(async (tx) => {
+    const source = await findVisibleContent(tx, wanted.ownerId, hash);
     if (!source) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
-    return findOrInsert(stores, source, { ...wanted, name: wanted.name || source.name });
+    return findOrInsert(tx, source, { ...wanted, name: wanted.name || source.name }, stores.now());
   });
 }
 
 /** Content whose bytes were lost counts as absent: sending it again brings it back. */
 export async function isStored(stores: Pick<Stores, "database" | "blobs">, userId: number, hash: string): Promise<boolean> {
-  const content = findVisibleContent(stores.database, userId, hash);
+  const content = await findVisibleContent(stores.database, userId, hash);
   return content !== undefined && (await stores.blobs.has(content.hash));
 }
 
-export function findVisibleContent(database: Database, userId: number, hash: string): StoredAsset | undefined {
+export async function findVisibleContent(reader: Reader, userId: number, hash: string): Promise<StoredAsset | undefined> {
   const [algorithm, digest = ""] = hash.split(":");
   const hashes =
     algorithm === "blake3"
       ? [digest]
-      : database.rows(query.selectFrom("blobs").select("hash").where("sha256", "=", digest)).map((row) => row.hash);
-  const seqs = hashes.flatMap((blake3) => byHash(database, userId, blake3) ?? []);
-  return readAssets(database, seqs.slice(0, 1))[0];
+      : (await reader.rows(query.selectFrom("blobs").select("hash").where("sha256", "=", digest))).map((row) => row.hash);
+  for (const blake3 of hashes) {
+    const seq = await byHash(reader, userId, blake3);
+    if (seq !== undefined) return (await readAssets(reader, [seq]))[0];
+  }
+  return undefined;
 }
 
-export function insertBlob(database: Database, staged: Omit<StagedFile, "path" | "dispose">, at: number): void {
+export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path" | "dispose">, at: number): Promise<void> {
   const values = { hash: staged.hash, sha256: staged.sha256, size: staged.size, media_type: staged.mediaType, created_at: at };
-  database.run(
+  await tx.run(
     query
       .insertInto("blobs")
       .values(values)
@@ -95,44 +99,43 @@ export function insertBlob(database: Database, staged: Omit<StagedFile, "path" |
 }
 
 /** `place` writes the row of the content, where an asset comes to name it. */
-function findOrInsert(
-  stores: Stores,
+async function findOrInsert(
+  tx: Transaction,
   content: { hash: string; size: number },
   wanted: NewAsset,
-  place: () => void = () => undefined,
-): Created {
-  const { database } = stores;
-  requirePreview(database, wanted);
-  const existing = findExisting(database, content.hash, wanted);
-  const at = stores.now();
+  at: number,
+  place: () => Promise<void> = () => Promise.resolve(),
+): Promise<Created> {
+  await requirePreview(tx, wanted);
+  const existing = await findExisting(tx, content.hash, wanted);
   if (existing) {
-    addTags(database, existing.seq, wanted.tags, at);
-    return { asset: readAssets(database, [existing.seq])[0] ?? existing, createdNew: false };
+    await addTags(tx, existing.seq, wanted.tags, at);
+    return { asset: (await readAssets(tx, [existing.seq]))[0] ?? existing, createdNew: false };
   }
   const { ownerId, name, tags, metadata, mimeType, previewId } = wanted;
   const id = wanted.id ?? newId();
-  place();
-  const seq = insertAsset(database, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
-  const [asset] = readAssets(database, [seq]);
+  await place();
+  const seq = await insertAsset(tx, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
+  const [asset] = await readAssets(tx, [seq]);
   if (!asset) throw new Error(`asset ${id} was inserted and is not there`);
   return { asset, createdNew: true };
 }
 
-function findExisting(database: Database, hash: string, wanted: NewAsset): StoredAsset | undefined {
+async function findExisting(tx: Transaction, hash: string, wanted: NewAsset): Promise<StoredAsset | undefined> {
   if (wanted.id !== undefined) {
-    const own = findAsset(database, wanted.id, [wanted.ownerId]);
+    const own = await findAsset(tx, wanted.id, [wanted.ownerId]);
     if (own) return own;
-    const taken = database.row(query.selectFrom("assets").select("seq").where("id", "=", wanted.id));
+    const taken = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", wanted.id));
     if (taken) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
-  const seq = byHash(database, wanted.ownerId, hash);
-  const [found] = seq === undefined ? [] : readAssets(database, [seq]);
+  const seq = await byHash(tx, wanted.ownerId, hash);
+  const [found] = seq === undefined ? [] : await readAssets(tx, [seq]);
   return found?.owner_id === wanted.ownerId ? found : undefined;
 }
 
-function requirePreview(database: Database, wanted: NewAsset): void {
+async function requirePreview(tx: Transaction, wanted: NewAsset): Promise<void> {
   if (wanted.previewId === undefined || wanted.previewId === wanted.id) return;
-  if (!findAsset(database, wanted.previewId, [wanted.ownerId, PUBLIC_OWNER])) {
+  if (!(await findAsset(tx, wanted.previewId, [wanted.ownerId, PUBLIC_OWNER]))) {
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
 }

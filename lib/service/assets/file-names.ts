@@ -4,65 +4,98 @@
 // A suffix ` [output]`, ` [temp]` or ` [input]` lets own assets with that tag go first.
 
 import { basename } from "node:path/posix";
-import { isRaster, rasterTypes } from "./media-type";
-import { type Database, query } from "../store/database";
+import { type RawBuilder, sql } from "kysely";
+import { rasterTypes } from "./media-type";
+import { query, type Reader } from "../store/database";
+import { statement } from "../store/statement";
 import { PUBLIC_OWNER } from "../users/user";
 import { readAssets, type StoredAsset } from "./asset-row";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
+/** So many names in one statement. */
+const AT_ONCE = 500;
 
-export function findByName(database: Database, userId: number, name: string): StoredAsset | undefined {
-  const wantedTag = annotation.exec(name)?.[1] ?? "input";
-  const bare = name.replace(annotation, "");
-  const hash = hashName.exec(bare)?.[1];
-  const hashed = hash === undefined ? undefined : byHash(database, userId, hash);
-  const seq = hashed ?? byName(database, userId, bare, wantedTag) ?? byName(database, userId, basename(bare), wantedTag);
-  return seq === undefined ? undefined : readAssets(database, [seq])[0];
+export async function findByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
+  const seq = (await findSeqs(reader, userId, [name])).get(name);
+  return seq === undefined ? undefined : (await readAssets(reader, [seq]))[0];
 }
 
-/**
- * What LoadImage finds under a name: the same file as GET /api/view, so a file that is no image hides an older image of its name, and
- * is told by its type. Undefined where nothing has the name.
- */
-export function findImage(database: Database, userId: number, name: string): { hash: string } | { mediaType: string } | undefined {
-  const found = findByName(database, userId, name);
-  return found && (isRaster(found.media_type) ? { hash: found.hash } : { mediaType: found.media_type });
+/** Of those names that mean a file, its content. A file that is no image hides an older image of its name, as it does in GET /api/view. */
+export async function findFiles(
+  reader: Reader,
+  userId: number,
+  names: readonly string[],
+): Promise<Map<string, { hash: string; media_type: string }>> {
+  const seqs = await findSeqs(reader, userId, names);
+  const files = new Map<number, { hash: string; media_type: string }>();
+  const wanted = [...new Set(seqs.values())];
+  for (let from = 0; from < wanted.length; from += AT_ONCE) {
+    const some = query
+      .selectFrom("assets")
+      .innerJoin("blobs", "blobs.hash", "assets.hash")
+      .select(["assets.seq", "assets.hash", "media_type"])
+      .where("assets.seq", "in", wanted.slice(from, from + AT_ONCE));
+    for (const { seq, hash, media_type } of await reader.rows(some)) files.set(seq, { hash, media_type });
+  }
+  return new Map(
+    [...seqs].flatMap(([name, seq]) => {
+      const file = files.get(seq);
+      return file ? [[name, file] as const] : [];
+    }),
+  );
+}
+
+async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
+  const wanted = [...new Set(names)];
+  const found = new Map<string, number>();
+  for (let from = 0; from < wanted.length; from += AT_ONCE) {
+    const some = wanted.slice(from, from + AT_ONCE).map((name) => sql`(${sql.join(partsOf(name))})`);
+    const seq = sql`coalesce(${firstOf(userId, sql.ref("column2"))}, ${newestOf(userId, "column3")}, ${newestOf(userId, "column4")})`;
+    const rows = sql<{ name: string; seq: number | null }>`select column1 as name, ${seq} as seq from (values ${sql.join(some)}) as wanted`;
+    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) found.set(name, one);
+  }
+  return found;
+}
+
+/** The name as it was asked for; the hash in it; the file's name, with its folders and without; the tag that goes first. */
+function partsOf(name: string): (string | null)[] {
+  const bare = name.replace(annotation, "");
+  return [name, hashName.exec(bare)?.[1] ?? null, bare || null, basename(bare) || null, annotation.exec(name)?.[1] ?? "input"];
 }
 
 /** An own asset before a public one; an upload before an output; the oldest of equals. One content may have many assets: none is gathered. */
-export function byHash(database: Database, userId: number, hash: string): number | undefined {
-  const first = query.selectFrom("assets").select("seq").where("hash", "=", hash).orderBy("seq").limit(1);
-  const own = first.where("owner_id", "=", userId);
-  const found =
-    database.row(own.where("origin", "<>", "output")) ?? database.row(own) ?? database.row(first.where("owner_id", "=", PUBLIC_OWNER));
-  return found?.seq;
+export async function byHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
+  const found = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
+  return found?.seq ?? undefined;
 }
 
-function byName(database: Database, userId: number, name: string, tag: string): number | undefined {
-  if (name === "") return undefined;
-  const named = query
-    .selectFrom("assets")
-    .select("assets.seq")
-    .where("name", "=", name)
-    .orderBy("created_at", "desc")
-    .orderBy("assets.seq", "desc")
-    .limit(1);
-  const own = named.where("owner_id", "=", userId);
-  const tagged = own.innerJoin("asset_tags", "asset_tags.asset_seq", "assets.seq").where("tag", "=", tag);
-  return (database.row(tagged) ?? database.row(own) ?? database.row(named.where("owner_id", "=", PUBLIC_OWNER)))?.seq;
+function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {
+  const first = (owner: number, test: RawBuilder<unknown>) =>
+    sql`(select seq from assets where hash = ${hash} and owner_id = ${owner} ${test} order by seq limit 1)`;
+  return sql<
+    number | null
+  >`coalesce(${first(userId, sql`and origin <> 'output'`)}, ${first(userId, sql``)}, ${first(PUBLIC_OWNER, sql``)})`;
+}
+
+function newestOf(userId: number, column: string): RawBuilder<number | null> {
+  const newest = (owner: number, test: RawBuilder<unknown>) =>
+    sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${test} order by created_at desc, seq desc limit 1)`;
+  const isTagged = sql`and exists (select 1 from asset_tags where asset_seq = assets.seq and tag = column5)`;
+  return sql<number | null>`coalesce(${newest(userId, isTagged)}, ${newest(userId, sql``)}, ${newest(PUBLIC_OWNER, sql``)})`;
 }
 
 const MOST_CHOICES = 1000;
 
 /** What LoadImage offers: names of own inputs, newest first, then public ones. */
-export function listInputNames(database: Database, userId: number): string[] {
+export async function listInputNames(reader: Reader, userId: number): Promise<string[]> {
   const images = query
     .selectFrom("assets")
     .innerJoin("blobs", "blobs.hash", "assets.hash")
     .select("name")
     .where("media_type", "in", rasterTypes);
   const named = images.orderBy("assets.created_at", "desc").limit(MOST_CHOICES);
-  const own = named.where("owner_id", "=", userId).where("origin", "=", "upload");
-  return [...new Set([...database.rows(own), ...database.rows(named.where("owner_id", "=", PUBLIC_OWNER))].map((row) => row.name))];
+  const own = await reader.rows(named.where("owner_id", "=", userId).where("origin", "=", "upload"));
+  const shipped = await reader.rows(named.where("owner_id", "=", PUBLIC_OWNER));
+  return [...new Set([...own, ...shipped].map((row) => row.name))];
 }

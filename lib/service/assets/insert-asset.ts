@@ -1,7 +1,7 @@
 // One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller. Refuses what the user's quota has no room for.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Database, query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { foldName } from "@/lib/shared/fold-name";
 import { requireRoom } from "./quota";
@@ -21,9 +21,9 @@ export type AssetToInsert = {
 };
 
 /** Returns the row's number. */
-export function insertAsset(database: Database, asset: AssetToInsert, at: number): number {
-  requireRoom(database, asset.ownerId, asset.content);
-  const inserted = database.row(
+export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: number): Promise<number> {
+  await requireRoom(tx, asset.ownerId, asset.content);
+  const inserted = await tx.row(
     query
       .insertInto("assets")
       .values({
@@ -48,6 +48,6 @@ export function insertAsset(database: Database, asset: AssetToInsert, at: number
       .returning("seq"),
   );
   if (!inserted) throw new Error(`asset ${asset.id} was not inserted`);
-  addTags(database, inserted.seq, asset.tags, at);
+  await addTags(tx, inserted.seq, asset.tags, at);
   return inserted.seq;
 }

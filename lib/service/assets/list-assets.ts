@@ -6,7 +6,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type Database } from "../store/database";
+import { type Database, type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { PUBLIC_OWNER } from "../users/user";
 import { anyTag, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
@@ -25,18 +25,26 @@ const SCANNED = 0.2;
 
 type Listed = { assets: StoredAsset[]; total: number; has_more: boolean };
 
-export function listAssets(parts: { database: Database; assetMemory: AssetMemory }, userId: number, wanted: AssetsQuery): Listed {
+export async function listAssets(
+  parts: { database: Database; assetMemory: AssetMemory },
+  userId: number,
+  wanted: AssetsQuery,
+): Promise<Listed> {
   const filter = readFilter(wanted);
-  const known = parts.assetMemory.list(userId, filter, wanted.include_public, wanted);
+  const known = await parts.assetMemory.list(userId, filter, wanted.include_public, wanted);
   if (!known) return fromDatabase(parts.database, userId, wanted, filter);
   const { seqs, total } = known;
-  return { assets: readAssets(parts.database, seqs), total, has_more: wanted.offset + seqs.length < total && seqs.length > 0 };
+  return { assets: await readAssets(parts.database, seqs), total, has_more: wanted.offset + seqs.length < total && seqs.length > 0 };
 }
 
-function fromDatabase(database: Database, userId: number, wanted: AssetsQuery, filter: ReadFilter): Listed {
-  const parts = ownersOf(userId, wanted.include_public)
-    .map((owner) => forOwner(database, owner, filter))
-    .map((owned) => ({ owned, ...findMatching(database, filter, owned) }));
+async function fromDatabase(reader: Reader, userId: number, wanted: AssetsQuery, filter: ReadFilter): Promise<Listed> {
+  const parts = await Promise.all(
+    ownersOf(userId, wanted.include_public).map(async (owner) => {
+      const owned = await forOwner(reader, owner, filter);
+      const [everything, matching] = [await countOwned(reader, owner), await findMatching(reader, filter, owned)];
+      return { owned, everything, ...matching };
+    }),
+  );
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const length = Math.max(0, Math.min(wanted.limit, total - wanted.offset));
   if (length === 0) return { assets: [], total, has_more: false };
@@ -49,12 +57,12 @@ function fromDatabase(database: Database, userId: number, wanted: AssetsQuery, f
     .filter((part) => part.total > 0)
     .map(
       (part) => sql`select assets.seq, assets.id as tie, ${sql.ref(orders[wanted.sort].column)} as place from
-      ${rowsOf(database, filter, { ...part, reach: offset + length }, wanted.sort)}`,
+      ${rowsOf(filter, { ...part, reach: offset + length }, wanted.sort)}`,
     );
   const page = sql<{ seq: number }>`${sql.join(branches, sql` union all `)} order by place ${order}, tie ${order}
     limit ${length} offset ${offset}`;
-  const seqs = database.rows(statement(page)).map((row) => row.seq);
-  const assets = readAssets(database, backwards ? seqs.reverse() : seqs);
+  const seqs = (await reader.rows(statement(page))).map((row) => row.seq);
+  const assets = await readAssets(reader, backwards ? seqs.reverse() : seqs);
   return { assets, total, has_more: wanted.offset + length < total };
 }
 
@@ -62,30 +70,23 @@ export function ownersOf(userId: number, includePublic: boolean): number[] {
   return includePublic ? [userId, PUBLIC_OWNER] : [userId];
 }
 
-function rowsOf(
-  database: Database,
-  filter: ReadFilter,
-  part: Matching & { owned: OwnerFilter; reach: number },
-  sort: AssetsQuery["sort"],
-): RawBuilder<unknown> {
-  const { owned, total, seqs, reach } = part;
-  const everything = countOwned(database, owned.owner);
+/** `everything`: how many the owner has; `reach`: how far into the order the page goes. */
+type Part = Matching & { owned: OwnerFilter; everything: number; reach: number };
+
+function rowsOf(filter: ReadFilter, part: Part, sort: AssetsQuery["sort"]): RawBuilder<unknown> {
+  const { owned, total, seqs, everything, reach } = part;
   const along = sql`assets indexed by ${sql.raw(orders[sort].index)} where owner_id = ${owned.owner}`;
   if (owned.tests.length === 0) return along;
   const steps = Math.min(everything, (reach * everything) / total);
   const walked = steps * (filter.metadata.length > 0 ? TESTED_WITH_METADATA : TESTED);
   const collected = total * GATHERED + (owned.found === undefined ? everything * SCANNED : 0);
-  const known = lookedUp(filter, part, everything);
+  const known = lookedUp(filter, part);
   if (known && steps * LOOKED_UP + known.length * LISTED < Math.min(walked, collected)) return sql`${along} and ${known.test}`;
   return collected < walked ? gathered(owned, seqs) : sql`${along} and ${sql.join(owned.tests, sql` and `)}`;
 }
 
 /** What the search index alone says of a row, and how long the list is in which it is looked up. */
-function lookedUp(
-  filter: ReadFilter,
-  { owned, total, seqs }: Matching & { owned: OwnerFilter },
-  everything: number,
-): { test: RawBuilder<boolean>; length: number } | undefined {
+function lookedUp(filter: ReadFilter, { owned, total, seqs, everything }: Part): { test: RawBuilder<boolean>; length: number } | undefined {
   const { owner, found, isExact } = owned;
   if (found !== undefined) return isExact ? { test: sql`seq in ${foundSeqs(found, seqs)}`, length: total } : undefined;
   // Nothing is asked for but that some tags are absent.

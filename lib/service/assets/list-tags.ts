@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type z } from "zod";
 import { type tagsQuerySchema } from "@/lib/contract/schemas/tags";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { anyTag, type AssetFilter, forOwner, type OwnerFilter, readFilter, type ReadFilter } from "./asset-filter";
 import { ownersOf } from "./list-assets";
@@ -14,7 +14,7 @@ import { type AssetMemory } from "./search/memory";
 type TagsQuery = z.output<typeof tagsQuerySchema>;
 type Counts = Map<string, number>;
 
-export function listTags(database: Database, userId: number, wanted: TagsQuery) {
+export async function listTags(reader: Reader, userId: number, wanted: TagsQuery) {
   let counts = query
     .selectFrom("tag_counts")
     .select(({ fn }) => ["tag as name", fn.sum<number>("n").as("count")])
@@ -23,35 +23,35 @@ export function listTags(database: Database, userId: number, wanted: TagsQuery) 
   if (wanted.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${wanted.prefix})) = ${wanted.prefix}`);
   // A tag that nothing carries any more is remembered with 0.
   if (!wanted.include_zero) counts = counts.where("n", ">", 0);
-  const total = database.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n")))?.n ?? 0;
+  const total = (await reader.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
   const ordered = wanted.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
-  const tags = database.rows(ordered.limit(wanted.limit).offset(wanted.offset));
+  const tags = await reader.rows(ordered.limit(wanted.limit).offset(wanted.offset));
   return { tags, total, has_more: wanted.offset + tags.length < total };
 }
 
-export function refineTags(
+export async function refineTags(
   { database, assetMemory }: { database: Database; assetMemory: AssetMemory },
   userId: number,
   wanted: AssetFilter & { limit: number },
-): Record<string, number> {
+): Promise<Record<string, number>> {
   const filter = readFilter(wanted);
   const counts: Counts = new Map();
-  const tally = assetMemory.tally(userId, filter, wanted.include_public);
+  const tally = await assetMemory.tally(userId, filter, wanted.include_public);
   for (const owner of ownersOf(userId, wanted.include_public)) {
-    if (tally) add(counts, named(database, owner, tally));
-    else if (!filter.isNever) add(counts, countOf(database, filter, forOwner(database, owner, filter)));
+    if (tally) add(counts, await named(database, owner, tally));
+    else if (!filter.isNever) add(counts, await countOf(database, filter, await forOwner(database, owner, filter)));
   }
   const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
   return Object.fromEntries(ranked.slice(0, wanted.limit));
 }
 
-function countOf(database: Database, filter: ReadFilter, owned: OwnerFilter): Counts {
+async function countOf(reader: Reader, filter: ReadFilter, owned: OwnerFilter): Promise<Counts> {
   const { owner, found, isExact } = owned;
-  if (found !== undefined) return countCodes(database, owner, isExact ? search(found) : tested(found, owned));
+  if (found !== undefined) return countCodes(reader, owner, isExact ? search(found) : tested(found, owned));
   // All of them, less those that are left out: nothing else is asked for.
-  const all = database.rows(query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner));
+  const all = await reader.rows(query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner));
   const counts: Counts = new Map(all.map(({ tag, n }) => [tag, n]));
-  if (filter.exclude.length > 0) add(counts, countCodes(database, owner, search(anyTag(owner, filter.exclude))), -1);
+  if (filter.exclude.length > 0) add(counts, await countCodes(reader, owner, search(anyTag(owner, filter.exclude))), -1);
   return counts;
 }
 
@@ -71,18 +71,18 @@ const tested =
 
 const SLICE = 2 ** 18;
 
-function countCodes(database: Database, owner: number, slice: Slice): Counts {
-  const last = database.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq")))?.seq ?? 0;
+async function countCodes(reader: Reader, owner: number, slice: Slice): Promise<Counts> {
+  const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
   const byCode = new Map<number, number>();
   for (let from = 0; from <= last; from += SLICE) {
     const rows = sql<{ codes: string | null }>`select group_concat(codes, '') as codes from ${slice(from, from + SLICE - 1)}`;
-    tally(database.row(statement(rows))?.codes ?? "", byCode);
+    tally((await reader.row(statement(rows)))?.codes ?? "", byCode);
   }
-  return named(database, owner, byCode);
+  return named(reader, owner, byCode);
 }
 
-function named(database: Database, owner: number, byCode: ReadonlyMap<number, number>): Counts {
-  const names = database.rows(query.selectFrom("tag_counts").select(["id", "tag"]).where("owner_id", "=", owner).where("n", ">", 0));
+async function named(reader: Reader, owner: number, byCode: ReadonlyMap<number, number>): Promise<Counts> {
+  const names = await reader.rows(query.selectFrom("tag_counts").select(["id", "tag"]).where("owner_id", "=", owner).where("n", ">", 0));
   return new Map(names.flatMap(({ id, tag }) => (byCode.has(id) ? [[tag, byCode.get(id) ?? 0] as const] : [])));
 }
 

@@ -11,12 +11,12 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
 import { ServiceError } from "../service-error";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { createTogether } from "./create-asset";
-import { findByName } from "./file-names";
+import { findFiles } from "./file-names";
 import { type ImageFile, requireImage } from "./image-limits";
 import { stageFile, type StagedFile } from "./staged-file";
 import { createTurns } from "@/lib/shared/turns";
@@ -50,12 +50,12 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
       wanted.push({ staged: await stageFile(files[layer]), wanted: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    const [result] = await createTogether(stores, wanted, (created) => {
+    const [result] = await createTogether(stores, wanted, async (tx, created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
         if (asset) names[layer] = fileNameOf(asset);
       }
-      remember(stores.database, userId, names);
+      await remember(tx, userId, names);
     });
     return { ...names, displayName: result?.asset.name ?? "" };
   } finally {
@@ -97,15 +97,21 @@ async function draw(upload: string, original: string, made: MaskNames, parts: Pa
 }
 
 /** By the name of the result; undefined for any other file. A layer that was deleted is null. */
-export function findMaskLayers(database: Database, userId: number, result: string): Record<keyof MaskNames, string | null> | undefined {
-  const names = database.row(query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result));
+export async function findMaskLayers(
+  reader: Reader,
+  userId: number,
+  result: string,
+): Promise<Record<keyof MaskNames, string | null> | undefined> {
+  const ofResult = query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result);
+  const names = await reader.row(ofResult);
   if (!names) return undefined;
-  const left = (name: string) => (findByName(database, userId, name) ? name : null);
+  const there = await findFiles(reader, userId, Object.values(names));
+  const left = (name: string) => (there.has(name) ? name : null);
   return { result: left(names.result), mask: left(names.mask), paint: left(names.paint), painted: left(names.painted) };
 }
 
-function remember(database: Database, userId: number, names: MaskNames): void {
-  database.run(
+async function remember(tx: Transaction, userId: number, names: MaskNames): Promise<void> {
+  await tx.run(
     query
       .insertInto("mask_layers")
       .values({ owner_id: userId, ...names })

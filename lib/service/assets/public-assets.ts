@@ -38,10 +38,10 @@ async function shipOne(stores: Stores, path: string, name: string): Promise<void
   try {
     await blobs.hold([staged.hash], async () => {
       await blobs.adopt(staged);
-      await database.commit(() => {
+      await database.commit(async (tx) => {
         const at = stores.now();
-        insertBlob(database, staged, at);
-        const shipped = database.row(
+        await insertBlob(tx, staged, at);
+        const shipped = await tx.row(
           query.selectFrom("assets").select(["seq", "hash"]).where("owner_id", "=", PUBLIC_OWNER).where("name", "=", name),
         );
         if (!shipped) {
@@ -54,9 +54,9 @@ async function shipOne(stores: Stores, path: string, name: string): Promise<void
             tags: ["input"],
             metadata: {},
           } as const;
-          insertAsset(database, asset, at);
+          await insertAsset(tx, asset, at);
         } else if (shipped.hash !== staged.hash) {
-          database.run(
+          await tx.run(
             query.updateTable("assets").set({ hash: staged.hash, size: staged.size, updated_at: at }).where("seq", "=", shipped.seq),
           );
         }

@@ -2,46 +2,53 @@
 // Guarantees: content that the user has already needs no room, so that sending it again stays a no-op at the limit too.
 
 import { ServiceError } from "../service-error";
-import { type Database, query } from "../store/database";
+import { query, type Reader, type StoreLimits, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 
-export function usedBytes(database: Database, userId: number): number {
-  return database.row(query.selectFrom("user_storage").select("bytes").where("owner_id", "=", userId))?.bytes ?? 0;
+/** A database or a transaction of it. */
+type Limited = Reader & { readonly limits: StoreLimits };
+
+export async function usedBytes(reader: Reader, userId: number): Promise<number> {
+  return (await reader.row(query.selectFrom("user_storage").select("bytes").where("owner_id", "=", userId)))?.bytes ?? 0;
 }
 
 /** Inside the commit that adds the asset. */
-export function requireRoom(database: Database, userId: number, content: { hash: string; size: number }): void {
-  const refusal = refusalOf(database, userId, content);
+export async function requireRoom(tx: Transaction, userId: number, content: { hash: string; size: number }): Promise<void> {
+  const refusal = await refusalOf(tx, userId, content);
   if (refusal) throw refusal;
 }
 
 /** Undefined where the content fits, or is there already. */
-export function refusalOf(database: Database, userId: number, content: { hash: string; size: number }): ServiceError | undefined {
-  const quota = database.limits.userQuotaBytes;
+export async function refusalOf(
+  reader: Limited,
+  userId: number,
+  content: { hash: string; size: number },
+): Promise<ServiceError | undefined> {
+  const quota = reader.limits.userQuotaBytes;
   if (quota === undefined || userId === PUBLIC_OWNER) return undefined;
-  const used = usedBytes(database, userId);
+  const used = await usedBytes(reader, userId);
   if (used + content.size <= quota) return undefined;
   const own = query.selectFrom("assets").select("seq").where("hash", "=", content.hash).where("owner_id", "=", userId).limit(1);
-  return database.row(own) ? undefined : quotaExceeded(used, quota);
+  return (await reader.row(own)) ? undefined : quotaExceeded(used, quota);
 }
 
 /** The most bytes of one file that may still turn out to fit: what is left, or as much as the largest that is there already. */
-export function roomFor(database: Database, userId: number): number {
-  const quota = database.limits.userQuotaBytes;
+export async function roomFor(reader: Limited, userId: number): Promise<number> {
+  const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
-  const largest = database.row(
+  const largest = await reader.row(
     query
       .selectFrom("assets")
       .select(({ fn }) => fn.max("size").as("size"))
       .where("owner_id", "=", userId),
   );
-  return Math.max(quota - usedBytes(database, userId), Number(largest?.size ?? 0));
+  return Math.max(quota - (await usedBytes(reader, userId)), Number(largest?.size ?? 0));
 }
 
 /** For work whose size is not known yet: refused where nothing at all fits any more. */
-export function requireSomeRoom(database: Database, userId: number): void {
-  const quota = database.limits.userQuotaBytes;
-  const used = quota === undefined ? 0 : usedBytes(database, userId);
+export async function requireSomeRoom(reader: Limited, userId: number): Promise<void> {
+  const quota = reader.limits.userQuotaBytes;
+  const used = quota === undefined ? 0 : await usedBytes(reader, userId);
   if (quota !== undefined && used >= quota) throw quotaExceeded(used, quota);
 }
 

@@ -2,25 +2,28 @@
 // Inside a commit only.
 
 import { ServiceError } from "../service-error";
-import { type Database, query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 
-export function addTags(database: Database, assetSeq: number, tags: readonly string[], at: number) {
-  const before = tagsOf(database, assetSeq);
+export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
+  const before = await tagsOf(tx, assetSeq);
   const wanted = [...new Set(tags)];
   const added = wanted.filter((tag) => !before.includes(tag));
-  const { maxTagsPerAsset: most = Infinity } = database.limits;
+  const { maxTagsPerAsset: most = Infinity } = tx.limits;
   if (before.length + added.length > most) {
     throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${most} tags.`, { field: "tags" });
   }
-  const last = database.row(
-    query
-      .selectFrom("asset_tags")
-      .select(({ fn }) => fn.max("position").as("position"))
-      .where("asset_seq", "=", assetSeq),
-  );
-  let position = Number(last?.position ?? 0);
-  for (const tag of added) database.run(query.insertInto("asset_tags").values({ asset_seq: assetSeq, tag, position: ++position }));
-  if (added.length > 0) touch(database, assetSeq, at);
+  if (added.length > 0) {
+    const last = await tx.row(
+      query
+        .selectFrom("asset_tags")
+        .select(({ fn }) => fn.max("position").as("position"))
+        .where("asset_seq", "=", assetSeq),
+    );
+    const from = Number(last?.position ?? 0) + 1;
+    const rows = added.map((tag, index) => ({ asset_seq: assetSeq, tag, position: from + index }));
+    await tx.run(query.insertInto("asset_tags").values(rows));
+    await touch(tx, assetSeq, at);
+  }
   return {
     total_tags: [...before, ...added],
     added,
@@ -30,13 +33,13 @@ export function addTags(database: Database, assetSeq: number, tags: readonly str
   };
 }
 
-export function removeTags(database: Database, assetSeq: number, tags: readonly string[], at: number) {
-  const before = tagsOf(database, assetSeq);
+export async function removeTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
+  const before = await tagsOf(tx, assetSeq);
   const wanted = [...new Set(tags)];
   const removed = wanted.filter((tag) => before.includes(tag));
   if (removed.length > 0) {
-    database.run(query.deleteFrom("asset_tags").where("asset_seq", "=", assetSeq).where("tag", "in", removed));
-    touch(database, assetSeq, at);
+    await tx.run(query.deleteFrom("asset_tags").where("asset_seq", "=", assetSeq).where("tag", "in", removed));
+    await touch(tx, assetSeq, at);
   }
   return {
     total_tags: before.filter((tag) => !removed.includes(tag)),
@@ -47,12 +50,11 @@ export function removeTags(database: Database, assetSeq: number, tags: readonly 
   };
 }
 
-function tagsOf(database: Database, assetSeq: number): string[] {
-  return database
-    .rows(query.selectFrom("asset_tags").select("tag").where("asset_seq", "=", assetSeq).orderBy("position"))
-    .map((row) => row.tag);
+async function tagsOf(tx: Transaction, assetSeq: number): Promise<string[]> {
+  const rows = await tx.rows(query.selectFrom("asset_tags").select("tag").where("asset_seq", "=", assetSeq).orderBy("position"));
+  return rows.map((row) => row.tag);
 }
 
-function touch(database: Database, assetSeq: number, at: number): void {
-  database.run(query.updateTable("assets").set({ updated_at: at }).where("seq", "=", assetSeq));
+async function touch(tx: Transaction, assetSeq: number, at: number): Promise<void> {
+  await tx.run(query.updateTable("assets").set({ updated_at: at }).where("seq", "=", assetSeq));
 }

@@ -2,7 +2,7 @@
 
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { findAsset, type StoredAsset } from "../assets/asset-row";
+import { readPreviews, type StoredAsset } from "../assets/asset-row";
 import { fileNameOf, readMetadata, toAsset } from "../assets/asset-view";
 import { deleteAsset, editAsset, requireAsset, requireChangeable } from "../assets/change-asset";
 import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
@@ -10,7 +10,7 @@ import { listAssets } from "../assets/list-assets";
 import { addTags, removeTags } from "../assets/tags";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
-import { PUBLIC_OWNER } from "../users/user";
+import { type Transaction } from "../store/database";
 import { empty, json } from "./answers";
 import { receiveUpload } from "./receive-upload";
 import { type Call, route, type Route } from "./route";
@@ -19,17 +19,29 @@ import { sendBytes } from "./send-bytes";
 export function assetRoutes(parts: Parts): Route[] {
   const { database, now } = parts;
 
-  function show(call: Pick<Call<Operation>, "user" | "baseUrl">, asset: StoredAsset, createdNew?: boolean) {
-    const previewOf = (id: string) => findAsset(database, id, [call.user.id, PUBLIC_OWNER]);
-    return toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previewOf, createdNew);
+  type Caller = Pick<Call<Operation>, "user" | "baseUrl">;
+
+  async function showAll(call: Caller, assets: readonly StoredAsset[]) {
+    const previews = await readPreviews(database, call.user.id, assets);
+    return assets.map((asset) => toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews));
   }
+
+  async function show(call: Caller, asset: StoredAsset, createdNew?: boolean) {
+    const previews = await readPreviews(database, call.user.id, [asset]);
+    return toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews, createdNew);
+  }
+
+  const changeTags = <T>(
+    call: Call<typeof operations.addTags | typeof operations.removeTags>,
+    change: (tx: Transaction, seq: number) => Promise<T>,
+  ) => database.commit(async (tx) => change(tx, (await requireChangeable(tx, call.user.id, call.param("id"))).seq));
 
   return [
     route(operations.listAssets, async (call) => {
       const query = call.query();
       if (query.sort === "last_access_time") await parts.accessTimes.flush();
-      const { assets, total, has_more } = listAssets(parts, call.user.id, query);
-      return json({ assets: assets.map((asset) => show(call, asset)), total, has_more });
+      const { assets, total, has_more } = await listAssets(parts, call.user.id, query);
+      return json({ assets: await showAll(call, assets), total, has_more });
     }),
 
     route(operations.uploadAsset, async (call) => {
@@ -38,7 +50,7 @@ export function assetRoutes(parts: Parts): Route[] {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = upload.fields;
         const wanted = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
         const { asset, createdNew } = await createFromStaged(parts, upload.staged, wanted);
-        return json(show(call, asset, createdNew), createdNew ? 201 : 200);
+        return json(await show(call, asset, createdNew), createdNew ? 201 : 200);
       } finally {
         await upload.staged.dispose();
       }
@@ -54,20 +66,20 @@ export function assetRoutes(parts: Parts): Route[] {
         mimeType: body.mime_type,
       };
       const { asset, createdNew } = await createFromHash(parts, body.hash, wanted);
-      return json(show(call, asset, createdNew), createdNew ? 201 : 200);
+      return json(await show(call, asset, createdNew), createdNew ? 201 : 200);
     }),
 
-    route(operations.getAsset, (call) => json(show(call, requireAsset(database, call.user.id, call.param("id"))))),
+    route(operations.getAsset, async (call) => json(await show(call, await requireAsset(database, call.user.id, call.param("id"))))),
 
     route(operations.editAsset, async (call) => {
       const id = call.param("id");
-      requireChangeable(database, call.user.id, id);
+      await requireChangeable(database, call.user.id, id);
       const edit = await call.body();
-      const asset = await database.commit(() => {
-        editAsset(database, requireChangeable(database, call.user.id, id), edit, now());
-        return requireAsset(database, call.user.id, id);
+      const asset = await database.commit(async (tx) => {
+        await editAsset(tx, await requireChangeable(tx, call.user.id, id), edit, now());
+        return requireAsset(tx, call.user.id, id);
       });
-      const { name, asset_hash, hash, tags, mime_type, updated_at } = show(call, asset);
+      const { name, asset_hash, hash, tags, mime_type, updated_at } = await show(call, asset);
       return json({
         id,
         updated_at,
@@ -82,27 +94,23 @@ export function assetRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.deleteAsset, async (call) => {
-      await deleteAsset(parts, requireChangeable(database, call.user.id, call.param("id")));
+      await deleteAsset(parts, await requireChangeable(database, call.user.id, call.param("id")));
       return empty(204);
     }),
 
     route(operations.addTags, async (call) => {
       const { tags } = await call.body();
-      return json(
-        await database.commit(() => addTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
-      );
+      return json(await changeTags(call, (tx, seq) => addTags(tx, seq, tags, now())));
     }),
 
     route(operations.removeTags, async (call) => {
       const { tags } = await call.body();
-      return json(
-        await database.commit(() => removeTags(database, requireChangeable(database, call.user.id, call.param("id")).seq, tags, now())),
-      );
+      return json(await changeTags(call, (tx, seq) => removeTags(tx, seq, tags, now())));
     }),
 
-    route(operations.getAssetContent, (call) => {
+    route(operations.getAssetContent, async (call) => {
       const { disposition } = call.query();
-      const asset = requireAsset(database, call.user.id, call.param("id"));
+      const asset = await requireAsset(database, call.user.id, call.param("id"));
       if (call.request.method === "GET") parts.accessTimes.touch(asset);
       const { hash, media_type: mediaType, name, created_at: modifiedMs } = asset;
       return sendBytes(call.request, {

@@ -39,7 +39,7 @@ export function fileRoutes(parts: Parts): Route[] {
       const upload = await readImageUpload(parts, call);
       try {
         const { subfolder, original_ref } = upload.fields;
-        const original = requireOriginal(parts, user.id, original_ref);
+        const original = await requireOriginal(parts, user.id, original_ref);
         const { result, displayName, mask, paint, painted } = await storeMask(parts, user.id, upload.staged, original);
         const metadata = {
           is_mask: true,
@@ -53,10 +53,10 @@ export function fileRoutes(parts: Parts): Route[] {
       }
     }),
 
-    route(operations.getMaskLayers, ({ query, user }) => {
+    route(operations.getMaskLayers, async ({ query, user }) => {
       const { filename } = query();
-      const asset = findByName(database, user.id, filename);
-      const names = asset && findMaskLayers(database, user.id, fileNameOf(asset));
+      const asset = await findByName(database, user.id, filename);
+      const names = asset && (await findMaskLayers(database, user.id, fileNameOf(asset)));
       if (!names) throw new ServiceError("NOT_FOUND", "There is no mask of this name.");
       return json({ mask: names.mask, paint: names.paint, painted: names.painted, painted_masked: names.result });
     }),
@@ -64,7 +64,7 @@ export function fileRoutes(parts: Parts): Route[] {
     route(operations.view, async ({ request, query, user }) => {
       const { filename, type, channel, res } = query();
       const isAnnotated = type === "output" || type === "temp";
-      const asset = findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
+      const asset = await findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
       if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file.");
       const { hash, media_type: mediaType, created_at: modifiedMs } = asset;
       const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
@@ -105,8 +105,12 @@ async function readImageUpload<O extends typeof operations.uploadImage | typeof 
 }
 
 /** The type of a reference lets files with that tag go first. */
-function requireOriginal({ database }: Parts, userId: number, { filename, type }: { filename: string; type?: string }): StoredAsset {
-  const original = findByName(database, userId, type && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
+async function requireOriginal(
+  { database }: Parts,
+  userId: number,
+  { filename, type }: { filename: string; type?: string },
+): Promise<StoredAsset> {
+  const original = await findByName(database, userId, type && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
   if (!original) throw invalid("INVALID_BODY", [{ field: "original_ref", message: "names no file of yours" }]);
   return original;
 }

@@ -22,11 +22,11 @@ export async function receiveUpload<O extends UploadOperation>(
   { operation, request, bytes, user }: UploadCall<O>,
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
-  const room = roomFor(database, user.id);
-  const beyondQuota = () => quotaExceeded(usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
+  const room = await roomFor(database, user.id);
+  const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
   const least = Number(request.headers.get("content-length") ?? 0) - MOST_AROUND_A_FILE;
   if (least > maxBytes) throw tooLarge(maxBytes);
-  if (least > room) throw beyondQuota();
+  if (least > room) throw await beyondQuota();
   try {
     const limits = { maxBytes: Math.min(maxBytes, room), timeoutMs: settings.requestTimeoutMs };
     const upload = await readUpload(request.headers, bytes(), { part: operation.body.file, folder: folders.temp, ...limits });
@@ -37,7 +37,7 @@ export async function receiveUpload<O extends UploadOperation>(
       throw error;
     }
   } catch (error) {
-    throw room < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? beyondQuota() : error;
+    throw room < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
   }
 }
 

@@ -5,7 +5,7 @@
 // Must never rename over a blob or hold one in memory.
 
 import { randomUUID } from "node:crypto";
-import { constants, rmSync } from "node:fs";
+import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
@@ -107,10 +107,7 @@ export function createFolderPlace(folder: string): SharedPlace {
 
     withFiles: (_hashes, use) => use(pathOf),
 
-    // Synchronous, for the sake of createOwnHolds.
-    async remove(hash) {
-      rmSync(pathOf(hash), { force: true });
-    },
+    remove: (hash) => rm(pathOf(hash), { force: true }),
 
     async *list() {
       for (const shard of await readdir(folder)) {

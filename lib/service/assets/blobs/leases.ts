@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceLog } from "@/lib/service/options";
 import { ServiceError } from "@/lib/service/service-error";
-import { type Database, query } from "@/lib/service/store/database";
+import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type Holds } from "../blob-store";
 
 /** Longer than any upload into the place takes. */
@@ -17,24 +17,28 @@ const REMOVAL_MS = 15 * 60_000;
 const ASK_AGAIN_MS = 200;
 const PATIENCE_MS = 20_000;
 
-type Parts = { database: Database; isNamed: (hash: string) => boolean; now: () => number; log: ServiceLog };
+type Parts = {
+  database: Database;
+  named: (reader: Reader, hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+  now: () => number;
+  log: ServiceLog;
+};
 
-export function createLeases({ database, isNamed, now, log }: Parts): Holds {
-  /** Inside a commit. */
-  function isLeased(hashes: readonly string[], removalsOnly: boolean): boolean {
-    database.run(query.deleteFrom("blob_leases").where("until", "<=", now()));
+export function createLeases({ database, named, now, log }: Parts): Holds {
+  const isNamed = async (reader: Reader, hash: string) => (await named(reader, [hash])).has(hash);
+
+  async function isLeased(tx: Transaction, hashes: readonly string[], removalsOnly: boolean): Promise<boolean> {
+    await tx.run(query.deleteFrom("blob_leases").where("until", "<=", now()));
     const leases = query.selectFrom("blob_leases").select("hash").where("hash", "in", hashes).limit(1);
-    return database.row(removalsOnly ? leases.where("is_removal", "=", 1) : leases) !== undefined;
+    return (await tx.row(removalsOnly ? leases.where("is_removal", "=", 1) : leases)) !== undefined;
   }
 
-  /** Inside a commit. */
-  function write(hashes: readonly string[], holder: string, isRemoval: boolean): void {
+  async function write(tx: Transaction, hashes: readonly string[], holder: string, isRemoval: boolean): Promise<void> {
     const until = now() + (isRemoval ? REMOVAL_MS : HOLD_MS);
-    for (const hash of hashes) database.run(query.insertInto("blob_leases").values({ hash, holder, is_removal: Number(isRemoval), until }));
+    await tx.run(query.insertInto("blob_leases").values(hashes.map((hash) => ({ hash, holder, is_removal: Number(isRemoval), until }))));
   }
 
-  const release = (holder: string) =>
-    database.commitFreeing(() => void database.run(query.deleteFrom("blob_leases").where("holder", "=", holder)));
+  const release = (holder: string) => database.commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "=", holder)));
 
   return {
     async hold(hashes, work) {
@@ -42,9 +46,9 @@ export function createLeases({ database, isNamed, now, log }: Parts): Holds {
       if (wanted.length === 0) return work();
       const holder = randomUUID();
       const take = () =>
-        database.commit(() => {
-          if (isLeased(wanted, true)) return false;
-          write(wanted, holder, false);
+        database.commit(async (tx) => {
+          if (await isLeased(tx, wanted, true)) return false;
+          await write(tx, wanted, holder, false);
           return true;
         });
       for (let waited = 0; !(await take()); waited += ASK_AGAIN_MS) {
@@ -59,13 +63,13 @@ export function createLeases({ database, isNamed, now, log }: Parts): Holds {
     },
 
     async unlessHeld(hash, remove) {
-      if (isNamed(hash)) return false;
+      if (await isNamed(database, hash)) return false;
       const holder = randomUUID();
       let isRemoved = false;
       try {
-        const isFree = await database.commitFreeing(() => {
-          if (isNamed(hash) || isLeased([hash], false)) return false;
-          write([hash], holder, true);
+        const isFree = await database.commitFreeing(async (tx) => {
+          if ((await isNamed(tx, hash)) || (await isLeased(tx, [hash], false))) return false;
+          await write(tx, [hash], holder, true);
           return true;
         });
         if (!isFree) return false;

@@ -8,8 +8,8 @@ import { type ServiceSettings } from "@/lib/service/settings";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Database, query } from "@/lib/service/store/database";
 import { makeSyncedFolder } from "@/lib/service/store/sync-folder";
-import { type BlobStore, createBlobStore, createOwnHolds } from "../blob-store";
-import { hasBlobRow } from "../change-asset";
+import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
+import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { isBucketError, openBucket } from "./bucket";
 import { createBucketPlace, readBlob } from "./bucket-place";
@@ -22,8 +22,8 @@ type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">
 type Parts = { settings: Settings; folders: Folders; database: Database; now: () => number; log: ServiceLog };
 
 export async function openBlobs({ settings, folders, database, now, log }: Parts): Promise<BlobStore> {
-  const isNamed = (hash: string) => hasBlobRow(database, hash);
-  if (!settings.blobs) return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(isNamed));
+  const named: Named = (hashes) => withBlobRow(database, hashes);
+  if (!settings.blobs) return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
   const place = await openSharedPlace(settings.blobs, { settings, folders, now, log });
   const id = await idOf(database);
   const claimed = untilItSucceeds(() => claimPlace(place, id));
@@ -32,8 +32,8 @@ export async function openBlobs({ settings, folders, database, now, log }: Parts
     log.error({ err: error }, "the place of the bytes does not answer: until it does, no file is read and none is stored");
   });
   // The lock on the data folder says that no other process has this database: what is leased was leased by one that died.
-  await database.commit(() => void database.run(query.deleteFrom("blob_leases")));
-  return createBlobStore(guarded(place, claimed), createLeases({ database, isNamed, now, log }));
+  await database.commit((tx) => tx.run(query.deleteFrom("blob_leases")));
+  return createBlobStore(guarded(place, claimed), createLeases({ database, named: withBlobRow, now, log }), named);
 }
 
 /** Of nobody yet: whoever opens it asks for its mark. */

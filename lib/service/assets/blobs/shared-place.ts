@@ -34,11 +34,11 @@ const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own pl
 
 /** The same in all copies of a database. */
 export async function idOf(database: Database): Promise<string> {
-  return database.commit(() => {
-    const known = database.row(query.selectFrom("store_ids").select("id"))?.id;
+  return database.commit(async (tx) => {
+    const known = (await tx.row(query.selectFrom("store_ids").select("id")))?.id;
     if (known !== undefined) return known;
     const id = randomUUID();
-    database.run(query.insertInto("store_ids").values({ id }));
+    await tx.run(query.insertInto("store_ids").values({ id }));
     return id;
   });
 }

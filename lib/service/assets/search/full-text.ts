@@ -3,7 +3,8 @@
 // notes that another process left are worked off when the service starts.
 // Its statements are plain text: it runs for every output of every job, and building them anew cost more than running them.
 
-import { type Database } from "@/lib/service/store/database";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Database, type Transaction } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
 import { readMetadata } from "../asset-view";
 import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
@@ -22,38 +23,37 @@ const NOTED = `
   FROM (SELECT asset_seq FROM assets_unsearched ORDER BY asset_seq LIMIT ${AT_ONCE}) AS notes LEFT JOIN assets ON assets.seq = notes.asset_seq`;
 
 /** Before anything else uses the database: works off what was left, then each commit's own. */
-export function keepSearchIndex(database: Database): void {
+export async function keepSearchIndex(database: Database): Promise<void> {
   let left = 0;
-  for (let done = -1; done !== 0; left += done) done = database.transaction(() => updateSearchIndex(database));
+  for (let done = -1; done !== 0; left += done) done = await database.commit(updateSearchIndex);
   // So much at once leaves the index in many pieces, each of which every search would have to read.
-  if (left > AT_ONCE)
-    database.transaction(() => database.run(plainStatement("INSERT INTO asset_search (asset_search) VALUES ('optimize')")));
-  database.beforeCommit(() => {
-    while (updateSearchIndex(database) > 0);
+  if (left > AT_ONCE) await database.commit((tx) => tx.run(plainStatement("INSERT INTO asset_search (asset_search) VALUES ('optimize')")));
+  database.beforeCommit(async (tx) => {
+    while ((await updateSearchIndex(tx)) > 0);
   });
 }
 
 /** Returns how many notes were worked off. */
-function updateSearchIndex(database: Database): number {
-  const noted = database.rows(plainStatement<Noted>(NOTED));
-  const run = (text: string, ...values: (string | number)[]) => database.run(plainStatement(text, values));
-  for (const asset of noted) {
-    const { seq, owner_id: owner } = asset;
-    if (asset.is_known) {
-      run("DELETE FROM asset_search WHERE rowid = ?", seq);
-      run("DELETE FROM asset_tag_codes WHERE asset_seq = ?", seq);
-    }
-    if (owner !== null) {
-      run(
-        "INSERT INTO asset_search (rowid, marks, name) VALUES (?, ?, ?)",
-        seq,
-        marksOf(owner, asset),
-        gramTokens(owner, asset.name_folded).join(" "),
-      );
-      run("INSERT INTO asset_tag_codes (asset_seq, codes) VALUES (?, ?)", seq, asset.codes);
-    }
-    run("DELETE FROM assets_unsearched WHERE asset_seq = ?", seq);
+async function updateSearchIndex(tx: Transaction): Promise<number> {
+  const noted = await tx.rows(plainStatement<Noted>(NOTED));
+  if (noted.length === 0) return 0;
+  const run = (text: string, values: unknown[]) => tx.run(plainStatement(text, [writeExactJson(values)]));
+  const known = noted.filter((asset) => asset.is_known).map(({ seq }) => seq);
+  if (known.length > 0) {
+    await run("DELETE FROM asset_search WHERE rowid IN (SELECT value FROM json_each(?))", known);
+    await run("DELETE FROM asset_tag_codes WHERE asset_seq IN (SELECT value FROM json_each(?))", known);
   }
+  const there = noted.flatMap((asset) => (asset.owner_id === null ? [] : [{ ...asset, owner: asset.owner_id }]));
+  if (there.length > 0) {
+    const texts = there.map((asset) => [asset.seq, marksOf(asset.owner, asset), gramTokens(asset.owner, asset.name_folded).join(" ")]);
+    await run("INSERT INTO asset_search (rowid, marks, name) SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", texts);
+    const codes = there.map(({ seq, codes: text }) => [seq, text]);
+    await run("INSERT INTO asset_tag_codes (asset_seq, codes) SELECT value ->> 0, value ->> 1 FROM json_each(?)", codes);
+  }
+  await run(
+    "DELETE FROM assets_unsearched WHERE asset_seq IN (SELECT value FROM json_each(?))",
+    noted.map(({ seq }) => seq),
+  );
   return noted.length;
 }
 

@@ -2,7 +2,7 @@
 // Guarantees: the same as the tests of `asset-filter` say. Undefined where only these can say it: metadata that the index does not know whole.
 
 import { sql } from "kysely";
-import { type Database, query } from "@/lib/service/store/database";
+import { query, type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
 import { statement } from "@/lib/service/store/statement";
 import { PUBLIC_OWNER } from "@/lib/service/users/user";
@@ -11,64 +11,70 @@ import { type Bits, countBits, eachBit, intersect, newBits, subtract, union, wit
 import { type Sets } from "./sets";
 import { ownedBy, type Table } from "./table";
 
-type Known = { database: Database; sets: Sets; table: Table };
+type Known = { reader: Reader; sets: Sets; table: Table };
 
 /** So many names are looked at one by one; for more of them, all names are, and the answer is kept. */
 const FEW = 30_000;
 
 /** The caller may change what it gets. */
-export function matching(known: Known, userId: number, filter: ReadFilter, includePublic: boolean): Bits | undefined {
+export async function matching(known: Known, userId: number, filter: ReadFilter, includePublic: boolean): Promise<Bits | undefined> {
   const owners = includePublic ? [userId, PUBLIC_OWNER] : [userId];
-  const bits = together(owners.map((owner) => ofOwner(known, owner))).slice();
   if (filter.isNever) return newBits(0);
-  for (const tag of filter.include) intersect(bits, withTag(known, owners, tag));
-  for (const tag of filter.exclude) subtract(bits, withTag(known, owners, tag));
+  const bits = together(await Promise.all(owners.map((owner) => ofOwner(known, owner)))).slice();
+  const codes = await codesOf(known.reader, owners, [...filter.include, ...filter.exclude]);
+  for (const tag of filter.include) intersect(bits, await withTag(known, codes.get(tag)));
+  for (const tag of filter.exclude) subtract(bits, await withTag(known, codes.get(tag)));
   if (filter.metadata.length > 0) {
-    const sets = owners.map((owner) => withMetadata(known, owner, filter));
+    const sets = await Promise.all(owners.map((owner) => withMetadata(known, owner, filter)));
     if (sets.includes(undefined)) return undefined;
     intersect(bits, together(sets.filter((set) => set !== undefined)));
   }
-  if (filter.name !== "") keepNamed(known, bits, filter.name);
+  if (filter.name !== "") await keepNamed(known, bits, filter.name);
   return bits;
 }
 
-function ofOwner({ sets, table }: Known, owner: number): Bits {
+function ofOwner({ sets, table }: Known, owner: number): Promise<Bits> {
   const { owners } = table;
-  return sets.get({
-    name: `owner ${owner}`,
-    kinds: assetChanges.existence,
-    find: () => ownedBy(table, owner),
-    test: (seq) => owners[seq] === owner,
+  const find = () => ownedBy(table, owner);
+  const test = (seq: number) => owners[seq] === owner;
+  return sets.get({ name: `owner ${owner}`, kinds: assetChanges.existence, find, test }, table.position);
+}
+
+/** The numbers of each tag: one for every owner that has used it. */
+async function codesOf(reader: Reader, owners: readonly number[], tags: readonly string[]): Promise<Map<string, number[]>> {
+  const codes = new Map<string, number[]>();
+  if (tags.length === 0) return codes;
+  const rows = query.selectFrom("tag_counts").select(["id", "tag"]).where("owner_id", "in", owners).where("tag", "in", tags);
+  for (const { id, tag } of await reader.rows(rows)) codes.set(tag, [...(codes.get(tag) ?? []), id]);
+  return codes;
+}
+
+async function withTag({ sets, table }: Known, codes: readonly number[] = []): Promise<Bits> {
+  const carriers = codes.map((id) => {
+    const test = (seq: number) => table.codes.holds(seq, id);
+    const find = () => table.codes.find(id, table.end);
+    return sets.get({ name: `tag ${id}`, kinds: assetChanges.tags, find, test }, table.position);
   });
+  return together(await Promise.all(carriers));
 }
 
-function withTag({ database, sets, table }: Known, owners: readonly number[], tag: string): Bits {
-  const codes = database.rows(query.selectFrom("tag_counts").select("id").where("owner_id", "in", owners).where("tag", "=", tag));
-  return together(
-    codes.map(({ id }) => {
-      const test = (seq: number) => table.codes.holds(seq, id);
-      return sets.get({ name: `tag ${id}`, kinds: assetChanges.tags, find: () => table.codes.find(id, table.end), test });
-    }),
-  );
-}
-
-function withMetadata({ database, sets, table }: Known, owner: number, filter: ReadFilter): Bits | undefined {
-  const { found: term, isExact } = forOwner(database, owner, { ...filter, include: [], exclude: [], name: "" });
+async function withMetadata({ reader, sets, table }: Known, owner: number, filter: ReadFilter): Promise<Bits | undefined> {
+  const { found: term, isExact } = await forOwner(reader, owner, { ...filter, include: [], exclude: [], name: "" });
   if (term === undefined || !isExact) return undefined;
-  const find = () => {
+  const find = async () => {
     const rows = sql<{ seqs: string }>`select json_group_array(rowid) as seqs from asset_search where asset_search match ${term}`;
-    const seqs: number[] = JSON.parse(database.row(statement(rows))?.seqs ?? "[]"); // json_group_array of whole numbers
+    const seqs: number[] = JSON.parse((await reader.row(statement(rows)))?.seqs ?? "[]"); // json_group_array of whole numbers
     return seqs.reduce((bits, seq) => withBit(bits, seq, true), newBits(table.end));
   };
-  return sets.get({ name: `metadata ${term}`, kinds: assetChanges.metadata, find });
+  return sets.get({ name: `metadata ${term}`, kinds: assetChanges.metadata, find }, table.position);
 }
 
-function keepNamed({ sets, table }: Known, bits: Bits, name: string): void {
+async function keepNamed({ sets, table }: Known, bits: Bits, name: string): Promise<void> {
   const piece = table.names.piece(name);
   const test = (seq: number) => table.names.holds(seq, piece);
   const recipe = { name: `name ${name}`, kinds: assetChanges.name, find: () => table.names.find(piece, table.end), test };
   if (!sets.isKept(recipe.name) && countBits(bits) <= FEW) eachBit(bits, (seq) => void (test(seq) || withBit(bits, seq, false)));
-  else intersect(bits, sets.get(recipe));
+  else intersect(bits, await sets.get(recipe, table.position));
 }
 
 function together(sets: readonly Bits[]): Bits {

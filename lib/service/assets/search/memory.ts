@@ -3,6 +3,7 @@
 // database is asked. It is filled in the background once it was asked, in turns of a few milliseconds; nothing of it is ever stored.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { createTurns } from "@/lib/shared/turns";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database } from "@/lib/service/store/database";
 import { countOwned } from "../count-assets";
@@ -30,11 +31,13 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
   const sets = createSets(changes);
   const orders = new Map<string, { owner: number; sort: AssetSort; order: Order }>();
   let table: Table | undefined;
-  let foreign = database.foreignCommits();
+  /** Undefined before the first question. */
+  let foreign: number | undefined;
   let isStopping = false;
   let isGivenUp = false;
   const reading = new Map<string, Promise<void>>();
   let turn: Promise<void> = Promise.resolve();
+  const inTurn = createTurns(1);
   const keepingUp = setInterval(() => keepUp(), KEEP_UP_MS).unref();
 
   function forget(): void {
@@ -44,17 +47,18 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
   }
 
   /** One after the other, and between two turns whoever waits. */
-  function inBackground<T>(name: string, pieces: () => Generator<void, T>, done: (result: T) => void): void {
+  function inBackground<T>(name: string, pieces: () => AsyncGenerator<void, T>, done: (result: T) => void): void {
     if (isStopping || isGivenUp || reading.has(name)) return;
     const work = async () => {
       const begun = foreign;
       const steps = pieces();
       for (let rested = performance.now(); !isStopping; rested = performance.now()) {
         await new Promise((resolve) => setImmediate(resolve));
-        const result = oneTurn(steps, performance.now() - rested);
+        const result = await oneTurn(steps, performance.now() - rested);
         if (!result) continue;
         // What another process wrote meanwhile is not known.
-        if (begun === foreign && foreign === database.foreignCommits()) done(result.value);
+        const now = await database.foreignCommits();
+        if (begun === now && foreign === now) done(result.value);
         return;
       }
     };
@@ -77,28 +81,26 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
     inBackground("table", () => readTable(database, changes), keep);
   }
 
-  function currentTable(): Table | undefined {
-    const now = database.foreignCommits();
+  async function currentTable(): Promise<Table | undefined> {
+    const now = await database.foreignCommits();
     if (now !== foreign) forget();
     foreign = now;
-    if (table && !catchUpTable(table, database, changes)) table = undefined;
+    if (table && !(await catchUpTable(table, database, changes))) table = undefined;
     if (!table) readTableAgain();
     return table;
   }
 
-  function currentOrder(userId: number, sort: AssetSort): Order | undefined {
+  async function currentOrder(userId: number, sort: AssetSort): Promise<Order | undefined> {
     const name = `${userId} ${sort}`;
     const kept = orders.get(name);
+    const state = kept ? await catchUpOrder(database, changes, userId, sort, kept.order) : "lost";
     orders.delete(name);
-    if (kept && catchUpOrder(database, changes, userId, sort, kept.order)) {
-      orders.set(name, kept);
-      return kept.order;
+    if (kept && state !== "lost") orders.set(name, kept);
+    if (state === "current") return kept?.order;
+    if (state === "lost") {
+      const keep = (order: Order) => keepOrder(name, { owner: userId, sort, order });
+      inBackground(name, () => readOrder(database, changes, userId, sort), keep);
     }
-    inBackground(
-      name,
-      () => readOrder(database, changes, userId, sort),
-      (order) => keepOrder(name, { owner: userId, sort, order }),
-    );
     return undefined;
   }
 
@@ -110,47 +112,67 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
 
   /** So that whoever asks next finds little to be done, however much changes. */
   function keepUp(): void {
-    orAskDatabase(() => {
-      if (!table || !currentTable()) return;
-      for (const [name, { owner, sort, order }] of orders) if (!catchUpOrder(database, changes, owner, sort, order)) orders.delete(name);
+    void inOneMoment(async () => {
+      if (!table || !(await currentTable())) return undefined;
+      for (const [name, { owner, sort, order }] of orders)
+        if ((await catchUpOrder(database, changes, owner, sort, order)) === "lost") orders.delete(name);
+      return undefined;
     });
   }
 
-  const isWorthIt = (userId: number) => !isGivenUp && countOwned(database, userId) >= FEWEST;
+  const isWorthIt = async (userId: number) => !isGivenUp && (await countOwned(database, userId)) >= FEWEST;
 
-  /** What has parted from the database is thrown away, and the database answers. */
-  function orAskDatabase<T>(answer: () => T | undefined): T | undefined {
-    try {
-      return answer();
-    } catch (error) {
-      log.error({ err: error }, "what is kept of the assets in memory was wrong and is read anew");
-      forget();
-      return undefined;
-    }
+  /**
+   * `prepare` reads, and what it hands back answers: only where nothing was committed in between, so that all that was read is of one moment.
+   * One at a time. What has parted from the database is thrown away, and the database answers.
+   */
+  function inOneMoment<T>(prepare: () => Promise<(() => T) | undefined>): Promise<T | undefined> {
+    return inTurn(async () => {
+      try {
+        const begun = changes.end();
+        const answer = await prepare();
+        if (!answer || foreign !== (await database.foreignCommits())) return undefined;
+        return begun === changes.end() ? answer() : undefined;
+      } catch (error) {
+        log.error({ err: error }, "what is kept of the assets in memory was wrong and is read anew");
+        forget();
+        return undefined;
+      }
+    });
   }
 
   return {
-    list(userId: number, filter: ReadFilter, includePublic: boolean, page: Page): { seqs: number[]; total: number } | undefined {
-      return orAskDatabase(() => {
-        if (!isWorthIt(userId)) return undefined;
-        const current = currentTable();
+    async list(
+      userId: number,
+      filter: ReadFilter,
+      includePublic: boolean,
+      page: Page,
+    ): Promise<{ seqs: number[]; total: number } | undefined> {
+      if (!(await isWorthIt(userId))) return undefined;
+      return inOneMoment(async () => {
+        const current = await currentTable();
         // Before anything is looked for: where the order is still being read, that would be for nothing.
-        const order = currentOrder(userId, page.sort);
-        const bits = current && order && matching({ database, sets, table: current }, userId, filter, includePublic);
-        if (!bits) return undefined;
-        const total = countBits(bits);
-        const length = Math.max(0, Math.min(page.limit, total - page.offset));
-        if (length === 0) return { seqs: [], total };
-        return { seqs: readPage(order, bits, total, { descending: page.order === "desc", offset: page.offset, length }), total };
+        const order = await currentOrder(userId, page.sort);
+        const bits = current && order && (await matching({ reader: database, sets, table: current }, userId, filter, includePublic));
+        return (
+          bits &&
+          (() => {
+            const total = countBits(bits);
+            const length = Math.max(0, Math.min(page.limit, total - page.offset));
+            if (length === 0) return { seqs: [], total };
+            return { seqs: readPage(order, bits, total, { descending: page.order === "desc", offset: page.offset, length }), total };
+          })
+        );
       });
     },
 
     /** How many of what the filter leaves carry each tag, by the tags' numbers. */
-    tally(userId: number, filter: ReadFilter, includePublic: boolean): Map<number, number> | undefined {
-      return orAskDatabase(() => {
-        const current = isWorthIt(userId) ? currentTable() : undefined;
-        const bits = current && matching({ database, sets, table: current }, userId, filter, includePublic);
-        return bits && current.codes.tally(bits);
+    async tally(userId: number, filter: ReadFilter, includePublic: boolean): Promise<Map<number, number> | undefined> {
+      if (!(await isWorthIt(userId))) return undefined;
+      return inOneMoment(async () => {
+        const current = await currentTable();
+        const bits = current && (await matching({ reader: database, sets, table: current }, userId, filter, includePublic));
+        return bits && (() => current.codes.tally(bits));
       });
     },
 
@@ -158,15 +180,16 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
       isStopping = true;
       clearInterval(keepingUp);
       await turn;
+      await inTurn(() => Promise.resolve());
     },
   };
 }
 
 /** As much of the work as fits into a turn; what it came to, once it is done. */
-function oneTurn<T>(steps: Iterator<void, T>, othersHadMs: number): { value: T } | undefined {
+async function oneTurn<T>(steps: AsyncGenerator<void, T>, othersHadMs: number): Promise<{ value: T } | undefined> {
   const end = performance.now() + Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, othersHadMs));
   for (;;) {
-    const step = steps.next();
+    const step = await steps.next();
     if (step.done) return { value: step.value };
     if (performance.now() >= end) return undefined;
   }

@@ -5,7 +5,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type Database } from "@/lib/service/store/database";
+import { type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
 import { plainStatement } from "@/lib/service/store/statement";
 import { PUBLIC_OWNER } from "@/lib/service/users/user";
@@ -28,43 +28,61 @@ export type Order = { seqs: Uint32Array<ArrayBuffer>; length: number; highest: n
 
 /** About a millisecond of reading. */
 const AT_ONCE = 2048;
-/** Each that goes into the middle is compared some twenty times: more of them would hold up whoever asks next. */
+/** Each that goes into the middle is compared some twenty times, and moves all that comes after it. */
 const MOST_PLACED = 250;
 const MOST_CHANGED = 4000;
 
 /** An order with all that is the user's, as one piece after the other is read; the caller lets others work between them. */
-export function* readOrder(database: Database, changes: Changes, userId: number, sort: AssetSort): Generator<void, Order> {
-  const { column, index } = orders[sort];
+export async function* readOrder(reader: Reader, changes: Changes, userId: number, sort: AssetSort): AsyncGenerator<void, Order> {
   const order: Order = { seqs: new Uint32Array(AT_ONCE), length: 0, highest: 0, position: changes.end() };
-  const rows = (after: string) => `SELECT json_group_array(seq) AS seqs FROM (
-    SELECT seq FROM assets INDEXED BY ${index} WHERE owner_id = ? ${after} ORDER BY ${column}, id LIMIT ${AT_ONCE})`;
-  for (let last: { place: string | number; id: string } | undefined; ;) {
-    const piece = last
-      ? plainStatement<{ seqs: string }>(rows(`AND (${column}, id) > (?, ?)`), [userId, last.place, last.id])
-      : plainStatement<{ seqs: string }>(rows(""), [userId]);
-    const seqs: number[] = JSON.parse(database.row(piece)?.seqs ?? "[]"); // json_group_array of a column of whole numbers
-    append(order, seqs);
-    const end = seqs.at(-1);
-    if (end === undefined || seqs.length < AT_ONCE) break;
-    const place = `SELECT ${column} AS place, id FROM assets WHERE seq = ?`;
-    last = database.row(plainStatement<{ place: string | number; id: string }>(place, [end]));
-    yield;
+  const [first, next] = [pieceOf(sort, ""), pieceOf(sort, `AND (${orders[sort].column}, id) > (?, ?)`)];
+  for (let last: (string | number)[] = []; ; yield) {
+    const values = [userId, ...last, PUBLIC_OWNER, ...last];
+    const piece = await reader.row(
+      plainStatement<{ seqs: string; place: string | number | null; id: string | null }>(last.length === 0 ? first : next, values),
+    );
+    append(order, JSON.parse(piece?.seqs ?? "[]")); // json_group_array of a column of whole numbers
+    if (!piece || piece.place === null || piece.id === null) return order;
+    last = [piece.place, piece.id];
   }
-  const shipped = plainStatement<{ seq: number }>("SELECT seq FROM assets WHERE owner_id = ?", [PUBLIC_OWNER]);
-  putIn(database, userId, sort, order, database.rows(shipped).map((row) => row.seq)); // prettier-ignore
-  return order;
 }
 
-/** False where the order has to be read anew. */
-export function catchUp(database: Database, changes: Changes, userId: number, sort: AssetSort, order: Order): boolean {
+/** The numbers of a piece, and where the next one begins: in one statement, since an asset that ends a piece may move at once. */
+function pieceOf(sort: AssetSort, after: string): string {
+  const { column, index } = orders[sort];
+  const rows = `SELECT seq, ${column} AS place, id FROM assets INDEXED BY ${index} WHERE owner_id = ? ${after}`;
+  return `WITH piece AS MATERIALIZED (${rows} UNION ALL ${rows} ORDER BY place, id LIMIT ${AT_ONCE})
+    SELECT (SELECT json_group_array(seq) FROM piece) AS seqs, place, id
+    FROM (SELECT 1) LEFT JOIN (SELECT place, id FROM piece LIMIT 1 OFFSET ${AT_ONCE - 1})`;
+}
+
+/**
+ * "current": the order is as far as the changes. "behind": something changed while it was read, and it must not be used now. "lost": it has to
+ * be read anew.
+ */
+export async function catchUp(
+  reader: Reader,
+  changes: Changes,
+  userId: number,
+  sort: AssetSort,
+  order: Order,
+): Promise<"current" | "behind" | "lost"> {
+  const position = changes.end();
   const changed = changes.since(order.position, assetChanges[sort]);
-  if (changed === undefined || changed.length > MOST_CHANGED) return false;
+  if (changed === undefined || changed.length > MOST_CHANGED) return "lost";
   if (changed.length > 0) {
+    // Where this is not finished, all of them count as changed the next time too.
     takeOut(order, changed);
-    if (!putIn(database, userId, sort, order, changed)) return false;
+    const seqs = await present(reader, userId, sort, changed);
+    const places = await placesOf(reader, sort, order, seqs);
+    // What was compared with others may have moved.
+    if (changes.end() !== position) return "behind";
+    if (places === "many") return "lost";
+    if (places === "gone") throw new Error("an order of assets holds one that is gone");
+    putIn(order, seqs, places);
   }
-  order.position = changes.end();
-  return true;
+  order.position = position;
+  return "current";
 }
 
 function takeOut(order: Order, changed: readonly number[]): void {
@@ -81,36 +99,55 @@ function takeOut(order: Order, changed: readonly number[]): void {
   order.length = kept;
 }
 
-/** Those of `changed` that are there and that the user sees; none of them is in the order. */
-function putIn(database: Database, userId: number, sort: AssetSort, order: Order, changed: readonly number[]): boolean {
-  const { column } = orders[sort];
-  const present = `SELECT seq FROM assets WHERE seq IN (SELECT value FROM json_each(?)) AND owner_id IN (?, ?) ORDER BY ${column}, id`;
-  const found = database.rows(plainStatement<{ seq: number }>(present, [writeExactJson(changed), userId, PUBLIC_OWNER]));
-  const seqs = found.map((row) => row.seq);
-  const [first] = seqs;
-  if (first === undefined) return true;
+/** Those of `changed` that are there and that the user sees, in order. */
+async function present(reader: Reader, userId: number, sort: AssetSort, changed: readonly number[]): Promise<number[]> {
+  const text = `SELECT seq FROM assets WHERE seq IN (SELECT value FROM json_each(?)) AND owner_id IN (?, ?) ORDER BY ${orders[sort].column}, id`;
+  const rows = await reader.rows(plainStatement<{ seq: number }>(text, [writeExactJson(changed), userId, PUBLIC_OWNER]));
+  return rows.map((row) => row.seq);
+}
 
-  const compare = `SELECT (a.${column}, a.id) < (b.${column}, b.id) AS is_before FROM assets AS a, assets AS b WHERE a.seq = ? AND b.seq = ?`;
-  const isBefore = (at: number, seq: number) => {
-    const row = database.row(plainStatement<{ is_before: number }>(compare, [order.seqs[at] ?? 0, seq]));
-    if (!row) throw new Error("an order of assets holds one that is gone");
-    return row.is_before === 1;
-  };
+/** Before how many of the order each of `seqs` comes, none of which is in it. All are looked for at once: each step halves what is left. */
+async function placesOf(
+  reader: Reader,
+  sort: AssetSort,
+  order: Order,
+  seqs: readonly number[],
+): Promise<readonly number[] | "many" | "gone"> {
+  const { length } = order;
+  const [first] = seqs;
+  if (first === undefined || length === 0) return seqs.map(() => length);
   // What is new mostly comes last.
-  if (order.length === 0 || isBefore(order.length - 1, first)) {
-    append(order, seqs);
-    return true;
+  const [isLast] = (await areBefore(reader, sort, [[order.seqs[length - 1] ?? 0, first]])) ?? ["gone" as const];
+  if (isLast === "gone") return "gone";
+  if (isLast === true) return seqs.map(() => length);
+  if (seqs.length > MOST_PLACED) return "many";
+  const sought = seqs.map((seq) => ({ seq, low: 0, high: length }));
+  for (;;) {
+    const open = sought.filter(({ low, high }) => low < high).map((one) => ({ one, middle: (one.low + one.high) >>> 1 }));
+    if (open.length === 0) return sought.map(({ low }) => low);
+    const before = await areBefore(
+      reader,
+      sort,
+      open.map(({ one, middle }) => [order.seqs[middle] ?? 0, one.seq]),
+    );
+    if (!before) return "gone";
+    open.forEach(({ one, middle }, at) => {
+      if (before[at]) one.low = middle + 1;
+      else one.high = middle;
+    });
   }
-  if (seqs.length > MOST_PLACED) return false;
-  let low = 0;
-  const places = seqs.map((seq) => {
-    for (let high = order.length; low < high;) {
-      const middle = (low + high) >>> 1;
-      if (isBefore(middle, seq)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  });
+}
+
+/** Of each pair, whether the first asset comes before the second; undefined where one of them is gone. */
+async function areBefore(reader: Reader, sort: AssetSort, pairs: readonly [number, number][]): Promise<boolean[] | undefined> {
+  const { column } = orders[sort];
+  const text = `SELECT (a.${column}, a.id) < (b.${column}, b.id) AS is_before FROM json_each(?) AS pair
+    CROSS JOIN assets AS a ON a.seq = pair.value ->> 0 CROSS JOIN assets AS b ON b.seq = pair.value ->> 1 ORDER BY pair.key`;
+  const rows = await reader.rows(plainStatement<{ is_before: number }>(text, [writeExactJson(pairs)]));
+  return rows.length === pairs.length ? rows.map((row) => row.is_before === 1) : undefined;
+}
+
+function putIn(order: Order, seqs: readonly number[], places: readonly number[]): void {
   const { length } = order;
   append(order, seqs); // makes the room
   for (let at = seqs.length - 1, end = length; at >= 0; at -= 1) {
@@ -119,7 +156,6 @@ function putIn(database: Database, userId: number, sort: AssetSort, order: Order
     order.seqs[place + at] = seqs[at] ?? 0;
     end = place;
   }
-  return true;
 }
 
 function append(order: Order, seqs: readonly number[]): void {

@@ -1,5 +1,5 @@
 // Sets of assets that filters ask for again and again (a tag, a piece of a name, an owner), kept with how far in the changes they are.
-// Guarantees: a set is up to date when it is handed out, and must not be changed by who gets it. Bounded: the one that was not asked for
+// Guarantees: a set is as far as what it is tested against when it is handed out, and must not be changed by who gets it. Bounded: the one that was not asked for
 // longest goes first.
 
 import { type Bits, withBit } from "./bits";
@@ -10,7 +10,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_CHANGED = 5000;
 
 /** `kinds`: which changes of an asset can move it in or out. Without `test` every such change is a reason to find the set anew. */
-type SetRecipe = { name: string; kinds: number; find: () => Bits; test?: (seq: number) => boolean };
+type SetRecipe = { name: string; kinds: number; find: () => Bits | Promise<Bits>; test?: (seq: number) => boolean };
 
 export type Sets = ReturnType<typeof createSets>;
 
@@ -33,10 +33,11 @@ export function createSets(changes: Changes, mostBytes = MOST_BYTES) {
   return {
     isKept: (name: string) => kept.has(name),
 
-    get(recipe: SetRecipe): Bits {
-      const bits = upToDate(recipe) ?? recipe.find();
+    /** `position`: how far in the changes is what `find` and `test` look at. */
+    async get(recipe: SetRecipe, position: number): Promise<Bits> {
+      const bits = upToDate(recipe) ?? (await recipe.find());
       drop(recipe.name);
-      kept.set(recipe.name, { bits, position: changes.end() });
+      kept.set(recipe.name, { bits, position });
       bytes += bits.byteLength;
       for (const [oldest] of kept) if (bytes > mostBytes && oldest !== recipe.name) drop(oldest);
       return bits;

@@ -2,7 +2,7 @@
 // Guarantees: exact once `catchUp` has answered true. Read in pieces, so that no request waits for a million rows.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Database } from "@/lib/service/store/database";
+import { type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
 import { plainStatement } from "@/lib/service/store/statement";
 import { type Bits, newBits, withBit } from "./bits";
@@ -22,6 +22,10 @@ const MOST_BYTES = 512 * 1024 * 1024;
 /** Numbers of users begin at 0: what has no asset must not read as theirs whose number that is. */
 const GONE = 0xffffffff;
 
+const NO_NAME = new Uint8Array(0);
+
+type Known = { seq: number; owner: number; name: Uint8Array; codes: string };
+
 const PIECE = `
   SELECT json_group_array(json_array(seq, owner_id, octet_length(name_folded), codes)) AS assets, CAST(group_concat(name_folded, '') AS BLOB) AS names
   FROM (SELECT seq, owner_id, name_folded, codes FROM assets LEFT JOIN asset_tag_codes ON asset_seq = seq`;
@@ -33,25 +37,28 @@ function emptyTable(position: number) {
 }
 
 /** As one piece after the other is read; undefined where there is too much to be kept. */
-export function* readTable(database: Database, changes: Changes): Generator<void, Table | undefined> {
+export async function* readTable(reader: Reader, changes: Changes): AsyncGenerator<void, Table | undefined> {
   const table = emptyTable(changes.end());
   for (let last = 0; ; yield) {
-    const seqs = take(table, database, FROM_THERE, last);
-    last = seqs.at(-1) ?? last;
+    const found = await read(reader, FROM_THERE, last);
+    for (const asset of found) put(table, asset);
+    last = found.at(-1)?.seq ?? last;
     if (last > MOST_ROWS || table.names.size() + table.codes.size() > MOST_BYTES) return undefined;
-    if (seqs.length < AT_ONCE) return table;
+    if (found.length < AT_ONCE) return table;
   }
 }
 
 /** False where the table has to be read anew. */
-export function catchUp(table: Table, database: Database, changes: Changes): boolean {
+export async function catchUp(table: Table, reader: Reader, changes: Changes): Promise<boolean> {
+  const position = changes.end();
   const changed = changes.since(table.position, assetChanges.existence | assetChanges.name | assetChanges.tags);
   if (changed === undefined || changed.length > MOST_CHANGED) return false;
   if (changed.length > 0) {
-    for (const seq of changed) if (seq < table.end) put(table, seq, GONE, new Uint8Array(0), "");
-    take(table, database, THESE, writeExactJson(changed));
+    const found = await read(reader, THESE, writeExactJson(changed));
+    for (const seq of changed) if (seq < table.end) put(table, { seq, owner: GONE, name: NO_NAME, codes: "" });
+    for (const asset of found) put(table, asset);
   }
-  table.position = changes.end();
+  table.position = position;
   return true;
 }
 
@@ -61,18 +68,18 @@ export function ownedBy({ owners, end }: Table, owner: number): Bits {
   return bits;
 }
 
-function take(table: Table, database: Database, text: string, from: number | string): number[] {
-  const piece = database.row(plainStatement<{ assets: string; names: Uint8Array | null }>(text, [from]));
+async function read(reader: Reader, text: string, from: number | string): Promise<Known[]> {
+  const piece = await reader.row(plainStatement<{ assets: string; names: Uint8Array | null }>(text, [from]));
   const assets: [number, number, number, string | null][] = JSON.parse(piece?.assets ?? "[]"); // as the statement makes it
   let at = 0;
-  for (const [seq, owner, length, codes] of assets) {
-    put(table, seq, owner, piece?.names?.subarray(at, at + length) ?? new Uint8Array(0), codes ?? "");
+  return assets.map(([seq, owner, length, codes]) => {
+    const name = piece?.names?.subarray(at, at + length) ?? NO_NAME;
     at += length;
-  }
-  return assets.map(([seq]) => seq);
+    return { seq, owner, name, codes: codes ?? "" };
+  });
 }
 
-function put(table: Table, seq: number, owner: number, name: Uint8Array, codes: string): void {
+function put(table: Table, { seq, owner, name, codes }: Known): void {
   if (seq >= table.end) {
     const room = table.owners.length;
     // Numbers that were never put belong to assets that came and went, or are yet to come.

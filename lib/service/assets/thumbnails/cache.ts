@@ -1,7 +1,6 @@
 // Thumbnails on disk: a folder for each content, a file for each edge. The least recently used go when there are too many bytes.
 // Guarantees: a file is whole or absent (written aside, then renamed); a full disk or a lost file costs time, never an answer.
 
-import { rmSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -51,12 +50,14 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
     forget: (hash: string) => rm(folderOf(hash), { recursive: true, force: true }),
 
     /** Those whose original is gone. Returns how many originals that were. */
-    async sweep(isNamed: (hash: string) => boolean): Promise<number> {
+    async sweep(named: (hashes: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number> {
       let removed = 0;
       for (const shard of await readdir(folders.thumbnails)) {
-        for (const rest of await readdir(join(folders.thumbnails, shard))) {
-          if (isNamed(shard + rest)) continue;
-          rmSync(join(folders.thumbnails, shard, rest), { recursive: true, force: true });
+        const hashes = (await readdir(join(folders.thumbnails, shard))).map((rest) => shard + rest);
+        const there = await named(hashes);
+        for (const hash of hashes) {
+          if (there.has(hash)) continue;
+          await rm(folderOf(hash), { recursive: true, force: true });
           removed += 1;
         }
       }
