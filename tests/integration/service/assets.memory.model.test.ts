@@ -14,7 +14,8 @@ import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { keepSearchIndex } from "@/lib/service/assets/search/full-text";
 import { type AssetMemory, createAssetMemory } from "@/lib/service/assets/search/memory";
 import { addTags, removeTags } from "@/lib/service/assets/tags";
-import { type Database, openDatabase, query } from "@/lib/service/store/database";
+import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
 import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
 import { until } from "@/tests/support/until";
@@ -57,68 +58,73 @@ describe("lists of assets from memory", () => {
   let folder: string;
   let database: Database;
   let memory: AssetMemory;
+  /** Called before each read of memory. */
+  let beforeRead: () => Promise<unknown> = () => Promise.resolve();
   let created = 0;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-memory-"));
     const file = join(folder, "service.sqlite");
-    database = openDatabase(file, Date.now);
-    createKeys(database, Date.now).createKey("ada");
-    createKeys(database, Date.now).createKey("bob");
-    database.close();
-    seedAssets(file, "ada", ASSETS);
-    database = openDatabase(file, Date.now);
-    keepSearchIndex(database);
-    memory = createAssetMemory(database, silentLog);
+    database = await openDatabase(file, Date.now);
+    await createKeys(database, Date.now).createKey("ada");
+    await createKeys(database, Date.now).createKey("bob");
+    await database.close();
+    await seedAssets(file, "ada", ASSETS);
+    database = await openDatabase(file, Date.now);
+    await keepSearchIndex(database);
+    const interrupted: Database = {
+      ...database,
+      rows: (statement) => beforeRead().then(() => database.rows(statement)),
+      row: (statement) => beforeRead().then(() => database.row(statement)),
+    };
+    memory = createAssetMemory(interrupted, silentLog);
   });
   afterAll(async () => {
     await memory.stop();
-    database.close();
+    await database.close();
     await rm(folder, { recursive: true, force: true });
   });
 
-  const seqs = () => database.rows(query.selectFrom("assets").select("seq").orderBy("seq")).map((row) => row.seq);
-
-  function create(ownerId: number, { name, tags, width, time }: Change): number {
+  async function create(tx: Transaction, ownerId: number, { name, tags, width, time }: Change): Promise<number> {
     created += 1;
     const hash = created.toString(16).padStart(64, "0");
     const [size, at] = [1000 + (time % 7) * 1000, Date.parse("2026-06-01") + time];
-    database.run(query.insertInto("blobs").values({ hash, sha256: hash, size, media_type: "image/png", created_at: at }));
+    await tx.run(query.insertInto("blobs").values({ hash, sha256: hash, size, media_type: "image/png", created_at: at }));
     const origin = ownerId === 0 ? "shipped" : "upload";
     const asset = { id: crypto.randomUUID(), ownerId, origin, content: { hash, size }, name, tags, metadata: { width } } as const;
-    return insertAsset(database, asset, at);
+    return insertAsset(tx, asset, at);
   }
 
-  function apply(one: Change): void {
-    const all = seqs();
-    const seq = all[one.at % all.length] ?? 0;
+  async function apply(tx: Transaction, one: Change): Promise<unknown> {
+    const all = await tx.rows(query.selectFrom("assets").select("seq").orderBy("seq"));
+    const seq = all[one.at % all.length]?.seq ?? 0;
     const at = Date.parse("2026-06-02") + one.time;
-    const set = (values: object) => database.run(query.updateTable("assets").set(values).where("seq", "=", seq));
-    const [asset] = readAssets(database, [seq]);
+    const set = (values: object) => tx.run(query.updateTable("assets").set(values).where("seq", "=", seq));
+    const [asset] = await readAssets(tx, [seq]);
     if (!asset) throw new Error("there is no asset to change");
     switch (one.kind) {
       case "create":
-        return void create(one.at % 9 === 0 ? 2 : 1, one);
+        return create(tx, one.at % 9 === 0 ? 2 : 1, one);
       case "ship":
-        return void (one.at % 5 === 0 && create(0, one));
+        return one.at % 5 === 0 && create(tx, 0, one);
       case "delete":
-        return void database.run(query.deleteFrom("assets").where("seq", "=", seq));
+        return tx.run(query.deleteFrom("assets").where("seq", "=", seq));
       case "tag":
-        return void addTags(database, seq, one.tags, at);
+        return addTags(tx, seq, one.tags, at);
       case "untag":
-        return void removeTags(database, seq, [...one.tags, ...asset.tags.slice(0, 1)], at);
+        return removeTags(tx, seq, [...one.tags, ...asset.tags.slice(0, 1)], at);
       case "rename":
-        return editAsset(database, asset, { name: one.name || "x" }, at);
+        return editAsset(tx, asset, { name: one.name || "x" }, at);
       case "metadata":
-        return editAsset(database, asset, { user_metadata: { width: one.width } }, at);
+        return editAsset(tx, asset, { user_metadata: { width: one.width } }, at);
       case "access":
-        return void set({ last_access_time: at });
+        return set({ last_access_time: at });
       case "size":
-        return void set({ size: 1000 + (one.time % 5) * 1000 });
+        return set({ size: 1000 + (one.time % 5) * 1000 });
       case "many":
         // So many at once that orders are read anew.
-        return void (
+        return (
           one.at % 40 === 0 &&
-          database.run(
+          tx.run(
             query
               .updateTable("assets")
               .set({ size: one.time % 100_000 })
@@ -133,9 +139,9 @@ describe("lists of assets from memory", () => {
   async function applyAll(changes: readonly Change[]): Promise<void> {
     for (const one of changes) {
       // One that is undone may have changed something before.
-      const work = () => {
-        if (one.kind === "undo") create(1, one);
-        apply(one);
+      const work = async (tx: Transaction) => {
+        if (one.kind === "undo") await create(tx, 1, one);
+        await apply(tx, one);
       };
       await database.commit(work).catch((error: unknown) => {
         if (one.kind !== "undo") throw error;
@@ -143,12 +149,12 @@ describe("lists of assets from memory", () => {
     }
   }
 
-  function expected({ include_tags, exclude_tags, name_contains, width, include_public, sort, order }: Question) {
+  async function expected({ include_tags, exclude_tags, name_contains, width, include_public, sort, order }: Question) {
     const tagsOf = new Map<number, string[]>();
-    for (const { asset_seq, tag: one } of database.rows(query.selectFrom("asset_tags").selectAll())) {
+    for (const { asset_seq, tag: one } of await database.rows(query.selectFrom("asset_tags").selectAll())) {
       tagsOf.set(asset_seq, [...(tagsOf.get(asset_seq) ?? []), one]);
     }
-    const rows = database.rows(query.selectFrom("assets").selectAll());
+    const rows = await database.rows(query.selectFrom("assets").selectAll());
     const sign = order === "asc" ? 1 : -1;
     // As bytes: that is how the database compares texts.
     const compare = (a: string | number, b: string | number) =>
@@ -179,16 +185,19 @@ describe("lists of assets from memory", () => {
         async (changes, questions) => {
           await applyAll(changes);
           for (const asked of questions) {
-            const all = expected(asked);
+            const all = await expected(asked);
             const offset = Math.floor(asked.depth * all.length);
             const page = { sort: asked.sort, order: asked.order, limit: asked.limit, offset };
-            const answer = memory.list(1, filterOf(asked), asked.include_public, page);
+            const answer = await memory.list(1, filterOf(asked), asked.include_public, page);
             if (!answer) {
-              await until("memory knows enough again", () => memory.list(1, filterOf(asked), asked.include_public, page) !== undefined);
+              await until(
+                "memory knows enough again",
+                async () => (await memory.list(1, filterOf(asked), asked.include_public, page)) !== undefined,
+              );
             } else answered += 1;
-            const found = answer ?? memory.list(1, filterOf(asked), asked.include_public, page);
+            const found = answer ?? (await memory.list(1, filterOf(asked), asked.include_public, page));
             expect(found).toEqual({ total: all.length, seqs: all.slice(offset, offset + asked.limit).map((row) => row.seq) });
-            const tally = memory.tally(1, filterOf(asked), asked.include_public);
+            const tally = await memory.tally(1, filterOf(asked), asked.include_public);
             const carried = all.reduce((sum, row) => sum + row.tags.length, 0);
             expect([...(tally?.values() ?? [])].reduce((sum, n) => sum + n, 0)).toBe(carried);
           }
@@ -199,33 +208,107 @@ describe("lists of assets from memory", () => {
     expect(answered).toBeGreaterThan(60);
   });
 
+  const bySize = { sort: "size", order: "asc", limit: 1e6, offset: 0 } as const;
+  const asked = { include_tags: [], exclude_tags: [], name_contains: "", width: undefined, include_public: true, depth: 0 };
+  const orderedBySize = async (include_tags: string[]) => (await expected({ ...asked, ...bySize, include_tags })).map(({ seq }) => seq);
+  const resize = (tx: Transaction, seq: number, size: number) => tx.run(query.updateTable("assets").set({ size }).where("seq", "=", seq));
+
+  /** Asks, and has `change` committed before so many reads of the question; whether there were that many. */
+  async function askInterrupted<T>(reads: number, change: (tx: Transaction) => Promise<unknown>, ask: () => Promise<T>) {
+    let left = reads;
+    beforeRead = async () => {
+      left -= 1;
+      if (left === 0) await database.commit(change);
+    };
+    const answer = await ask();
+    beforeRead = () => Promise.resolve();
+    return { answer, isInterrupted: left <= 0 };
+  }
+
+  it("are of one moment or not given, whatever is committed while they are read", async () => {
+    const tagged = readFilter({ include_tags: ["moment"], include_public: true });
+    const ask = async () => (await memory.list(1, tagged, true, bySize))?.seqs;
+    const [one, other, third] = (await orderedBySize([])).slice(0, 3);
+    if (one === undefined || other === undefined || third === undefined) throw new Error("there are too few assets");
+    for (let [reads, isInterrupted] = [1, true]; isInterrupted; reads += 1) {
+      await database.commit(async (tx) => {
+        for (const [at, seq] of [one, other, third].entries()) {
+          await addTags(tx, seq, ["moment"], 1);
+          await resize(tx, seq, 10 * (at + 1));
+        }
+      });
+      await until("memory knows enough", async () => (await ask()) !== undefined);
+      // Something to catch up with.
+      await database.commit(async (tx) => {
+        await resize(tx, third, 31);
+        await addTags(tx, third, [`of ${reads}`], 2);
+      });
+      const asking = await askInterrupted(
+        reads,
+        async (tx) => {
+          await removeTags(tx, one, ["moment"], 2);
+          await resize(tx, other, 1);
+        },
+        ask,
+      );
+      expect([undefined, [one, other, third], [other, third]]).toContainEqual(asking.answer);
+      isInterrupted = asking.isInterrupted;
+    }
+  });
+
+  it("have everything in its place, though what it was compared with has moved in that moment", async () => {
+    const everything = readFilter({ include_public: true });
+    const ask = async () => (await memory.list(1, everything, true, bySize))?.seqs;
+    for (let [reads, isInterrupted] = [1, true]; isInterrupted; reads += 1) {
+      await until("memory knows enough", async () => (await ask()) !== undefined);
+      const seqs = await orderedBySize([]);
+      // The first that a new one is compared with, once it is taken out itself.
+      const [middle, late] = [seqs[(seqs.length - 1) >>> 1] ?? 0, seqs[Math.floor(seqs.length * 0.8)] ?? 0];
+      await database.commit((tx) =>
+        tx.run(
+          query
+            .updateTable("assets")
+            .set(({ eb }) => ({ size: eb("size", "+", 1) }))
+            .where("seq", "=", late),
+        ),
+      );
+      ({ isInterrupted } = await askInterrupted(reads, (tx) => resize(tx, middle, 1e9 + reads), ask));
+      await until("memory knows enough again", async () => (await ask()) !== undefined);
+      expect(await ask()).toEqual(await orderedBySize([]));
+    }
+  });
+
   it("say nothing of what another process wrote before it was read anew", async () => {
     const page = { sort: "size", order: "asc", limit: 5, offset: 0 } as const;
     const everything = readFilter({ include_public: false });
-    await until("memory knows all", () => memory.list(1, everything, false, page) !== undefined);
+    await until("memory knows all", async () => (await memory.list(1, everything, false, page)) !== undefined);
     const other = new Sqlite(join(folder, "service.sqlite"));
     const gone = other.prepare("DELETE FROM assets WHERE seq IN (SELECT seq FROM assets WHERE owner_id = 1 ORDER BY size LIMIT 3)").run();
     other.close();
     expect(gone.changes).toBe(3);
-    expect(memory.list(1, everything, false, page)).toBeUndefined();
-    await until("it was read anew", () => memory.list(1, everything, false, page) !== undefined);
-    const left = database.rows(query.selectFrom("assets").select("seq").where("owner_id", "=", 1).orderBy("size").orderBy("id"));
-    expect(memory.list(1, everything, false, page)).toEqual({ total: left.length, seqs: left.slice(0, 5).map((row) => row.seq) });
+    expect(await memory.list(1, everything, false, page)).toBeUndefined();
+    await until("it was read anew", async () => (await memory.list(1, everything, false, page)) !== undefined);
+    const left = await database.rows(query.selectFrom("assets").select("seq").where("owner_id", "=", 1).orderBy("size").orderBy("id"));
+    expect(await memory.list(1, everything, false, page)).toEqual({ total: left.length, seqs: left.slice(0, 5).map((row) => row.seq) });
   });
 
   it("hold nothing that came and went between two questions, whoever had it", async () => {
     const page = { sort: "created_at", order: "desc", limit: 5, offset: 0 } as const;
     const everything = readFilter({ include_public: true });
-    await until("memory knows all", () => memory.list(1, everything, true, page) !== undefined);
-    const before = memory.list(1, everything, true, page);
-    await database.commit(() => {
-      const made = [1, 2, 3].map((time) => create(2, { kind: "create", at: 0, time, name: `brief ${time}`, tags: ["input"], width: 256 }));
-      database.run(query.deleteFrom("assets").where("seq", "in", made));
+    await until("memory knows all", async () => (await memory.list(1, everything, true, page)) !== undefined);
+    const before = await memory.list(1, everything, true, page);
+    await database.commit(async (tx) => {
+      const made: number[] = [];
+      for (const time of [1, 2, 3])
+        made.push(await create(tx, 2, { kind: "create", at: 0, time, name: `brief ${time}`, tags: ["input"], width: 256 }));
+      await tx.run(query.deleteFrom("assets").where("seq", "in", made));
     });
-    expect(memory.list(1, everything, true, page)).toEqual(before);
+    expect(await memory.list(1, everything, true, page)).toEqual(before);
   });
 
-  it("say nothing for a user who has few, and read nothing for them", () => {
-    expect(memory.list(2, readFilter({ include_public: true }), true, { sort: "name", order: "asc", limit: 5, offset: 0 })).toBeUndefined();
+  it("say nothing for a user who has few, and read nothing for them", async () => {
+    expect(
+      await memory.list(2, readFilter({ include_public: true }), true, { sort: "name", order: "asc", limit: 5, offset: 0 }),
+    ).toBeUndefined();
   });
 });

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases } from "@/lib/service/assets/blobs/leases";
-import { type Database, openDatabase, query } from "@/lib/service/store/database";
+import { type Database, query, type Reader } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
 
 const HASH = "ab".repeat(32);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -15,16 +16,17 @@ let isNamed: boolean;
 let now: number;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "lightdesk-leases-"));
-  database = openDatabase(join(folder, "service.sqlite"), Date.now);
+  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
   isNamed = false;
   now = 1e12;
 });
 afterEach(async () => {
-  database.close();
+  await database.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-const process = () => createLeases({ database, isNamed: () => isNamed, now: () => now, log });
+const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
+const process = () => createLeases({ database, named, now: () => now, log });
 const leases = () => database.rows(query.selectFrom("blob_leases").selectAll());
 function gate() {
   let open: () => void = () => undefined;
@@ -45,7 +47,7 @@ it("removes nothing that the other holds, and all that nobody holds or names", a
   isNamed = true;
   expect(await other.unlessHeld(HASH, remove)).toBe(false);
   isNamed = false;
-  expect([await other.unlessHeld(HASH, remove), removed, leases()]).toEqual([true, ["removed"], []]);
+  expect([await other.unlessHeld(HASH, remove), removed, await leases()]).toEqual([true, ["removed"], []]);
 });
 
 it("waits with writing until a removal is over", async () => {
@@ -61,14 +63,15 @@ it("waits with writing until a removal is over", async () => {
   const writing = other.hold([HASH], async () => void order.push("written"));
   open();
   await Promise.all([removal, writing]);
-  expect([order, leases()]).toEqual([["removed", "written"], []]);
+  expect([order, await leases()]).toEqual([["removed", "written"], []]);
 });
 
 it("asks whether a row names it in the very commit that takes the lease", async () => {
   let asked = 0;
-  const late = createLeases({ database, isNamed: () => (asked += 1) > 1, now: () => now, log });
+  const inCommit = async (reader: Reader, hashes: readonly string[]) => new Set((asked += 1) > 1 && reader !== database ? hashes : []);
+  const late = createLeases({ database, named: inCommit, now: () => now, log });
   expect(await late.unlessHeld(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
-  expect(leases()).toEqual([]);
+  expect(await leases()).toEqual([]);
 });
 
 it("lets go of what a process held that died, after a day", async () => {
@@ -82,10 +85,10 @@ it("lets go of what a process held that died, after a day", async () => {
 
 it("frees what could not be removed at once, unless the removal may still come to pass", async () => {
   const fail = (isSettled: boolean) => () => Promise.reject(Object.assign(new Error("no answer"), { isSettled }));
-  expect([await process().unlessHeld(HASH, fail(true)), leases()]).toEqual([false, []]);
+  expect([await process().unlessHeld(HASH, fail(true)), await leases()]).toEqual([false, []]);
   expect(await process().unlessHeld(HASH, fail(false))).toBe(false);
-  expect(leases()).toMatchObject([{ hash: HASH, is_removal: 1 }]);
+  expect(await leases()).toMatchObject([{ hash: HASH, is_removal: 1 }]);
   now += 16 * 60_000;
   await process().hold([HASH], () => Promise.resolve());
-  expect(leases()).toEqual([]);
+  expect(await leases()).toEqual([]);
 });

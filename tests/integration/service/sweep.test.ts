@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
 import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
-import { type Database, openDatabase, query } from "@/lib/service/store/database";
+import { type Database, query } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
 import { sweepBlobs } from "@/lib/service/sweep";
 import { createKeys } from "@/lib/service/users/keys";
 
@@ -17,46 +18,44 @@ let folder: string;
 let database: Database;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "lightdesk-sweep-"));
-  database = openDatabase(join(folder, "service.sqlite"), Date.now);
-  createKeys(database, Date.now).createKey("ada");
-  database.transaction(() => {
+  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
+  await createKeys(database, Date.now).createKey("ada");
+  await database.commit(async (tx) => {
     for (let at = 0; at < BLOBS; at += 1) {
       const hash = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(64, "0");
-      database.run(query.insertInto("blobs").values({ hash, sha256: hash, size: 1, media_type: "image/png", created_at: 1 }));
+      await tx.run(query.insertInto("blobs").values({ hash, sha256: hash, size: 1, media_type: "image/png", created_at: 1 }));
       const named = { origin: "upload", name: "x", tags: [], metadata: {} } as const;
-      if (at % 3 === 0) insertAsset(database, { ...named, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
+      if (at % 3 === 0) await insertAsset(tx, { ...named, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
     }
   });
 });
 afterEach(async () => {
-  database.close();
+  await database.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-const hashes = () => database.rows(query.selectFrom("blobs").select("hash").orderBy("hash")).map(({ hash }) => hash);
-const named = () => database.rows(query.selectFrom("assets").select("hash").orderBy("hash")).map(({ hash }) => hash);
+const hashes = async () => (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
+const named = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
 
 it("leaves every blob that an asset names, and no other", async () => {
   await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => true);
-  expect(hashes()).toEqual(named());
-  expect(hashes()).toHaveLength(Math.ceil(BLOBS / 3));
+  expect(await hashes()).toEqual(await named());
+  expect(await hashes()).toHaveLength(Math.ceil(BLOBS / 3));
 });
 
 it("ends early when the service stops", async () => {
   let asked = 0;
   await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => (asked += 1) <= 2);
-  expect(hashes().length).toBeLessThan(BLOBS);
-  expect(hashes().length).toBeGreaterThan(Math.ceil(BLOBS / 3));
+  expect((await hashes()).length).toBeLessThan(BLOBS);
+  expect((await hashes()).length).toBeGreaterThan(Math.ceil(BLOBS / 3));
 });
 
 it("leaves the files that are left to the next start when the service stops", async () => {
   const shard = join(folder, "files", "ab");
   await mkdir(shard, { recursive: true });
   for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
-  const blobs = createBlobStore(
-    createFolderPlace(join(folder, "files")),
-    createOwnHolds(() => false),
-  );
+  const none = () => Promise.resolve(new Set<string>());
+  const blobs = createBlobStore(createFolderPlace(join(folder, "files")), createOwnHolds(none), none);
   let asked = 0;
   expect(await blobs.sweep(() => (asked += 1) <= 2)).toBe(2);
   expect(await readdir(shard)).toHaveLength(3);
