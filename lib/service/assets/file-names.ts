@@ -78,9 +78,10 @@ function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number |
   >`coalesce(${first(userId, sql`and origin <> 'output'`)}, ${first(userId, sql``)}, ${first(PUBLIC_OWNER, sql``)})`;
 }
 
+/** By the index of names: along that of times, which "+ 0" rules out, a name that is not there passes every asset of its owner. */
 function newestOf(userId: number, column: string): RawBuilder<number | null> {
   const newest = (owner: number, test: RawBuilder<unknown>) =>
-    sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${test} order by created_at desc, seq desc limit 1)`;
+    sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${test} order by created_at + 0 desc, seq desc limit 1)`;
   const isTagged = sql`and exists (select 1 from asset_tags where asset_seq = assets.seq and tag = column5)`;
   return sql<number | null>`coalesce(${newest(userId, isTagged)}, ${newest(userId, sql``)}, ${newest(PUBLIC_OWNER, sql``)})`;
 }
