@@ -21,13 +21,14 @@ afterAll(async () => {
 });
 
 it("a feed that is opened when its peer has gone is stopped at once", async () => {
-  const opened = Promise.withResolvers<Feed>();
-  open = () => opened.promise;
+  let resolve: (feed: Feed) => void = () => undefined;
+  const opened = new Promise<Feed>((told) => (resolve = told));
+  open = () => opened;
   await (await openEvents(url)).close();
   let stopped = 0;
   open = () => Promise.resolve({ stop: () => undefined, objection: () => undefined });
   await until("its place is free", async () => (await refusedWith(url)) === undefined);
-  opened.resolve({ stop: () => void (stopped += 1), objection: () => undefined });
+  resolve({ stop: () => void (stopped += 1), objection: () => undefined });
   await until("it is stopped", () => stopped === 1);
 });
 

@@ -10,7 +10,8 @@ import { createHistoryClears } from "@/lib/service/jobs/history-clears";
 import { findJob, readJobs } from "@/lib/service/jobs/job-row";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
-import { type Database, openDatabase, query } from "@/lib/service/store/database";
+import { type Database, query } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { until } from "@/tests/support/until";
@@ -31,21 +32,22 @@ type Asked = typeof anyJobs extends fc.Arbitrary<infer T> ? T : never;
 describe("clearing a long history", () => {
   let folder: string;
   let database: Database;
-  const open = () => (database = openDatabase(join(folder, "service.sqlite"), Date.now));
+  const open = async () => (database = await openDatabase(join(folder, "service.sqlite"), Date.now));
   const shown = () => countJobs(database, 1, terminalStates);
   const rows = () => database.rows(query.selectFrom("jobs").selectAll());
-  const isMarked = () => database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null)) !== undefined;
+  const isMarked = async () =>
+    (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-clear-"));
-    open();
-    createKeys(database, Date.now).createKey("ada");
-    database.close();
+    await open();
+    await createKeys(database, Date.now).createKey("ada");
+    await database.close();
     seedJobs(join(folder, "service.sqlite"), "ada", JOBS);
-    open();
+    await open();
   });
   afterEach(async () => {
-    database.close();
+    await database.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -58,20 +60,20 @@ describe("clearing a long history", () => {
   }
 
   /** Jobs that waited run and end, in every way. */
-  function endSome(few: number): number[] {
-    const waiting = rows().filter((job) => job.state === "pending");
+  async function endSome(few: number): Promise<number[]> {
+    const waiting = (await rows()).filter((job) => job.state === "pending");
     const seqs = waiting.slice(0, few).map((job) => job.seq);
-    database.transaction(() => {
-      seqs.forEach((seq, at) => {
-        move(database, { seq, from: "pending", to: "in_progress", at: at + 1 });
+    await database.commit(async (tx) => {
+      for (const [at, seq] of seqs.entries()) {
+        await move(tx, { seq, from: "pending", to: "in_progress", at: at + 1 });
         const to = terminalStates[at % 4];
-        if (to) move(database, { seq, from: "in_progress", to, at: at + 2 }, { execution_time: at % 5, has_image: at % 2 });
-      });
+        if (to) await move(tx, { seq, from: "in_progress", to, at: at + 2 }, { execution_time: at % 5, has_image: at % 2 });
+      }
     });
     return seqs.filter((_, at) => terminalStates[at % 4] !== undefined);
   }
 
-  type Rows = ReturnType<typeof rows>;
+  type Rows = Awaited<ReturnType<typeof rows>>;
   function expected(every: Rows, since: ReadonlySet<number>, { states, workflow, output, sort_by, sort_order }: Asked) {
     const sign = sort_order === "asc" ? 1 : -1;
     return every
@@ -84,65 +86,67 @@ describe("clearing a long history", () => {
   }
 
   it("shows none of it from then on, in any list, while most of its rows are still there", async () => {
-    const before = shown();
-    const [old] = rows().filter((job) => job.state === "completed");
+    const before = await shown();
+    const [old] = (await rows()).filter((job) => job.state === "completed");
     expect(await clearAndStop()).toBe(before);
-    expect(rows().length).toBeGreaterThan(before / 2);
-    const since = new Set(endSome(40));
+    expect((await rows()).length).toBeGreaterThan(before / 2);
+    const since = new Set(await endSome(40));
     expect(since.size).toBe(30);
-    expect(shown()).toBe(since.size);
-    const every = rows();
-    fc.assert(
-      fc.property(anyJobs, (asked) => {
+    expect(await shown()).toBe(since.size);
+    const every = await rows();
+    await fc.assert(
+      fc.asyncProperty(anyJobs, async (asked) => {
         const { states, workflow, output, ...page } = asked;
         const all = expected(every, since, asked);
-        const found = listJobs(database, 1, { ...page, status: [...states], workflow_id: workflow, output_type: output });
-        expect({ total: found.total, ids: readJobs(database, found.seqs).map((job) => job.id) }).toEqual({
+        const found = await listJobs(database, 1, { ...page, status: [...states], workflow_id: workflow, output_type: output });
+        const ids = (await readJobs(database, found.seqs)).map((job) => job.id);
+        expect({ total: found.total, ids }).toEqual({
           total: all.length,
           ids: all.slice(page.offset, page.offset + page.limit),
         });
       }),
       { numRuns: 200, seed: 9 },
     );
-    const [kept] = rows().filter((job) => since.has(job.seq));
-    expect([old, kept].map((job) => job && findJob(database, 1, job.id)?.id)).toEqual([undefined, kept?.id]);
+    const [kept] = (await rows()).filter((job) => since.has(job.seq));
+    expect(await findJob(database, 1, old?.id ?? "")).toBeUndefined();
+    expect((await findJob(database, 1, kept?.id ?? ""))?.id).toBe(kept?.id);
     expect(await removeEndedByIds(database, 1, [old?.id ?? "", kept?.id ?? ""])).toBe(1);
-    expect(shown()).toBe(since.size - 1);
+    expect(await shown()).toBe(since.size - 1);
   });
 
   it("goes on with the next start; what ended since stays, and what waits", async () => {
     await clearAndStop();
-    const since = endSome(40);
-    const waiting = rows().filter((job) => !isTerminal(job.state)).length;
-    expect(isMarked()).toBe(true);
-    database.close();
+    const since = await endSome(40);
+    const waiting = (await rows()).filter((job) => !isTerminal(job.state)).length;
+    expect(await isMarked()).toBe(true);
+    await database.close();
 
-    open();
+    await open();
     const again = createHistoryClears(database, silentLog);
     again.start();
-    await until("the rows have gone", () => !isMarked(), { timeoutMs: 40_000 });
+    await until("the rows have gone", async () => !(await isMarked()), { timeoutMs: 40_000 });
     await again.stop();
-    expect(rows()).toHaveLength(since.length + waiting);
-    expect([shown(), countJobs(database, 1, ["pending", "in_progress"])]).toEqual([since.length, waiting]);
-    expect(database.rows(query.selectFrom("ended_since_clear").selectAll())).toEqual([]);
+    expect(await rows()).toHaveLength(since.length + waiting);
+    expect([await shown(), await countJobs(database, 1, ["pending", "in_progress"])]).toEqual([since.length, waiting]);
+    expect(await database.rows(query.selectFrom("ended_since_clear").selectAll())).toEqual([]);
   });
 
   it("again while the first one is under way takes what has ended since as well", async () => {
     await clearAndStop();
-    const since = endSome(20);
+    const since = await endSome(20);
     const clears = createHistoryClears(database, silentLog);
     expect(await clears.clear(1, Date.now())).toBe(since.length);
-    expect(shown()).toBe(0);
-    await until("the rows have gone", () => !isMarked(), { timeoutMs: 40_000 });
+    expect(await shown()).toBe(0);
+    await until("the rows have gone", async () => !(await isMarked()), { timeoutMs: 40_000 });
     await clears.stop();
-    expect(rows().filter((job) => isTerminal(job.state))).toEqual([]);
+    expect((await rows()).filter((job) => isTerminal(job.state))).toEqual([]);
   });
 
   it("that is empty marks nothing", async () => {
-    database.run(query.deleteFrom("jobs").where("state", "in", terminalStates));
+    await database.commit((tx) => tx.run(query.deleteFrom("jobs").where("state", "in", terminalStates)));
     const clears = createHistoryClears(database, silentLog);
     expect(await clears.clear(1, Date.now())).toBe(0);
-    expect(isMarked()).toBe(false);
+    expect(await isMarked()).toBe(false);
     await clears.stop();
   });
 });

@@ -120,7 +120,7 @@ describe("faults of runners", () => {
         outputs_count: 1,
       });
       expect(server.seen.submissions).toHaveLength(1);
-      await bench.service.runners.change(bench.service.runners.list()[1]?.id ?? "", { state: "paused" });
+      await bench.service.runners.change((await bench.service.runners.list())[1]?.id ?? "", { state: "paused" });
     }
   });
 
@@ -157,10 +157,14 @@ describe("faults of runners", () => {
       "GET /history/*",
       (request, response) => void response.writeHead(200).end(`{"${request.url?.split("/").at(-1) ?? ""}":{"status":"fine"}}`),
     );
-    await bench.service.runners.change(bench.service.runners.list().find(({ label }) => label === "B")?.id ?? "", { state: "paused" });
+    await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
+      state: "paused",
+    });
     const second = await submit(client, made(2));
     await until("it was tried on A", async () => a.seen.submissions.length > 1);
-    await bench.service.runners.change(bench.service.runners.list().find(({ label }) => label === "B")?.id ?? "", { state: "ready" });
+    await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
+      state: "ready",
+    });
     expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
   });
 
@@ -229,15 +233,15 @@ describe("faults of runners", () => {
       const client = bench.client(user);
       await ended(client, await submit(client, made(1)));
     }
-    const shown = () => bench.service.runners.list()[1];
-    expect(shown()).toMatchObject({ state: "ready", failed: 3 });
+    const shown = async () => (await bench.service.runners.list())[1];
+    expect(await shown()).toMatchObject({ state: "ready", failed: 3 });
     const cy = bench.client("cy");
     await ended(cy, await submit(cy, made(1)));
-    expect(shown()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
+    expect(await shown()).toMatchObject({ state: "set_aside", reason: { code: "failures" } });
     server.does("run");
     const waits = await submit(cy, made(2));
     expect(await detail(cy, waits)).toMatchObject({ status: "pending", waits: { state: "set_aside" } });
-    await bench.service.runners.change(shown()?.id ?? "", { state: "ready" });
+    await bench.service.runners.change((await shown())?.id ?? "", { state: "ready" });
     expect(await ended(cy, waits)).toMatchObject({ status: "completed" });
   });
 
@@ -259,14 +263,14 @@ describe("faults of runners", () => {
     await until("it is asked how it is", async () => isAsked);
     await bench.service.stop();
     await bench.service.start();
-    expect(bench.service.runners.list()[1]).toMatchObject({ label: "A", state: "ready" });
+    expect((await bench.service.runners.list())[1]).toMatchObject({ label: "A", state: "ready" });
   });
 
   it("gives up what ran on a runner that is removed: it runs on another, and the attempt is not counted", async () => {
     const { client, a, id } = await startHeld();
     await running(client, id);
     await add("B");
-    await bench.service.runners.remove(bench.service.runners.list()[1]?.id ?? "");
+    await bench.service.runners.remove((await bench.service.runners.list())[1]?.id ?? "");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
     expect(a.queue().running).toBeUndefined();
   });
@@ -289,6 +293,6 @@ describe("faults of runners", () => {
     await little.close();
     expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
     expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
-    expect(bench.service.runners.list()).toHaveLength(1);
+    expect(await bench.service.runners.list()).toHaveLength(1);
   });
 });

@@ -48,7 +48,7 @@ describe("jobs on runners", () => {
   }
 
   const labelOf = (job: Json) => record(job.runner).label;
-  const shown = (label: string) => bench?.service.runners.list().find((one) => one.label === label);
+  const shown = async (label: string) => (await bench?.service.runners.list())?.find((one) => one.label === label);
 
   it("brings back what a runner made, with its place in the graph, its name, and where it ran", async () => {
     const { client: clientOf } = await start();
@@ -66,8 +66,8 @@ describe("jobs on runners", () => {
     // What left: the very graph, under ids of the attempt's own, and no key of anybody.
     expect(server.seen.submissions).toHaveLength(1);
     expect(server.seen.submissions[0]).toMatchObject({ prompt: made(), extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
-    expect(shown("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
-    expect(shown("GPU")?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
+    expect(await shown("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
+    expect((await shown("GPU"))?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
     // The built-in one does what it can do, beside it.
     const own = await ended(client, await submit(client, canvas(3)));
     expect(own).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
@@ -193,10 +193,10 @@ describe("jobs on runners", () => {
     const { service } = await start();
     const server = await runner();
     await add(server, "GPU");
-    const key = service.keys.createKey("ada").key;
+    const key = (await service.keys.createKey("ada")).key;
     const client: Client = (await import("@/tests/support/service")).createClient((request) => service.fetch(request), key);
     const heard: (string | Uint8Array)[] = [];
-    const feed = service.listen(key, "me", (message) => heard.push(message));
+    const feed = await service.listen(key, "me", (message) => heard.push(message));
     server.does("hold");
     const id = await submit(client, made(), { client_id: "me" });
     const job = await until("its progress is told", async () => {
@@ -270,7 +270,7 @@ describe("jobs on runners", () => {
     await server.goDark();
     await bench?.service.runners.change(id, { state: "ready" });
     await until("it is out of reach", async () => record((await detail(client, job)).waits ?? { state: "" }).state === "unreachable");
-    expect(shown("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+    expect(await shown("GPU")).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
     await server.comeBack();
     expect(await ended(client, job)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
     expect(await bench?.service.runners.remove(id)).toEqual({ ok: true, value: undefined });
