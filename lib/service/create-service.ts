@@ -26,7 +26,8 @@ import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
-import { openDatabase, query } from "./store/database";
+import { query } from "./store/database";
+import { openDatabase } from "./store/sqlite";
 import { tellFigures } from "./figures";
 import { makeDataFolder, requireDatabase } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
@@ -73,16 +74,16 @@ export async function startService(options: ServiceOptions) {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     requireDatabase(folders);
-    const database = openDatabase(folders.database, now, settings, reserve);
-    keepSearchIndex(database);
+    const database = await openDatabase(folders.database, now, settings, reserve);
+    await keepSearchIndex(database);
     const blobs = await openBlobs({ settings, folders, database, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const assetMemory = createAssetMemory(database, log);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
-    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]));
-    const pool = createPool({ database, concurrency });
+    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), log);
+    const pool = await createPool({ database, concurrency });
     const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
     const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
     const engine = createEngine({
@@ -105,7 +106,7 @@ export async function startService(options: ServiceOptions) {
     const begin = async () => {
       const recovered = await recoverJobs(database, now);
       if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
-      if (!isStopping) engine.start();
+      if (!isStopping) await engine.start();
     };
     // On a full disk what is stored is served, and no job begins; as soon as there is room, all go on.
     let beginning = Promise.resolve();
@@ -123,7 +124,7 @@ export async function startService(options: ServiceOptions) {
     );
 
     const clears = createHistoryClears(database, log);
-    clears.start();
+    await clears.start();
 
     if (!reserve.hold())
       log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
@@ -152,6 +153,7 @@ export async function startService(options: ServiceOptions) {
       ],
       log,
     );
+    const userBehind = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
     const inFlight = new Set<Promise<Response>>();
 
     tellFigures(database, options.dataDir);
@@ -161,7 +163,7 @@ export async function startService(options: ServiceOptions) {
       runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size }, changed: engine.runnersChanged }),
 
       readiness: createReadiness({
-        database: () => void database.row(query.selectFrom("users").select("id").limit(1)),
+        database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
         disk: () => lookAtDisk(options.dataDir),
         workers: () => (existsSync(options.workerPath) ? undefined : notReady("The program that runs jobs is not built.")),
       }),
@@ -173,13 +175,13 @@ export async function startService(options: ServiceOptions) {
         return answer.finally(() => inFlight.delete(answer));
       },
 
-      userOf: (key: string) => (isStopping ? undefined : findUserByKey(database, key)?.name),
+      userOf: async (key: string) => (await userBehind(key))?.name,
 
-      listen(key: string, clientId: string | undefined, tell: Tell): Feed | undefined {
-        const user = isStopping ? undefined : findUserByKey(database, key);
+      async listen(key: string, clientId: string | undefined, tell: Tell): Promise<Feed | undefined> {
+        const user = await userBehind(key);
         if (!user) return undefined;
-        const isAllowed = () => !isStopping && findUserByKey(database, key) !== undefined;
-        return { stop: events.listen(user.id, clientId, tell), objection: () => (isAllowed() ? undefined : "The key is no longer valid.") };
+        const stop = await events.listen(user.id, clientId, tell);
+        return { stop, objection: async () => ((await userBehind(key)) ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {
@@ -191,7 +193,7 @@ export async function startService(options: ServiceOptions) {
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetMemory.stop()]);
         await Promise.all([sweeping, beginning]);
         await accessTimes.flush();
-        database.close();
+        await database.close();
         lock.release();
       },
     };

@@ -15,8 +15,11 @@ export function tellFigures(database: Database, dataDir: string): void {
   const stored = query.selectFrom("user_storage").select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"));
   // A queue that is empty has a length too.
   const none: readonly [string, number][] = [["pending", 0], ["in_progress", 0]]; // prettier-ignore
-  metrics?.read("lightdesk_jobs", () => new Map([...none, ...database.rows(jobs).map(({ state, n }) => [state, Number(n)] as const)]));
-  metrics?.read("lightdesk_stored_bytes", () => Number(database.row(stored)?.bytes ?? 0));
+  metrics?.read(
+    "lightdesk_jobs",
+    async () => new Map([...none, ...(await database.rows(jobs)).map(({ state, n }) => [state, Number(n)] as const)]),
+  );
+  metrics?.read("lightdesk_stored_bytes", async () => Number((await database.row(stored))?.bytes ?? 0));
   metrics?.read("lightdesk_disk_free_bytes", () => freeBytes(dataDir));
 }
 

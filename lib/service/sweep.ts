@@ -3,11 +3,11 @@
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hasBlobRow } from "./assets/change-asset";
+import { withBlobRow } from "./assets/change-asset";
 import { type BlobStore } from "./assets/blob-store";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { unhurried } from "./housekeeping";
-import { type Database, query } from "./store/database";
+import { type Database, query, type Transaction } from "./store/database";
 
 export async function emptyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
@@ -19,20 +19,20 @@ type Parts = { database: Database; blobs: Pick<BlobStore, "sweep">; thumbnails: 
 export async function sweepBlobs({ database, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
   let after: string | undefined = "";
   await unhurried(goOn, async () => {
-    after = await database.commit(() => forgetUnnamed(database, after ?? ""));
+    after = await database.commit((tx) => forgetUnnamed(tx, after ?? ""));
     return after !== undefined;
   });
   if (!goOn()) return 0;
-  return (await blobs.sweep(goOn)) + (await thumbnails.sweep((hash) => hasBlobRow(database, hash)));
+  return (await blobs.sweep(goOn)) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
 }
 
 /** Less than a millisecond of a commit. */
 const AT_ONCE = 100;
 
 /** Inside a commit. Returns the last hash that was looked at; undefined where there is no further one. */
-function forgetUnnamed(database: Database, after: string): string | undefined {
+async function forgetUnnamed(tx: Transaction, after: string): Promise<string | undefined> {
   const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(AT_ONCE);
-  const last = database.rows(next).at(-1)?.hash;
+  const last = (await tx.rows(next)).at(-1)?.hash;
   if (last === undefined) return undefined;
   const unnamed = query
     .deleteFrom("blobs")
@@ -44,6 +44,6 @@ function forgetUnnamed(database: Database, after: string): string | undefined {
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("job_images").select("job_seq").whereRef("job_images.hash", "=", "blobs.hash"))),
     );
-  database.run(unnamed);
+  await tx.run(unnamed);
   return last;
 }

@@ -5,6 +5,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "../new-id";
+import { type ServiceLog } from "../options";
 
 /** Long enough that a thousand cancelled jobs are one message. */
 const STATUS_EVERY_MS = 50;
@@ -16,23 +17,38 @@ type Listener = { clientId: string | undefined; tell: Tell };
 
 export type JobEvents = ReturnType<typeof createJobEvents>;
 
-export function createJobEvents(queueRemaining: (userId: number) => number) {
+export function createJobEvents(queueRemaining: (userId: number) => Promise<number>, log: ServiceLog) {
   const listeners = new Map<number, Set<Listener>>();
   const due = new Map<number, NodeJS.Timeout>();
 
-  const status = (userId: number) => ({ status: { exec_info: { queue_remaining: queueRemaining(userId) } } });
+  const status = async (userId: number) => ({ status: { exec_info: { queue_remaining: await queueRemaining(userId) } } });
+
+  async function tellStatus(userId: number): Promise<void> {
+    const text = message("status", await status(userId));
+    for (const { tell } of listeners.get(userId) ?? []) tell(text);
+  }
 
   return {
     /** The first message is the state of the queue, with the id that the listener is known by. */
-    listen(userId: number, clientId: string | undefined, tell: Tell): () => void {
-      const listener: Listener = { clientId, tell };
+    async listen(userId: number, clientId: string | undefined, tell: Tell): Promise<() => void> {
+      // What is told while the queue is being counted comes after it.
+      const held: (string | Uint8Array)[] = [];
+      const listener: Listener = { clientId, tell: (one) => void held.push(one) };
       const all = listeners.get(userId) ?? new Set();
       listeners.set(userId, all.add(listener));
-      tell(message("status", { ...status(userId), sid: clientId ?? newId() }));
-      return () => {
+      const stop = () => {
         all.delete(listener);
         if (all.size === 0 && listeners.get(userId) === all) listeners.delete(userId);
       };
+      try {
+        tell(message("status", { ...(await status(userId)), sid: clientId ?? newId() }));
+        for (const one of held) tell(one);
+        listener.tell = tell;
+        return stop;
+      } catch (error) {
+        stop();
+        throw error;
+      }
     },
 
     isHeard: ({ userId }: Hearers) => listeners.has(userId),
@@ -53,10 +69,8 @@ export function createJobEvents(queueRemaining: (userId: number) => number) {
       if (!listeners.has(userId) || due.has(userId)) return;
       const timer = setTimeout(() => {
         due.delete(userId);
-        const all = listeners.get(userId);
-        if (!all) return;
-        const text = message("status", status(userId));
-        for (const { tell } of all) tell(text);
+        if (!listeners.has(userId)) return;
+        tellStatus(userId).catch((error: unknown) => log.warn({ err: error }, "how many jobs wait could not be told"));
       }, STATUS_EVERY_MS);
       due.set(userId, timer);
     },

@@ -11,7 +11,7 @@ import { type StagedFile } from "../assets/staged-file";
 import { type NodeOthers, type ProducedFile } from "../nodes/run";
 import { newId } from "../new-id";
 import { type ServiceError } from "../service-error";
-import { type Database } from "../store/database";
+import { type Transaction } from "../store/database";
 
 export type StagedOutput = { file: ProducedFile; staged: Omit<StagedFile, "dispose"> };
 
@@ -33,12 +33,12 @@ export type KeptOutputs = {
 };
 
 /** Inside a commit. In the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
-export function insertOutputs(
-  database: Database,
+export async function insertOutputs(
+  tx: Transaction,
   job: { id: string; userId: number; at: number },
   staged: readonly StagedOutput[],
   { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
-): { kept: KeptOutputs; refusal: ServiceError | undefined } {
+): Promise<{ kept: KeptOutputs; refusal: ServiceError | undefined }> {
   const outputs: Record<string, NodeOutput> = {};
   const previews: { rank: number; value: Record<string, unknown> }[] = [];
   const kinds = new Set<string>();
@@ -46,15 +46,15 @@ export function insertOutputs(
   let refusal: ServiceError | undefined;
 
   for (const { file, staged: content } of staged) {
-    const refused = refusalOf(database, job.userId, content);
+    const refused = await refusalOf(tx, job.userId, content);
     if (refused) {
       refusal ??= refused;
       continue;
     }
     count += 1;
-    insertBlob(database, content, job.at);
-    insertAsset(
-      database,
+    await insertBlob(tx, content, job.at);
+    await insertAsset(
+      tx,
       {
         id: newId(),
         ownerId: job.userId,

@@ -7,7 +7,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type Attempt, beginAttempt, endAttempt, takeOver } from "../runners/attempts";
 import { type Place } from "../runners/pool";
 import { type RunnerRow } from "../runners/store";
-import { query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { type JobInputRow, type JobRow } from "../store/schema";
 import { type JobEvents } from "../events/job-events";
 import { createRunTeller, type RunTeller } from "./run-teller";
@@ -76,11 +76,16 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   };
 }
 
-type ClaimParts = Pick<EngineParts, "database" | "now" | "log" | "remoteLimits">;
+type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits">;
 
 /** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
-export function claimJob({ database, now, log, remoteLimits }: ClaimParts, seq: number, { runner, slot }: Place): Claimed | undefined {
-  const job = database.row(
+export async function claimJob(
+  tx: Transaction,
+  { now, log, remoteLimits }: ClaimParts,
+  seq: number,
+  { runner, slot }: Place,
+): Promise<Claimed | undefined> {
+  const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
   if (job?.state !== "pending") return undefined;
@@ -88,17 +93,17 @@ export function claimJob({ database, now, log, remoteLimits }: ClaimParts, seq: 
   const attempts = job.attempts + 1;
   const fence = job.fence + 1;
   const isRemote = runner.address !== null;
-  move(
-    database,
+  await move(
+    tx,
     { seq, from: "pending", to: "in_progress", at },
     { attempts, slot, fence, runner: isRemote ? runner.id : null, start_time: at },
   );
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
-    beginAttempt(database, attempt, runner.id, at, remoteLimits.leaseMs);
-    if (job.needs !== null) database.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
+    await beginAttempt(tx, attempt, runner.id, at, remoteLimits.leaseMs);
+    if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
   }
-  return readClaimed({ database, now, log }, job, {
+  return readClaimed(tx, { now, log }, job, {
     attempts,
     fence,
     slot,
@@ -111,40 +116,40 @@ type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "remote">
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
 /** One that was sent to a runner before the service started, taken over. Inside a commit. */
-export function resumeJob(parts: ClaimParts, seq: number): Claimed | undefined {
-  const { database, now } = parts;
-  const taken = takeOver(database, seq);
-  const job = database.row(
+export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Claimed | undefined> {
+  const taken = await takeOver(tx, seq);
+  const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
-  const runner = taken && database.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner));
+  const runner = taken && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner)));
   if (!taken || !job || !runner) return undefined;
-  const startMs = job.start_time ?? now();
+  const startMs = job.start_time ?? parts.now();
   const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs };
-  return readClaimed(parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
+  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
 }
 
-function readClaimed(
-  { database, now, log }: Pick<ClaimParts, "database" | "now" | "log">,
+async function readClaimed(
+  tx: Transaction,
+  { now, log }: Pick<ClaimParts, "now" | "log">,
   job: JoinedRow,
   facts: Facts,
-): Claimed | undefined {
+): Promise<Claimed | undefined> {
   const { seq, needs } = job;
-  const images = database.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
+  const images = await tx.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
   try {
     const extraData = readRecord(job.extra_data);
     const outputs = readStrings(job.outputs_to_execute);
     return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
-    failJob(
-      database,
+    await failJob(
+      tx,
       { ...job, fence: facts.fence },
       "DamagedJob",
       "What the service stored of this job is damaged, so it cannot run. Submit it again.",
       now(),
     );
-    if (facts.remote) endAttempt(database, { seq, fence: facts.fence }, "lost", now());
+    if (facts.remote) await endAttempt(tx, { seq, fence: facts.fence }, "lost", now());
     return undefined;
   }
 }

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database } from "../store/database";
+import { type Reader } from "../store/database";
 import { type JobCountRow } from "../store/schema";
 import { plainStatement, statement } from "../store/statement";
 import { isTerminal, terminalStates } from "./transitions";
@@ -13,8 +13,8 @@ export type JobFilter = { userId: number; states?: readonly KnownJobState[]; wor
 const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
 /** The counters of a user and of one workflow, read once for all that is to be counted by them: all rows, those of a cleared history among them. */
-export function readCounts(database: Database, userId: number, ofWorkflow = ""): (filter: Omit<JobFilter, "userId">) => number {
-  const counters = database.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
+export async function readCounts(reader: Reader, userId: number, ofWorkflow = ""): Promise<(filter: Omit<JobFilter, "userId">) => number> {
+  const counters = await reader.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
   return ({ states, workflowId = "", output }) =>
     counters
       .filter((row) => row.workflow_id === workflowId && (states?.includes(row.state) ?? true) && (!output || row[`has_${output}`] === 1))
@@ -22,8 +22,8 @@ export function readCounts(database: Database, userId: number, ofWorkflow = ""):
 }
 
 /** The same, of one filter. */
-export function countRows(database: Database, filter: JobFilter): number {
-  return readCounts(database, filter.userId, filter.workflowId)(filter);
+export async function countRows(reader: Reader, filter: JobFilter): Promise<number> {
+  return (await readCounts(reader, filter.userId, filter.workflowId))(filter);
 }
 
 const unfinishedStates: readonly KnownJobState[] = ["pending", "in_progress"];
@@ -33,9 +33,10 @@ export function unfinishedOf({ states = unfinishedStates }: JobFilter): KnownJob
 }
 
 /** While the history is being cleared. */
-export function countLeft(database: Database, filter: JobFilter): number {
+export async function countLeft(reader: Reader, filter: JobFilter): Promise<number> {
   const ended = statement(sql<{ n: number }>`select count(*) as n from ${endedSince(filter)}`);
-  return countRows(database, { ...filter, states: unfinishedOf(filter) }) + (database.row(ended)?.n ?? 0);
+  const unfinished = await countRows(reader, { ...filter, states: unfinishedOf(filter) });
+  return unfinished + ((await reader.row(ended))?.n ?? 0);
 }
 
 /** The rows of `jobs` that have ended since the history was cleared and pass the filter. */

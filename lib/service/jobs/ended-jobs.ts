@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { unhurried } from "../housekeeping";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Transaction } from "../store/database";
 import { isBeingCleared, wasCleared } from "./history-cleared";
 import { terminalStates } from "./transitions";
 
@@ -25,9 +25,9 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
   let removed = 0;
   while (removed < atMost && (goOn?.() ?? true)) {
     const limit = Math.min(AT_ONCE, atMost - removed);
-    const gone = await database.commitFreeing(() => {
-      const seqs = database.rows(oldestEnded(userId, endedUntil, limit)).map((job) => job.seq);
-      return seqs.length === 0 ? 0 : database.run(query.deleteFrom("jobs").where("seq", "in", seqs));
+    const gone = await database.commitFreeing(async (tx) => {
+      const seqs = (await tx.rows(oldestEnded(userId, endedUntil, limit))).map((job) => job.seq);
+      return seqs.length === 0 ? 0 : tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
     });
     if (gone === 0) break;
     removed += gone;
@@ -37,11 +37,11 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
 
 /** What a cleared history still has of rows; the mark goes with the last of them. */
 export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
-  const removeSome = () => {
-    const seqs = database.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared)).map((job) => job.seq);
-    if (seqs.length > 0) return database.run(query.deleteFrom("jobs").where("seq", "in", seqs));
-    database.run(query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId));
-    database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
+  const removeSome = async (tx: Transaction) => {
+    const seqs = (await tx.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared))).map((job) => job.seq);
+    if (seqs.length > 0) return tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
+    await tx.run(query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId));
+    await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
     return 0;
   };
   await unhurried(goOn, async () => (await database.commitFreeing(removeSome)) > 0);
@@ -58,7 +58,7 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
     const removal = query.deleteFrom("jobs").where("id", "in", some).where(isOwn);
     // What was cleared before is gone already, and is not told of again.
     const left = removal.where(sql<boolean>`not ${wasCleared}`);
-    removed += await database.commitFreeing(() => database.run(isBeingCleared(database, userId) ? left : removal));
+    removed += await database.commitFreeing(async (tx) => tx.run((await isBeingCleared(tx, userId)) ? left : removal));
   }
   return removed;
 }

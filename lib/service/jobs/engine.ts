@@ -5,10 +5,10 @@
 
 import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
-import { query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners";
 import { endAttempt } from "../runners/attempts";
-import { kindOf, type Place } from "../runners/pool";
+import { kindOf, kindWith, type Place, triedRunners } from "../runners/pool";
 import { clearAway } from "../runners/whereabouts";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
@@ -32,6 +32,7 @@ export function createEngine(parts: EngineParts) {
   /** Slots that are about to take a job. */
   let asking = 0;
   let accepting = false;
+  let isStopped = false;
   let rest: NodeJS.Timeout | undefined;
 
   /** Nothing is taken for a while: a disk that took no claim takes none a moment later. */
@@ -99,9 +100,13 @@ export function createEngine(parts: EngineParts) {
 
   /** What was sent to a runner before the service started, and has not ended here. */
   async function resume(seq: number): Promise<void> {
-    const job = await database.commit(() => resumeJob(parts, seq));
+    const job = await database.commit(async (tx) => {
+      const resumed = await resumeJob(tx, parts, seq);
+      // Known as running from here on, so that no cancel misses it.
+      if (resumed) running.set(resumed.id, createRunning(resumed, parts.events));
+      return resumed;
+    });
     if (!job?.remote) return;
-    running.set(job.id, createRunning(job, parts.events));
     const place = pool.occupy(job.remote.runner);
     try {
       const next = createNextClaim({ parts, queue, running, mayTake }, place);
@@ -114,9 +119,27 @@ export function createEngine(parts: EngineParts) {
     }
   }
 
+  /** Best effort: the rounds read the runners again, and how a job ended is in the store. */
+  const refreshPool = () => pool.refresh().catch((error: unknown) => log.warn({ err: error }, "the runners could not be read again"));
+  const tellEnd = (run: Running) =>
+    run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
+
+  /** Waits again, before all others of its user. */
+  async function putBack(job: Claimed): Promise<void> {
+    queue.putBack(job.userId, job.seq, await kindOf(database, job));
+  }
+
+  async function waiting(which: { userId: number; last: number } | undefined): Promise<{ userId: number; seq: number; kind: string }[]> {
+    const pending = query.selectFrom("jobs").select(["seq", "user_id", "needs"]).where(isUnfinished).where("state", "=", "pending");
+    const some = which ? pending.where("user_id", "=", which.userId).where("seq", "<=", which.last) : pending;
+    const [jobs, tried] = [await database.rows(some.orderBy("seq")), await triedRunners(database)];
+    await pool.know(jobs.map(({ needs }) => needs));
+    return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, kind: kindWith(needs, tried.get(seq)) }));
+  }
+
   /** At once; the rounds look again, since what was just sent may arrive later. */
   async function clearCancelled({ runner, attempt }: NonNullable<Claimed["remote"]>): Promise<void> {
-    const open = database.row(
+    const open = await database.row(
       query.selectFrom("attempts").selectAll().where("job_seq", "=", attempt.seq).where("number", "=", attempt.number),
     );
     if (open) await clearAway(runner.address ?? "", { promptId: open.prompt_id, clientId: open.client_id });
@@ -129,23 +152,23 @@ export function createEngine(parts: EngineParts) {
     let isClean = false;
     try {
       outputDir = await workFolders.take();
-      const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage: imageOfNext(parts, queue) });
+      const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage: await imageOfNext(parts, queue) });
       isClean = execution.isClean;
       if (execution.waits) {
-        queue.putBack(job.userId, job.seq, kindOf(database, job));
+        await putBack(job);
         // Perhaps for another runner than this slot's.
         setImmediate(pump);
       }
     } catch (error) {
       log.error({ err: error, job: job.id }, "a job could not be brought to its end");
-      await untilStored(() => {
-        if (failAround(database, job, error, now()) && job.remote) endAttempt(database, job, "lost", now());
+      await untilStored(async (tx) => {
+        if ((await failAround(tx, job, error, now())) && job.remote) await endAttempt(tx, job, "lost", now());
       });
     } finally {
       running.delete(job.id);
       // It may have been set aside for how the job ended.
-      if (job.remote) pool.refresh();
-      run.teller.ended(database);
+      if (job.remote) await refreshPool();
+      await tellEnd(run);
       inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
     }
   }
@@ -157,7 +180,7 @@ export function createEngine(parts: EngineParts) {
   }
 
   /** A job that has ended must not be left as running because the disk is full: it is written as soon as there is room. */
-  async function untilStored(write: () => void): Promise<void> {
+  async function untilStored(write: (tx: Transaction) => Promise<void>): Promise<void> {
     for (;;) {
       try {
         return await database.commitFreeing(write);
@@ -179,23 +202,31 @@ export function createEngine(parts: EngineParts) {
 
   return {
     /** Loads what waits and begins; afterwards `submitted` tells of each new job. */
-    start(): void {
+    async start(): Promise<void> {
+      const sent = query.selectFrom("jobs").select("seq").where(isUnfinished).where("state", "=", "in_progress").orderBy("seq");
+      const [waits, goesOn] = [await waiting(undefined), await database.rows(sent)];
+      if (isStopped) return;
       accepting = true;
-      const columns = ["seq", "user_id", "needs", "attempts"] as const;
-      const unfinished = query.selectFrom("jobs").select(columns).where(isUnfinished).orderBy("seq");
-      for (const job of database.rows(unfinished.where("state", "=", "pending"))) queue.add(job.user_id, job.seq, kindOf(database, job));
-      for (const { seq } of database.rows(unfinished.where("state", "=", "in_progress"))) inBackground(resume(seq));
+      // One that was submitted meanwhile may be in the queue twice: whoever takes it the second time finds that it waits no longer.
+      for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
+      for (const { seq } of goesOn) inBackground(resume(seq));
       pump();
     },
 
-    submitted(userId: number, seq: number, needs: number | null): void {
-      queue.add(userId, seq, `${needs ?? ""}|`);
+    submitted(userId: number, seq: number, needs: number): void {
+      queue.add(userId, seq, kindWith(needs));
+      pump();
+    },
+
+    /** What of the user's jobs up to this one was to be cancelled and is pending still. */
+    async waitAgain(userId: number, last: number): Promise<void> {
+      for (const { seq, kind } of await waiting({ userId, last })) queue.add(userId, seq, kind);
       pump();
     },
 
     /** Something about the runners has changed. */
-    runnersChanged(): void {
-      pool.refresh();
+    async runnersChanged(): Promise<void> {
+      await pool.refresh();
       pump();
     },
 
@@ -208,38 +239,40 @@ export function createEngine(parts: EngineParts) {
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
       const targets = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
       if (targets.length === 0) return [];
-      const cancelled = await database.commitFreeing(() =>
-        targets.filter((run) => {
-          const isCancelled = cancelRunning(database, run, run.record, now());
-          if (isCancelled && run.remote) endAttempt(database, run, "lost", now(), "It was cancelled.");
-          return isCancelled;
-        }),
-      );
+      const cancelled = await database.commitFreeing(async (tx) => {
+        const moved: Running[] = [];
+        for (const run of targets) {
+          if (!(await cancelRunning(tx, run, run.record, now()))) continue;
+          if (run.remote) await endAttempt(tx, run, "lost", now(), "It was cancelled.");
+          moved.push(run);
+        }
+        return moved;
+      });
       for (const run of cancelled) {
         run.cancel();
-        run.teller.ended(database);
         if (run.remote) inBackground(clearCancelled(run.remote));
       }
+      for (const run of cancelled) await tellEnd(run);
       return cancelled.map((run) => run.id);
     },
 
     /** Lets short jobs end within `graceMs`; the rest goes back to pending, its attempt not held against it. */
     async stop(graceMs: number): Promise<void> {
       accepting = false;
+      isStopped = true;
       clearTimeout(rest);
       // It goes on there, and is found again by the next start.
       for (const run of running.values()) if (run.remote) run.leave();
       await withinTime(Promise.all(background), graceMs);
       const left = [...running.values()].filter((run) => !run.remote);
       if (left.length > 0) {
-        const giveBack = ({ seq, fence, attempts }: Running) =>
-          move(
-            database,
-            { seq, fence, from: "in_progress", to: "pending", at: now() },
-            { start_time: null, slot: null, attempts: attempts - 1 },
-          );
         await database
-          .commitFreeing(() => left.forEach(giveBack))
+          .commitFreeing(async (tx) => {
+            for (const { seq, fence, attempts } of left) {
+              const back = { start_time: null, slot: null, attempts: attempts - 1 };
+              await move(tx, { seq, fence, from: "in_progress", to: "pending", at: now() }, back);
+            }
+          })
           .catch((error: unknown) => log.error({ err: error }, "running jobs could not be given back: the next start finds them running"));
         for (const run of left) run.cancel();
       }
@@ -259,11 +292,11 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
  * The image file that the job will read that is served next, told to the worker so that it is decoded while another job runs. A guess that
  * costs nothing when it is wrong. With several slots the cores have work already, and it is not known which of them serves that job.
  */
-function imageOfNext({ database, blobs, pool, concurrency, log }: EngineParts, queue: FairQueue): string | undefined {
+async function imageOfNext({ database, blobs, pool, concurrency, log }: EngineParts, queue: FairQueue): Promise<string | undefined> {
   const seq = concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined;
   if (seq === undefined) return undefined;
   try {
-    const image = database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
+    const image = await database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
     return image && blobPath(blobs.folder, image.hash);
   } catch (error) {
     log.warn({ err: error, seq }, "the images of a job that waits could not be read");

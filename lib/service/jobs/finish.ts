@@ -4,7 +4,7 @@
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asStorageException } from "../storage-failure";
-import { type Database, query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { numbers } from "../store/statement";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
@@ -13,38 +13,38 @@ import { move, moveAll } from "./transitions";
 /** `fence`: of the attempt that speaks; an older one than the job's changes nothing. */
 type Job = { seq: number; id: string; fence?: number };
 
-export function finishRun(
-  database: Database,
+export async function finishRun(
+  tx: Transaction,
   job: Job,
   record: RunRecord,
   ending: Exclude<Ending, { kind: "interrupted" }>,
   kept: KeptOutputs,
   now: number,
-): boolean {
+): Promise<boolean> {
   const at = Math.max(now, record.startMs);
   const { outputs, ...columns } = kept;
   const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
-  if (!move(database, { seq: job.seq, fence: job.fence, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) }))
+  if (!(await move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })))
     return false;
-  store(database, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
+  await store(tx, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
   return true;
 }
 
 /** A cancelled run keeps nothing that its nodes put out. No run ends before it began, whatever the clock does. */
-export function cancelRunning(database: Database, job: Job, record: RunRecord, now: number): boolean {
+export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<boolean> {
   const at = Math.max(now, record.startMs);
-  if (!move(database, { seq: job.seq, fence: job.fence, from: "in_progress", to: "cancelled", at }, runTimes(record, at))) return false;
+  if (!(await move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to: "cancelled", at }, runTimes(record, at)))) return false;
   const ending: Ending = { kind: "interrupted" };
-  store(database, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
+  await store(tx, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
   return true;
 }
 
 /** Many at once; all of them wait. */
-export function cancelPending(database: Database, seqs: readonly number[], at: number): void {
-  if (moveAll(database, { seqs, from: "pending", to: "cancelled", at }) !== seqs.length)
+export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
+  if ((await moveAll(tx, { seqs, from: "pending", to: "cancelled", at })) !== seqs.length)
     throw new Error("a job to be cancelled did not wait");
-  database.run(query.deleteFrom("job_images").where("job_seq", "in", numbers(seqs)));
+  await tx.run(query.deleteFrom("job_images").where("job_seq", "in", numbers(seqs)));
 }
 
 /** Of a job that was cancelled while it waited: nothing is stored of it. */
@@ -54,17 +54,17 @@ export function resultOfNoRun(id: string, at: number): { outputs: string; messag
 }
 
 /** For what happens around the nodes: no node is to blame. */
-export function failJob(database: Database, job: Job, type: string, message: string, at: number): boolean {
+export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<boolean> {
   const error = errorAround(type, message);
   if (
-    !move(
-      database,
+    !(await move(
+      tx,
       { seq: job.seq, fence: job.fence, from: "in_progress", to: "failed", at },
       { error: writeExactJson(error), end_time: at },
-    )
+    ))
   )
     return false;
-  store(database, job.seq, {
+  await store(tx, job.seq, {
     outputs: {},
     messages: [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]],
     meta: {},
@@ -86,25 +86,25 @@ export function errorAround(type: string, message: string): ExecutionError {
 }
 
 /** What went wrong is a matter of the service or of its disk. */
-export function failAround(database: Database, job: Job, cause: unknown, at: number): boolean {
+export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<boolean> {
   const { type, message } = asStorageException(cause) ?? {
     type: "ServiceError",
     message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
   };
-  return failJob(database, job, type, message, at);
+  return failJob(tx, job, type, message, at);
 }
 
 function runTimes(record: RunRecord, at: number) {
   return { start_time: record.startMs, end_time: at, execution_time: at - record.startMs };
 }
 
-function store(database: Database, seq: number, result: { outputs: object; messages: Message[]; meta: object }): void {
+async function store(tx: Transaction, seq: number, result: { outputs: object; messages: Message[]; meta: object }): Promise<void> {
   const values = { outputs: writeExactJson(result.outputs), messages: writeExactJson(result.messages), meta: writeExactJson(result.meta) };
-  database.run(
+  await tx.run(
     query
       .insertInto("job_results")
       .values({ job_seq: seq, ...values })
       .onConflict((conflict) => conflict.column("job_seq").doUpdateSet(values)),
   );
-  database.run(query.deleteFrom("job_images").where("job_seq", "=", seq));
+  await tx.run(query.deleteFrom("job_images").where("job_seq", "=", seq));
 }

@@ -3,21 +3,22 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { plainStatement } from "../store/statement";
 import { isTerminal } from "./transitions";
 
 /** Between a clear and the end of the removal. */
-export function isBeingCleared(database: Database, userId: number): boolean {
-  return database.row(plainStatement("SELECT 1 FROM users WHERE id = ? AND history_cleared_until IS NOT NULL", [userId])) !== undefined;
+export async function isBeingCleared(reader: Reader, userId: number): Promise<boolean> {
+  const marked = plainStatement("SELECT 1 FROM users WHERE id = ? AND history_cleared_until IS NOT NULL", [userId]);
+  return (await reader.row(marked)) !== undefined;
 }
 
 /** Of a row of `jobs` that has ended, while its user's history is being cleared. */
 export const wasCleared: RawBuilder<boolean> = sql<boolean>`not exists
   (select 1 from ended_since_clear where ended_since_clear.user_id = jobs.user_id and job_seq = jobs.seq)`;
 
-export function isCleared(database: Database, job: { user_id: number; seq: number; state: KnownJobState }): boolean {
-  if (!isTerminal(job.state) || !isBeingCleared(database, job.user_id)) return false;
+export async function isCleared(reader: Reader, job: { user_id: number; seq: number; state: KnownJobState }): Promise<boolean> {
+  if (!isTerminal(job.state) || !(await isBeingCleared(reader, job.user_id))) return false;
   const since = query.selectFrom("ended_since_clear").select("job_seq").where("user_id", "=", job.user_id).where("job_seq", "=", job.seq);
-  return database.row(since) === undefined;
+  return (await reader.row(since)) === undefined;
 }

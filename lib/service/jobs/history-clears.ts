@@ -3,7 +3,7 @@
 // What still waits or runs, or ends while this goes on, is left alone; assets stay.
 
 import { type ServiceLog } from "../options";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Transaction } from "../store/database";
 import { removeCleared } from "./ended-jobs";
 import { countJobs } from "./list-jobs";
 import { terminalStates } from "./transitions";
@@ -23,24 +23,24 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
   }
 
   /** Inside a commit. Returns how many entries go. */
-  function mark(userId: number, at: number): number {
-    const entries = countJobs(database, userId, terminalStates);
+  async function mark(tx: Transaction, userId: number, at: number): Promise<number> {
+    const entries = await countJobs(tx, userId, terminalStates);
     if (entries === 0) return 0;
-    database.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
-    database.run(query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId));
+    await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
+    await tx.run(query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId));
     return entries;
   }
 
   return {
     /** Goes on with what an earlier process left. */
-    start(): void {
+    async start(): Promise<void> {
       const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
-      for (const { id } of database.rows(left)) inBackground(id);
+      for (const { id } of await database.rows(left)) inBackground(id);
     },
 
     /** Returns how many entries have gone. */
     async clear(userId: number, at: number): Promise<number> {
-      const entries = await database.commitFreeing(() => mark(userId, at));
+      const entries = await database.commitFreeing((tx) => mark(tx, userId, at));
       if (entries > 0) inBackground(userId);
       return entries;
     },

@@ -2,7 +2,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
-import { type Database } from "../store/database";
+import { type Database, type Reader } from "../store/database";
 import { removeEndedByIds } from "./ended-jobs";
 import { type HistoryClears } from "./history-clears";
 import { countJobs, listJobs } from "./list-jobs";
@@ -11,10 +11,12 @@ import { readError, readResult } from "./job-view";
 import { extraDataText, inPieces, inputTexts, listText, objectText } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
+type Page = { max_items: number; offset: number };
+
 /** As JSON text in pieces: which jobs is known at once, and what each of them holds is read when its piece is. */
-export function listHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Iterable<string> {
+export async function listHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
-  const { seqs } = listJobs(database, userId, {
+  const { seqs } = await listJobs(reader, userId, {
     status,
     sort_by: "create_time",
     sort_order: "desc",
@@ -23,58 +25,58 @@ export function listHistory(database: Database, userId: number, page: { max_item
   });
   return inPieces(
     `{"history":[`,
-    each(readJobs(database, seqs), (job) => toListed(database, job)),
+    each(await readJobs(reader, seqs), (job) => toListed(reader, job)),
     "]}",
   );
 }
 
 /** The same, by id. A job whose row is damaged is left out. */
-export function listOlderHistory(database: Database, userId: number, page: { max_items: number; offset: number }): Iterable<string> {
+export async function listOlderHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
-  const last = () => Math.max(0, countJobs(database, userId, status) - page.max_items);
-  const { seqs } = listJobs(database, userId, {
+  const last = async () => Math.max(0, (await countJobs(reader, userId, status)) - page.max_items);
+  const { seqs } = await listJobs(reader, userId, {
     status,
     sort_by: "create_time",
     sort_order: "asc",
     limit: page.max_items,
-    offset: page.offset < 0 ? last() : page.offset,
+    offset: page.offset < 0 ? await last() : page.offset,
   });
-  const entryOf = (job: StoredJob) => {
-    const entry = orEmpty(() => toOlderEntry(database, job), undefined);
+  const entryOf = async (job: StoredJob) => {
+    const entry = await orEmpty(() => toOlderEntry(reader, job), undefined);
     return entry && `${writeExactJson(job.id)}:${entry}`;
   };
-  return inPieces("{", each(readJobs(database, seqs), entryOf), "}");
+  return inPieces("{", each(await readJobs(reader, seqs), entryOf), "}");
 }
 
-function* each(jobs: readonly StoredJob[], toText: (job: StoredJob) => string | undefined): Iterable<string> {
+async function* each(jobs: readonly StoredJob[], toText: (job: StoredJob) => Promise<string | undefined>): AsyncIterable<string> {
   for (const job of jobs) {
-    const text = toText(job);
+    const text = await toText(job);
     if (text !== undefined) yield text;
   }
 }
 
 /** As JSON text. Undefined for a job that has not ended. */
-export function toOlderEntry(database: Database, job: StoredJob): string | undefined {
-  const inputs = inputTexts(database, job.seq);
-  const result = isTerminal(job.state) ? readResult(database, job) : undefined;
+export async function toOlderEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
+  const inputs = await inputTexts(reader, job.seq);
+  const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
   if (!result) return undefined;
   const { prompt, extra_data, outputs_to_execute } = inputs ?? noInputs;
   const tuple = listText([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
-  return objectText(errorOf(job), { prompt: tuple, ...result });
+  return objectText(await errorOf(job), { prompt: tuple, ...result });
 }
 
 const noInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
 
-function errorOf(job: StoredJob): { error_message?: string } {
-  const error = orEmpty(() => readError(job), undefined);
+async function errorOf(job: StoredJob): Promise<{ error_message?: string }> {
+  const error = await orEmpty(() => readError(job), undefined);
   return error === undefined ? {} : { error_message: error };
 }
 
-function toListed(database: Database, job: StoredJob): string {
-  const result = orEmpty(() => readResult(database, job), undefined);
-  const extraData = orEmpty(() => extraDataText(database, job.seq), undefined);
+async function toListed(reader: Reader, job: StoredJob): Promise<string> {
+  const result = await orEmpty(() => readResult(reader, job), undefined);
+  const extraData = await orEmpty(() => extraDataText(reader, job.seq), undefined);
   return objectText(
-    { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...errorOf(job) },
+    { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...(await errorOf(job)) },
     {
       prompt: objectText({ priority: job.number, prompt_id: job.id }, { extra_data: extraData ?? "{}" }),
       outputs: result?.outputs ?? "{}",
@@ -85,12 +87,12 @@ function toListed(database: Database, job: StoredJob): string {
 }
 
 /** As JSON text. Undefined for a job that has not ended. */
-export function toHistoryEntry(database: Database, job: StoredJob): string | undefined {
-  const inputs = inputTexts(database, job.seq);
-  const result = isTerminal(job.state) ? readResult(database, job) : undefined;
+export async function toHistoryEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
+  const inputs = await inputTexts(reader, job.seq);
+  const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
   if (!result) return undefined;
   const prompt = objectText({ priority: job.number, prompt_id: job.id }, inputs ?? noInputs);
-  return objectText(errorOf(job), { prompt, ...result });
+  return objectText(await errorOf(job), { prompt, ...result });
 }
 
 type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };

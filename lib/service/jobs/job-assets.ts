@@ -2,15 +2,15 @@
 
 import { fileNameOf, toAsset } from "../assets/asset-view";
 import { readAssets } from "../assets/asset-row";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 
-export function listJobAssets(database: Database, jobId: string, page: { limit: number; offset: number }, baseUrl: string) {
+export async function listJobAssets(reader: Reader, jobId: string, page: { limit: number; offset: number }, baseUrl: string) {
   const { limit, offset } = page;
   const ofJob = query.selectFrom("assets").where("prompt_id", "=", jobId);
-  const seqs = database.rows(ofJob.select("seq").orderBy("seq").limit(limit).offset(offset)).map((row) => row.seq);
-  const total = database.row(ofJob.select(({ fn }) => fn.countAll<number>().as("n")))?.n ?? 0;
-  const assets = readAssets(database, seqs).map((asset) => ({
-    ...toAsset(asset, baseUrl, () => undefined),
+  const seqs = (await reader.rows(ofJob.select("seq").orderBy("seq").limit(limit).offset(offset))).map((row) => row.seq);
+  const total = (await reader.row(ofJob.select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
+  const assets = (await readAssets(reader, seqs)).map((asset) => ({
+    ...toAsset(asset, baseUrl),
     hash: `blake3:${asset.hash}`,
     filename: fileNameOf(asset),
     node_id: asset.node_id,

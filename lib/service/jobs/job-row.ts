@@ -1,13 +1,14 @@
 // Rows of jobs as the engine and the views read them.
 
-import { type Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { type JobRow } from "../store/schema";
 import { plainStatement } from "../store/statement";
-import { isCleared } from "./history-cleared";
+import { isBeingCleared, isCleared, wasCleared } from "./history-cleared";
+import { isUnfinished } from "./transitions";
 
 const DAMAGED =
   "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
@@ -15,16 +16,29 @@ const DAMAGED =
 export type StoredJob = Selectable<JobRow>;
 
 /** A job whose history was cleared is gone, though its row may still be there. */
-export function findJob(database: Database, userId: number, id: string): StoredJob | undefined {
-  const job = database.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
-  return job && isCleared(database, job) ? undefined : job;
+export async function findJob(reader: Reader, userId: number, id: string): Promise<StoredJob | undefined> {
+  const job = await reader.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
+  return job && (await isCleared(reader, job)) ? undefined : job;
+}
+
+/** Which of `ids` the user has, as findJob finds them. */
+export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
+  const isShown = (await isBeingCleared(reader, userId)) ? sql<boolean>`(${isUnfinished} or not ${wasCleared})` : sql<boolean>`1`;
+  const wanted = sql<string>`(select value from json_each(${writeExactJson(ids)}))`;
+  const found = query
+    .selectFrom("jobs")
+    .select("id")
+    .where("id", "in", wanted)
+    .where(sql<boolean>`+user_id = ${userId}`)
+    .where(isShown);
+  return new Set((await reader.rows(found)).map(({ id }) => id));
 }
 
 const READ = "SELECT jobs.* FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN jobs ON seq = wanted";
 
 /** In the order of the numbers. */
-export function readJobs(database: Database, seqs: readonly number[]): StoredJob[] {
-  return database.rows(plainStatement<StoredJob>(READ, [writeExactJson(seqs)]));
+export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {
+  return reader.rows(plainStatement<StoredJob>(READ, [writeExactJson(seqs)]));
 }
 
 /** The text that was checked at acceptance. */
@@ -56,9 +70,9 @@ export function damaged(cause?: unknown): ServiceError {
 }
 
 /** In a list: what cannot be read is left empty, so that one damaged row does not take all others with it. */
-export function orEmpty<T>(read: () => T, empty: T): T {
+export async function orEmpty<T>(read: () => T | Promise<T>, empty: T): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (asRefusal(error)?.message !== DAMAGED) throw error;
     return empty;

@@ -4,7 +4,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { plainStatement } from "../store/statement";
 import { resultOfNoRun } from "./finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
@@ -36,42 +36,54 @@ const DETAILED = items("create_time / 1000");
 
 type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
 /** What is known of a job beside its row: how far it is, and why it waits. */
-export type Told = { progressOf: (jobId: string) => Progress | undefined; waits: (needs: number | null) => JobWaits | undefined };
+export type Told = {
+  progressOf: (jobId: string) => Progress | undefined;
+  /** For those needs for which something is waited for. */
+  waits: (needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
+};
 
 /** In the order of the numbers, each as JSON text. */
-export function listItems(database: Database, seqs: readonly number[], told: Told): string[] {
-  const rows = database.rows(plainStatement<Item>(LISTED, [writeExactJson(seqs)]));
-  return rows.map((item) => `${withState(item, told)}}`);
+export async function listItems(reader: Reader, seqs: readonly number[], told: Told): Promise<string[]> {
+  const rows = await reader.rows(plainStatement<Item>(LISTED, [writeExactJson(seqs)]));
+  return withStates(rows, told, "}");
 }
 
 /** execution_start_time belongs to terminal states only; how long a job has run until now is told with its progress. */
-function withState({ id, state, start_time, needs, text }: Item, { progressOf, waits }: Told): string {
-  const waitsFor = state === "pending" ? waits(needs) : undefined;
-  if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}`;
-  const progress = progressOf(id);
-  return state === "in_progress" && progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}` : text;
+async function withStates(items: readonly Item[], { progressOf, waits }: Told, end = ""): Promise<string[]> {
+  const waiting = items.filter(({ state }) => state === "pending").map(({ needs }) => needs);
+  const told = await waits(new Set(waiting));
+  return items.map(({ id, state, start_time, needs, text }) => {
+    const waitsFor = state === "pending" ? told.get(needs) : undefined;
+    if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}${end}`;
+    const progress = state === "in_progress" ? progressOf(id) : undefined;
+    return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
+  });
 }
 
 /** As JSON text: the graph in it is not read to be shown. */
-export function toDetail(database: Database, job: StoredJob, told: Told): string {
-  const inputs = inputTexts(database, job.seq);
-  const result = isTerminal(job.state) ? readResult(database, job) : undefined;
-  const item = database.row(plainStatement<Item>(DETAILED, [writeExactJson([job.seq])]));
+export async function toDetail(reader: Reader, job: StoredJob, told: Told): Promise<string> {
+  const inputs = await inputTexts(reader, job.seq);
+  const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
+  const item = await reader.row(plainStatement<Item>(DETAILED, [writeExactJson([job.seq])]));
   if (!item?.is_sound) throw damaged();
   const more = objectText(
-    { update_time: Math.floor(job.update_time / 1000), ...(job.attempts > 0 && job.slot !== null && { runner: runnerOf(database, job) }) },
+    {
+      update_time: Math.floor(job.update_time / 1000),
+      ...(job.attempts > 0 && job.slot !== null && { runner: await runnerOf(reader, job) }),
+    },
     {
       ...(inputs && { workflow: objectText({}, { prompt: inputs.prompt, extra_data: inputs.extra_data }) }),
       ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
     },
   );
-  return `${withState(item, told)},${more.slice(1)}`;
+  const [text = ""] = await withStates([item], told);
+  return `${text},${more.slice(1)}`;
 }
 
 /** One that was removed keeps its row. */
-function runnerOf(database: Database, { runner, attempts }: StoredJob): JobRunner {
+async function runnerOf(reader: Reader, { runner, attempts }: StoredJob): Promise<JobRunner> {
   const id = runner ?? BUILT_IN_RUNNER;
-  const row = database.row(query.selectFrom("runners").select("label").where("id", "=", id));
+  const row = await reader.row(query.selectFrom("runners").select("label").where("id", "=", id));
   return { id, label: row?.label ?? id, attempt: attempts };
 }
 
@@ -103,9 +115,9 @@ export function readError(job: StoredJob): string | undefined {
 }
 
 /** Each as JSON text. */
-export function readResult(database: Database, job: StoredJob): { outputs: string; status: string; meta: string } | undefined {
+export async function readResult(reader: Reader, job: StoredJob): Promise<{ outputs: string; status: string; meta: string } | undefined> {
   // One that was cancelled while it waited has no result.
-  const texts = resultTexts(database, job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
+  const texts = (await resultTexts(reader, job.seq)) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
   const completed = job.state === "completed";
   return (
     texts && {

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database } from "../store/database";
+import { type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { countLeft, countRows, endedSince, type JobFilter, readCounts, unfinishedOf } from "./count-jobs";
 import { isBeingCleared } from "./history-cleared";
@@ -15,21 +15,21 @@ import { isTerminal } from "./transitions";
 type Walk = { sortBy: JobsQuery["sort_by"]; direction: RawBuilder<unknown>; reach: number; longestRan: boolean };
 /** Rows of `jobs`, as what follows `from`. */
 type Branch = RawBuilder<unknown>;
-type Count = ReturnType<typeof readCounts>;
+type Count = Awaited<ReturnType<typeof readCounts>>;
 
 /** The page's rows by their numbers, in order: whoever asks reads of them what it shows. */
-export function listJobs(database: Database, userId: number, wanted: JobsQuery): { seqs: number[]; total: number } {
+export async function listJobs(reader: Reader, userId: number, wanted: JobsQuery): Promise<{ seqs: number[]; total: number }> {
   const states = statesOf(wanted);
   const filter = { userId, states, workflowId: wanted.workflow_id, output: wanted.output_type };
-  const isClearing = isBeingCleared(database, userId);
-  const count = readCounts(database, userId, filter.workflowId);
-  const total = isClearing ? countLeft(database, filter) : count(filter);
+  const isClearing = await isBeingCleared(reader, userId);
+  const count = await readCounts(reader, userId, filter.workflowId);
+  const total = isClearing ? await countLeft(reader, filter) : count(filter);
   const length = Math.min(wanted.limit, total - wanted.offset);
   if (length <= 0) return { seqs: [], total };
   const descends = wanted.sort_order === "desc";
   const fromEnd = total - wanted.offset - length;
   const isDeep = Math.min(fromEnd, wanted.offset) > DEEP && wanted.sort_by === "execution_time" && !isClearing;
-  const longestRan = isDeep && (descends ? wanted.offset : fromEnd) + length <= total - countIdle(database, filter);
+  const longestRan = isDeep && (descends ? wanted.offset : fromEnd) + length <= total - (await countIdle(reader, filter));
   const backwards = longestRan ? !descends : fromEnd < wanted.offset;
   const offset = backwards ? fromEnd : wanted.offset;
   const direction = sql.raw(descends !== backwards ? "desc" : "asc");
@@ -39,7 +39,7 @@ export function listJobs(database: Database, userId: number, wanted: JobsQuery):
   const merged = branches.map((rows) => sql`select seq, ${column}, id from ${rows}`);
   const page = sql<{ seq: number }>`${sql.join(merged, sql` union all `)} order by ${column} ${direction}, id ${direction}
     limit ${length} offset ${offset}`;
-  const seqs = database.rows(statement(page)).map((row) => row.seq);
+  const seqs = (await reader.rows(statement(page))).map((row) => row.seq);
   return { seqs: backwards ? seqs.reverse() : seqs, total };
 }
 
@@ -90,13 +90,13 @@ function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], w
 const DEEP = 1000;
 
 /** Those without a duration, which sort below all others; Infinity where there is nothing to be won by knowing. */
-function countIdle(database: Database, { userId, states = [], workflowId, output }: JobFilter): number {
+async function countIdle(reader: Reader, { userId, states = [], workflowId, output }: JobFilter): Promise<number> {
   const [idle, ran] = [idleAmong(states), states.filter(isTerminal)];
   if (idle.length === 0 || ran.length === 0 || workflowId !== undefined || output !== undefined) return Infinity;
   const idleRows = along("jobs_by_state", userId, inStates(idle), noDuration);
   const ranRows = along("jobs_that_ran", userId, inStates(ran), noDuration, thatRan);
   const counts = sql<{ n: number }>`select (select count(*) from ${idleRows}) + (select count(*) from ${ranRows}) as n`;
-  return database.row(statement(counts))?.n ?? 0;
+  return (await reader.row(statement(counts)))?.n ?? 0;
 }
 
 const idleAmong = (states: readonly KnownJobState[]) => states.filter((state) => state !== "completed" && state !== "failed");
@@ -122,7 +122,7 @@ function statesOf(wanted: JobsQuery): KnownJobState[] | undefined {
 }
 
 /** By state, over everything of the user that is shown. */
-export function countJobs(database: Database, userId: number, states: readonly KnownJobState[]): number {
+export async function countJobs(reader: Reader, userId: number, states: readonly KnownJobState[]): Promise<number> {
   const filter = { userId, states };
-  return isBeingCleared(database, userId) ? countLeft(database, filter) : countRows(database, filter);
+  return (await isBeingCleared(reader, userId)) ? countLeft(reader, filter) : countRows(reader, filter);
 }

@@ -6,6 +6,7 @@ import { asStorageFailure } from "../storage-failure";
 import { type Claimed, claimJob, createRunning, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { type FairQueue, type Waiting } from "./fair-queue";
+import { type Transaction } from "../store/database";
 import { type Place } from "../runners/pool";
 import { readRunner, stateOf } from "../runners/store";
 
@@ -15,14 +16,15 @@ type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, R
 
 /** For one commit. */
 export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, place: Place) {
-  const { database, log, pool } = parts;
-  const taken: Waiting[] = [];
+  const { log, pool } = parts;
+  let taken: Waiting[] = [];
   let claimed: Claimed | undefined;
   let isKept = false;
+  let isRunnerGone = false;
 
-  function tryOne(seq: number): Claimed | undefined {
+  async function tryOne(tx: Transaction, seq: number): Promise<Claimed | undefined> {
     try {
-      return database.transaction(() => claimJob(parts, seq, place));
+      return await tx.attempt(() => claimJob(tx, parts, seq, place));
     } catch (error) {
       // A disk that takes no claim takes nothing else of this commit either.
       if (asStorageFailure(error)) throw error;
@@ -31,21 +33,30 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
     }
   }
 
+  /** All of it waits again, in its place. */
+  function putBack(): void {
+    if (claimed) running.delete(claimed.id);
+    claimed = undefined;
+    for (const { userId, seq, kind } of taken.reverse()) queue.putBack(userId, seq, kind);
+    taken = [];
+  }
+
   return {
     /** Inside the commit. Passes over what was cancelled while it waited, or cannot be read. */
-    take(): void {
+    async take(tx: Transaction): Promise<void> {
+      putBack(); // what an earlier try of the same commit took
       if (!mayTake() || queue.size() === 0) return;
       // As it is stored now: somebody may have paused or removed it a moment ago, perhaps by command.
-      const runner = readRunner(database, place.runner.id);
+      const runner = await readRunner(tx, place.runner.id);
       if (!runner || stateOf(runner) !== "ready") {
-        pool.refresh();
+        isRunnerGone = true;
         return;
       }
       while (!claimed && mayTake()) {
         const next = queue.take((kind) => pool.canDo(kind, runner.id));
         if (!next) return;
         taken.push(next);
-        claimed = tryOne(next.seq);
+        claimed = await tryOne(tx, next.seq);
         // Known as running from its claim on, so that no cancel falls between waiting and running.
         if (claimed) running.set(claimed.id, createRunning(claimed, parts.events));
       }
@@ -56,10 +67,10 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
       try {
         const result = await commit;
         isKept = true;
+        if (isRunnerGone) await pool.refresh();
         return result;
       } catch (error) {
-        if (claimed) running.delete(claimed.id);
-        for (const { userId, seq, kind } of taken.reverse()) queue.putBack(userId, seq, kind);
+        if (!isKept) putBack();
         throw error;
       }
     },

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader } from "../store/database";
 import { type Engine } from "./engine";
 import { cancelPending } from "./finish";
 import { inPieces, listText, queuedTexts } from "./stored-texts";
@@ -13,9 +13,9 @@ import { inPieces, listText, queuedTexts } from "./stored-texts";
 const MOST_LISTED = 5000;
 
 /** As JSON text in pieces: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
-export function* listQueue(database: Database, userId: number): Iterable<string> {
+export async function* listQueue(reader: Reader, userId: number): AsyncIterable<string> {
   const waiting = (state: KnownJobState) =>
-    database.rows(
+    reader.rows(
       query
         .selectFrom("jobs")
         .select(["seq", "id", "create_time"])
@@ -24,13 +24,13 @@ export function* listQueue(database: Database, userId: number): Iterable<string>
         .orderBy("seq")
         .limit(MOST_LISTED),
     );
-  const running = waiting("in_progress");
-  const pending = waiting("pending");
-  function* tuples(jobs: typeof running): Iterable<string> {
+  const running = await waiting("in_progress");
+  const pending = await waiting("pending");
+  async function* tuples(jobs: typeof running): AsyncIterable<string> {
     let position = 0;
     for (const { seq, id, create_time } of jobs) {
       // A tuple holds a whole graph: one is held at a time. One that was removed meanwhile is left out.
-      const texts = queuedTexts(database, seq);
+      const texts = await queuedTexts(reader, seq);
       if (texts)
         yield listText([String((position += 1)), writeExactJson(id), texts.prompt, texts.outputs, writeExactJson({ create_time })]);
     }
@@ -39,7 +39,7 @@ export function* listQueue(database: Database, userId: number): Iterable<string>
   yield* inPieces(',"queue_pending":[', tuples(pending), "]}");
 }
 
-type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "submitted">; now: () => number };
+type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "waitAgain">; now: () => number };
 
 /** A commit cancels so many: some forty milliseconds, as a queue of a hundred thousand must not hold up everybody else. */
 const AT_ONCE = 3000;
@@ -68,7 +68,7 @@ export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: 
 /** Everything that waits now. None of it starts while its turn to be cancelled has not come; what is sent meanwhile stays. */
 async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> {
   const { database, engine } = parts;
-  const last = database.row(pendingOf(userId).orderBy("seq", "desc").limit(1))?.seq;
+  const last = (await database.row(pendingOf(userId).orderBy("seq", "desc").limit(1)))?.seq;
   if (last === undefined) return [];
   const left = pendingOf(userId).where("seq", "<=", last);
   const oldest = left.orderBy("create_time").orderBy("id").limit(AT_ONCE);
@@ -80,7 +80,7 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
     return deleted;
   } catch (error) {
     // What could not be cancelled waits on, and has to be known to wait.
-    for (const { seq, needs } of database.rows(left.select("needs").orderBy("seq"))) engine.submitted(userId, seq, needs);
+    await engine.waitAgain(userId, last);
     throw error;
   }
 }
@@ -96,9 +96,9 @@ function pendingAmong(userId: number, ids: readonly string[]) {
 }
 
 function cancelSome({ database, now }: QueueParts, waiting: ReturnType<typeof pendingOf>): Promise<{ seq: number; id: string }[]> {
-  return database.commitFreeing(() => {
-    const jobs = database.rows(waiting);
-    if (jobs.length > 0) cancelPending(database, jobs.map((job) => job.seq), now()); // prettier-ignore
+  return database.commitFreeing(async (tx) => {
+    const jobs = await tx.rows(waiting);
+    if (jobs.length > 0) await cancelPending(tx, jobs.map((job) => job.seq), now()); // prettier-ignore
     return jobs;
   });
 }

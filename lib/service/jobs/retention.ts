@@ -19,12 +19,12 @@ export function hasRetention({ retentionDays, retentionJobs }: RetentionParts["s
 export async function applyRetention({ database, settings, now }: RetentionParts, goOn: () => boolean): Promise<number> {
   const { retentionDays, retentionJobs } = settings;
   let removed = 0;
-  for (const { id: userId } of database.rows(query.selectFrom("users").select("id"))) {
+  for (const { id: userId } of await database.rows(query.selectFrom("users").select("id"))) {
     if (retentionDays !== undefined) {
       removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, goOn });
     }
     if (retentionJobs !== undefined) {
-      const atMost = countJobs(database, userId, terminalStates) - retentionJobs;
+      const atMost = (await countJobs(database, userId, terminalStates)) - retentionJobs;
       removed += await removeEnded(database, { userId, endedUntil: now(), atMost, goOn });
     }
   }

@@ -5,7 +5,7 @@ import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { endAttempt, forgetAttempt, noteEnd } from "../runners/attempts";
 import { runRemotely } from "../runners/remote-run";
 import { readRunner, storeProblem } from "../runners/store";
-import { type Database, query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { move } from "./transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
@@ -39,7 +39,7 @@ async function execute(
   };
   const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
     const nodes = job.remote
-      ? runOnRunner(parts, job, job.remote, { record, outputDir, pathOf, on })
+      ? await runOnRunner(parts, job, job.remote, { record, outputDir, pathOf, on })
       : parts.runner.run(
           {
             jobId: job.id,
@@ -74,7 +74,7 @@ async function execute(
 
 type Remote = NonNullable<Claimed["remote"]>;
 
-function runOnRunner(
+async function runOnRunner(
   parts: EngineParts,
   job: Claimed,
   { runner, attempt, isResumed }: Remote,
@@ -86,10 +86,18 @@ function runOnRunner(
   }: { record: RunRecord; outputDir: string; pathOf: (hash: string) => string; on: (event: RunEvent) => void },
 ) {
   const { database, now, pool } = parts;
-  const inputs = job.images.flatMap(({ name, hash }) => {
-    const blob = database.row(query.selectFrom("blobs").select(["media_type", "size"]).where("hash", "=", hash));
-    return blob ? [{ name, hash, mediaType: blob.media_type, size: blob.size, path: pathOf(hash) }] : [];
-  });
+  const images = query
+    .selectFrom("job_images")
+    .innerJoin("blobs", "blobs.hash", "job_images.hash")
+    .select(["name", "job_images.hash", "media_type", "size"])
+    .where("job_seq", "=", job.seq);
+  const inputs = (await database.rows(images)).map(({ name, hash, media_type, size }) => ({
+    name,
+    hash,
+    mediaType: media_type,
+    size,
+    path: pathOf(hash),
+  }));
   const { id, label, address } = runner;
   return runRemotely(
     { ...parts, limits: parts.remoteLimits },
@@ -105,10 +113,10 @@ function runOnRunner(
       inputs,
       library: pool.libraries.all(),
       outputDir,
-      isGone: () => readRunner(database, id) === undefined,
+      isGone: async () => (await readRunner(database, id)) === undefined,
       unreachable: ({ code, message }) =>
         void database
-          .commit(() => storeProblem(database, id, { code, message }, now()))
+          .commit((tx) => storeProblem(tx, id, { code, message }, now()))
           .then(pool.refresh)
           .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "that a runner is out of reach could not be stored")),
     },
@@ -124,24 +132,24 @@ async function giveBack(
   { reason, counts }: { reason: string; counts: boolean },
 ): Promise<boolean> {
   const { database, now } = parts;
-  return database.commitFreeing(() => {
+  return database.commitFreeing(async (tx) => {
     const at = now();
-    if (!isOwn(database, job)) return false;
-    if (!job.remote) return !giveBackOrFail(database, job, at);
+    if (!(await isOwn(tx, job))) return false;
+    if (!job.remote) return !(await giveBackOrFail(tx, job, at));
     if (!counts) {
       const back = { start_time: null, slot: null, runner: null, attempts: job.attempts - 1 };
-      forgetAttempt(database, job);
-      return move(database, { seq: job.seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
+      await forgetAttempt(tx, job);
+      return move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
     }
-    endAttempt(database, job, "lost", at, reason);
-    noteEnd(database, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - record.startMs });
-    return !giveBackOrFail(database, job, at, reason);
+    await endAttempt(tx, job, "lost", at, reason);
+    await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - record.startMs });
+    return !(await giveBackOrFail(tx, job, at, reason));
   });
 }
 
 /** Inside a commit: no other attempt has begun, and nobody has cancelled it. */
-function isOwn(database: Database, { seq, fence }: Pick<Claimed, "seq" | "fence">): boolean {
-  const row = database.row(query.selectFrom("jobs").select(["state", "fence"]).where("seq", "=", seq));
+async function isOwn(tx: Transaction, { seq, fence }: Pick<Claimed, "seq" | "fence">): Promise<boolean> {
+  const row = await tx.row(query.selectFrom("jobs").select(["state", "fence"]).where("seq", "=", seq));
   return row?.state === "in_progress" && row.fence === fence;
 }
 
@@ -158,9 +166,9 @@ async function close(parts: EngineParts, job: Claimed, record: RunRecord, outcom
     await blobs.hold(hashes, async () => {
       for (let first = 0; first < staged.length; first += AT_ONCE)
         await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
-      const ending = database.commit(() => {
-        end(parts, job, record, outcome, staged);
-        next.take();
+      const ending = database.commit(async (tx) => {
+        await end(tx, parts, job, record, outcome, staged);
+        await next.take(tx);
       });
       await next.keepIf(ending);
     });
@@ -170,15 +178,22 @@ async function close(parts: EngineParts, job: Claimed, record: RunRecord, outcom
 }
 
 /** Inside a commit. */
-function end({ database, now }: EngineParts, job: Claimed, record: RunRecord, outcome: Ended, staged: readonly StagedOutput[]): void {
+async function end(
+  tx: Transaction,
+  { now }: EngineParts,
+  job: Claimed,
+  record: RunRecord,
+  outcome: Ended,
+  staged: readonly StagedOutput[],
+): Promise<void> {
   const at = now();
-  if (!isOwn(database, job)) return; // cancelled a moment ago, or taken over: it keeps nothing, and what it adopted is dropped
-  const { kept, refusal } = insertOutputs(database, { id: job.id, userId: job.userId, at }, staged, record);
+  if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and what it adopted is dropped
+  const { kept, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
   // What could not be kept weighs more than a node that failed after it: nothing else says where that output is.
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
-  finishRun(database, job, record, error ? { kind: "error", error } : outcome, kept, at);
-  if (job.remote) endAttempt(database, job, "over", at);
-  noteEnd(database, {
+  await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, kept, at);
+  if (job.remote) await endAttempt(tx, job, "over", at);
+  await noteEnd(tx, {
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
     isGood: outcome.kind === "success",

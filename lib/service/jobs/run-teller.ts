@@ -4,7 +4,7 @@
 // run after its end.
 
 import { type RunEvent } from "../nodes/run";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { resultTexts } from "./stored-texts";
@@ -65,12 +65,12 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
     },
 
     /** Tells how the job ended by what is stored of it; nothing where it waits again. */
-    ended(database: Database): void {
+    async ended(reader: Reader): Promise<void> {
       if (isOver) return;
       isOver = true;
       if (!events.isHeard(job)) return;
-      const row = database.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
-      const result = row && isTerminal(row.state) ? resultTexts(database, job.seq) : undefined;
+      const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
+      const result = row && isTerminal(row.state) ? await resultTexts(reader, job.seq) : undefined;
       if (!result) return;
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
         tell("executed", { node, display_node: node, output, prompt_id });

@@ -4,7 +4,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Database, query } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { damaged } from "./job-row";
 
 /** Null for a text that is damaged. */
@@ -16,28 +16,28 @@ function sound(column: string): RawBuilder<string | null> {
 const LONGEST_IN_LIST = 64 * 1024;
 const withoutDrawing = sql<string | null>`iif(json_valid(extra_data), json_remove(extra_data, '$.extra_pnginfo.workflow'), null)`;
 
-export function inputTexts(database: Database, seq: number) {
+export async function inputTexts(reader: Reader, seq: number) {
   const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => sound(column).as(column));
-  const row = database.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
+  const row = await reader.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
   return row && { prompt: whole(row.prompt), extra_data: whole(row.extra_data), outputs_to_execute: whole(row.outputs_to_execute) };
 }
 
-export function extraDataText(database: Database, seq: number): string | undefined {
-  const row = database.row(query.selectFrom("job_inputs").select(withoutDrawing.as("extra_data")).where("job_seq", "=", seq));
+export async function extraDataText(reader: Reader, seq: number): Promise<string | undefined> {
+  const row = await reader.row(query.selectFrom("job_inputs").select(withoutDrawing.as("extra_data")).where("job_seq", "=", seq));
   const text = row && whole(row.extra_data);
   return text !== undefined && text.length > LONGEST_IN_LIST ? "{}" : text;
 }
 
-export function resultTexts(database: Database, seq: number) {
+export async function resultTexts(reader: Reader, seq: number) {
   const columns = (["outputs", "messages", "meta"] as const).map((column) => sound(column).as(column));
-  const row = database.row(query.selectFrom("job_results").select(columns).where("job_seq", "=", seq));
+  const row = await reader.row(query.selectFrom("job_results").select(columns).where("job_seq", "=", seq));
   return row && { outputs: whole(row.outputs), messages: whole(row.messages), meta: whole(row.meta) };
 }
 
 /** For the queue, where a damaged row is empty among the others. */
-export function queuedTexts(database: Database, seq: number) {
+export async function queuedTexts(reader: Reader, seq: number) {
   const columns = [sound("prompt").as("prompt"), sound("outputs_to_execute").as("outputs_to_execute")] as const;
-  const row = database.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
+  const row = await reader.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
   return row && { prompt: row.prompt ?? "{}", outputs: row.outputs_to_execute ?? "[]" };
 }
 
@@ -58,10 +58,10 @@ export function listText(items: readonly string[]): string {
 }
 
 /** Piece by piece, for what may be longer than anybody wants to hold. */
-export function* inPieces(open: string, items: Iterable<string>, close: string): Iterable<string> {
+export async function* inPieces(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
   yield open;
   let isFirst = true;
-  for (const item of items) {
+  for await (const item of items) {
     yield isFirst ? item : `,${item}`;
     isFirst = false;
   }

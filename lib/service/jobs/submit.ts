@@ -4,8 +4,9 @@ import { randomUUID } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
-import { findByName, findImage } from "../assets/file-names";
-import { validatePrompt, type Validation } from "../nodes/validate";
+import { findFiles } from "../assets/file-names";
+import { isRaster } from "../assets/media-type";
+import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate";
 import { type PromptError } from "../nodes/validation/parse-prompt";
 import { type Pool, storeNeeds } from "../runners/pool";
 import { type Database, query } from "../store/database";
@@ -21,15 +22,10 @@ export async function submitPrompt(
   body: PromptBody,
 ): Promise<Accepted | Refused> {
   const { database, pool } = stores;
-  const pinned = new Map<string, string>();
-  const hasImage = (name: string, anyKind = false) => {
-    if (pinned.has(name)) return true;
-    const found = anyKind ? findByName(database, userId, name) : findImage(database, userId, name);
-    if (!found || !("hash" in found)) return found ?? false;
-    pinned.set(name, found.hash);
-    return true;
-  };
-  const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, hasImage, library: pool.libraries.all() });
+  const library = pool.libraries.all();
+  const found = await findFiles(database, userId, fileNamesIn(body.prompt, library));
+  const files = new Map([...found].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
+  const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, files, library });
   if (!validation.ok) return validation;
   const missing = pool.whatIsMissing(validation.needs);
   if (missing !== undefined) return { ok: false, error: noRunner(missing), nodeErrors: {} };
@@ -38,8 +34,10 @@ export async function submitPrompt(
   const id = randomUUID();
   // Where the family keeps it: who shall hear of the job (GET /ws).
   const extraData = { ...body.extra_data, ...(body.client_id && { client_id: body.client_id }) };
-  const needed = new Set(validation.images);
-  const images = [...pinned].flatMap(([name, hash]) => (needed.has(name) ? { name, hash } : []));
+  const images = validation.images.flatMap((name) => {
+    const file = found.get(name);
+    return file ? { name, hash: file.hash } : [];
+  });
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });
   const inputs = {
     ...texts,
@@ -49,10 +47,10 @@ export async function submitPrompt(
   };
   const workflowId = workflowIdOf(body.prompt, extraData);
 
-  const accepted = await database.commit(() => {
+  const accepted = await database.commit(async (tx) => {
     const at = stores.now();
-    const needs = storeNeeds(database, validation.needs);
-    const user = database.row(
+    const needs = await storeNeeds(tx, validation.needs);
+    const user = await tx.row(
       query
         .updateTable("users")
         .set(({ eb }) => ({ last_number: eb("last_number", "+", 1) }))
@@ -60,7 +58,7 @@ export async function submitPrompt(
         .returning("last_number"),
     );
     const number = user?.last_number ?? 1;
-    const job = database.row(
+    const job = await tx.row(
       query
         .insertInto("jobs")
         .values({
@@ -77,10 +75,11 @@ export async function submitPrompt(
         .returning("seq"),
     );
     if (!job) throw new Error("the job was not inserted");
-    database.run(query.insertInto("job_inputs").values({ job_seq: job.seq, ...inputs }));
-    for (const image of images) database.run(query.insertInto("job_images").values({ job_seq: job.seq, ...image }));
+    await tx.run(query.insertInto("job_inputs").values({ job_seq: job.seq, ...inputs }));
+    if (images.length > 0) await tx.run(query.insertInto("job_images").values(images.map((image) => ({ job_seq: job.seq, ...image }))));
     return { seq: job.seq, number, needs };
   });
+  pool.learn(accepted.needs, validation.needs);
   return { ok: true, id, ...accepted, nodeErrors: validation.nodeErrors };
 }
 

@@ -10,7 +10,7 @@
 
 import { sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
-import { type Database, query } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { numbers } from "../store/statement";
 import { type JobRow } from "../store/schema";
 
@@ -36,20 +36,20 @@ export function isTerminal(state: KnownJobState): boolean {
  * Takes the step only if the job is still in `from`; false when another step came first (a cancel before a completion).
  * With a fencing number, only if no other attempt has begun since. A step that the table does not know is a programming error.
  */
-export function move(
-  database: Database,
+export async function move(
+  tx: Transaction,
   step: { seq: number; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
-): boolean {
-  return moveAll(database, { ...step, seqs: [step.seq] }, changes) === 1;
+): Promise<boolean> {
+  return (await moveAll(tx, { ...step, seqs: [step.seq] }, changes)) === 1;
 }
 
 /** The same for many at once; returns how many took the step. */
-export function moveAll(
-  database: Database,
+export async function moveAll(
+  tx: Transaction,
   step: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
-): number {
+): Promise<number> {
   if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
   const update = query
     .updateTable("jobs")
@@ -60,5 +60,5 @@ export function moveAll(
     })
     .where("seq", "in", numbers(step.seqs))
     .where("state", "=", step.from);
-  return database.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
+  return tx.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
 }

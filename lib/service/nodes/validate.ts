@@ -6,8 +6,9 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { classes } from "./classes";
 import { type NodeLibrary } from "./definition";
+import { inputOf } from "./link";
 import { neededBy, type Needs } from "./needs";
-import { type CheckedNode, checkInputs, type ImageCheck } from "./validation/check-inputs";
+import { type CheckedNode, checkInputs, type Files, namesFile } from "./validation/check-inputs";
 import { collectErrors } from "./validation/collect-errors";
 import { findCycles } from "./validation/find-cycles";
 import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
@@ -20,7 +21,7 @@ export type Validation =
 /** `images` are the names that the nodes behind the good outputs load; `graph` has literals as the nodes want them. */
 export function validatePrompt(
   prompt: Record<string, unknown>,
-  { targets, hasImage, library = classes }: { targets?: readonly string[]; hasImage: ImageCheck; library?: NodeLibrary },
+  { targets, files, library = classes }: { targets?: readonly string[]; files: Files; library?: NodeLibrary },
 ): Validation {
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
@@ -29,7 +30,7 @@ export function validatePrompt(
   const outputs = [...graph.values()].filter(({ id, definition }) => definition.isOutput && (wanted?.has(id) ?? true)).map(({ id }) => id);
   if (outputs.length === 0) return { ok: false, error: noOutputs(), nodeErrors: {} };
 
-  const checked = checkReached(graph, outputs, hasImage);
+  const checked = checkReached(graph, outputs, files);
   const sourcesOf = (id: string) => checked.get(id)?.sources ?? [];
   const cycles = findCycles([...checked.keys()], sourcesOf);
   const { nodeErrors, lines, badOutputs } = collectErrors({ graph, checked, cycles, outputs });
@@ -42,13 +43,23 @@ export function validatePrompt(
   return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)], needs };
 }
 
+/** Every name that an input gives to a file, of nodes that are not checked too: they are looked up together, before anything is checked. */
+export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrary): string[] {
+  const parsed = parsePrompt(prompt, library);
+  if (!parsed.ok) return [];
+  const names = [...parsed.value.values()].flatMap(({ node, definition }) =>
+    definition.inputs.filter((field) => namesFile(field, definition)).map((field) => inputOf(node.inputs, field.name)),
+  );
+  return [...new Set(names.filter((name): name is string => typeof name === "string" && name !== ""))];
+}
+
 /** In graph order. */
-function checkReached(graph: ParsedGraph, outputs: readonly string[], hasImage: ImageCheck): Map<string, CheckedNode> {
+function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
   const found = new Map<string, CheckedNode>();
   reach(outputs, (id) => {
     const node = graph.get(id);
     if (!node) return [];
-    const checked = checkInputs(node, graph, hasImage);
+    const checked = checkInputs(node, graph, files);
     found.set(id, checked);
     return checked.sources;
   });

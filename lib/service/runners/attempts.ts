@@ -3,14 +3,14 @@
 // number is the job's and it has not been given up.
 
 import { sql } from "kysely";
-import { type Database, query } from "../store/database";
+import { query, type Reader, type Transaction } from "../store/database";
 import { type AttemptRow } from "../store/schema";
 
 /** `clientId`: our own name for it there, whatever id the runner gives the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
 /** A job's numbers begin anew only where nothing of the earlier attempt was sent. */
-export function beginAttempt(database: Database, attempt: Attempt, runner: string, at: number, leaseMs: number): void {
+export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number, leaseMs: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
   const values = {
     fence,
@@ -21,15 +21,15 @@ export function beginAttempt(database: Database, attempt: Attempt, runner: strin
     lease_until: at + leaseMs,
     started_at: at,
   };
-  database.run(query.insertInto("attempts").values({ job_seq: seq, number, ...values, ended_at: null, reason: null }));
+  await tx.run(query.insertInto("attempts").values({ job_seq: seq, number, ...values, ended_at: null, reason: null }));
 }
 
 /** False: the attempt is no longer the job's, and must end. */
-export function writeAttempt(
-  database: Database,
+export async function writeAttempt(
+  tx: Transaction,
   attempt: Attempt,
   changes: Partial<Pick<AttemptRow, "state" | "prompt_id" | "lease_until">>,
-): boolean {
+): Promise<boolean> {
   const isOwn = sql<boolean>`exists (select 1 from jobs where seq = ${attempt.seq} and fence = ${attempt.fence} and state = 'in_progress')`;
   const update = query
     .updateTable("attempts")
@@ -39,83 +39,84 @@ export function writeAttempt(
     .where("fence", "=", attempt.fence)
     .where("ended_at", "is", null)
     .where(isOwn);
-  return database.run(update) === 1;
+  return (await tx.run(update)) === 1;
 }
 
 /** A restarted service goes on with what it had sent: whatever the old process still does is stale from here on. Undefined: there is none. */
-export function takeOver(database: Database, seq: number): (Attempt & { runner: string }) | undefined {
-  const open = openAttempt(database, seq);
+export async function takeOver(tx: Transaction, seq: number): Promise<(Attempt & { runner: string }) | undefined> {
+  const open = await openAttempt(tx, seq);
   if (!open) return undefined;
-  const fence = database.row(
+  const raised = await tx.row(
     query
       .updateTable("jobs")
       .set(({ eb }) => ({ fence: eb("fence", "+", 1) }))
       .where("seq", "=", seq)
       .where("state", "=", "in_progress")
       .returning("fence"),
-  )?.fence;
-  if (fence === undefined) return undefined;
-  database.run(query.updateTable("attempts").set({ fence }).where("job_seq", "=", seq).where("number", "=", open.number));
+  );
+  if (!raised) return undefined;
+  const { fence } = raised;
+  await tx.run(query.updateTable("attempts").set({ fence }).where("job_seq", "=", seq).where("number", "=", open.number));
   return { seq, number: open.number, fence, promptId: open.prompt_id, clientId: open.client_id, runner: open.runner };
 }
 
 /** `lost`: it may still run there, and is to be cleared away. */
-export function endAttempt(
-  database: Database,
+export async function endAttempt(
+  tx: Transaction,
   { seq, fence }: Pick<Attempt, "seq" | "fence">,
   state: "over" | "lost",
   at: number,
   reason?: string,
-): void {
+): Promise<void> {
   const changes = { state, ended_at: at, reason: reason ?? null };
-  database.run(
+  await tx.run(
     query.updateTable("attempts").set(changes).where("job_seq", "=", seq).where("fence", "=", fence).where("ended_at", "is", null),
   );
 }
 
 /** Of an attempt of which nothing was sent. */
-export function forgetAttempt(database: Database, { seq, fence }: Pick<Attempt, "seq" | "fence">): void {
-  database.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
+export async function forgetAttempt(tx: Transaction, { seq, fence }: Pick<Attempt, "seq" | "fence">): Promise<void> {
+  await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
 
-function openAttempt(database: Database, seq: number): AttemptRow | undefined {
-  return database.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
+async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | undefined> {
+  return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
 }
 
 /** Given up until then, and perhaps still there. */
-export function lostAttempts(database: Database, runner: string, until: number): AttemptRow[] {
-  return database.rows(
+export async function lostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
+  return reader.rows(
     query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),
   );
 }
 
-export function clearedAway(database: Database, { job_seq, number }: AttemptRow): void {
-  database.run(query.updateTable("attempts").set({ state: "over" }).where("job_seq", "=", job_seq).where("number", "=", number));
+export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptRow): Promise<void> {
+  await tx.run(query.updateTable("attempts").set({ state: "over" }).where("job_seq", "=", job_seq).where("number", "=", number));
 }
 
 /** How a job ended on a runner, for its figures. Three in a row of different users put it aside; the built-in one never. */
-export function noteEnd(
-  database: Database,
+export async function noteEnd(
+  tx: Transaction,
   end: { runner: string | null; userId: number; isGood: boolean; ms: number; needs?: number | null },
-): void {
+): Promise<void> {
   const { runner, userId, isGood, ms } = end;
   const id = runner ?? "built-in";
   const column = isGood ? "done" : "failed";
-  database.run(
+  await tx.run(
     query
       .updateTable("runners")
       .set(({ eb }) => ({ [column]: eb(column, "+", 1), run_ms: eb("run_ms", "+", Math.round(ms)) }))
       .where("id", "=", id),
   );
   if (runner === null) return;
-  const row = database.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
+  const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;
   const users = isGood ? [] : [...new Set([...readUsers(row.failed_users), userId])];
   const isPutAside = users.length >= FAILURES_OF_USERS && row.mode === "ready";
   const mode = isPutAside
     ? { mode: "set_aside" as const, mode_reason: `The jobs of ${users.length} different users failed here, one after the other.` }
     : {};
-  database.run(query.updateTable("runners").set({ failed_users: `[${users.join(",")}]`, ...mode }).where("id", "=", runner)); // prettier-ignore
+  await tx.run(query.updateTable("runners").set({ failed_users: `[${users.join(",")}]`, ...mode }).where("id", "=", runner)); // prettier-ignore
 }
 
 const FAILURES_OF_USERS = 3;

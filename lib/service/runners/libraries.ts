@@ -16,12 +16,12 @@ type Catalogue = ReadonlyMap<string, Info>;
 const groups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
-  const read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
+  let read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
   /** True where something has changed. */
-  function refresh(): boolean {
-    const stored = database.rows(
+  async function refresh(): Promise<boolean> {
+    const stored = await database.rows(
       query
         .selectFrom("runner_catalogues")
         .innerJoin("runners", "runners.id", "runner_id")
@@ -33,15 +33,20 @@ export function createLibraries(database: Database) {
     const isSame =
       merged !== undefined && stored.length === read.size && stored.every(({ runner_id, hash }) => read.get(runner_id)?.hash === hash);
     if (isSame) return false;
-    for (const id of [...read.keys()]) if (!stored.some(({ runner_id }) => runner_id === id)) read.delete(id);
+    const latest: typeof read = new Map();
     for (const { runner_id, hash } of stored) {
-      if (read.get(runner_id)?.hash === hash) continue;
-      const row = database.row(query.selectFrom("runner_catalogues").select("text").where("runner_id", "=", runner_id));
+      const known = read.get(runner_id);
+      if (known?.hash === hash) {
+        latest.set(runner_id, known);
+        continue;
+      }
+      const row = await database.row(query.selectFrom("runner_catalogues").select(["hash", "text"]).where("runner_id", "=", runner_id));
       const catalogue = new Map(
         Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
       );
-      read.set(runner_id, { hash, catalogue, library: toLibrary(catalogue) });
+      latest.set(runner_id, { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) });
     }
+    read = latest;
     merged = merge(stored.flatMap(({ runner_id }) => read.get(runner_id)?.catalogue ?? []));
     return true;
   }

@@ -3,20 +3,22 @@
 // What is kept in memory follows from the tables, and is read again by `refresh`; only the slots in use belong to this process alone.
 
 import { createHash } from "node:crypto";
+import { sql } from "kysely";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
+import { numbers } from "../store/statement";
 import { createLibraries } from "./libraries";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
 export type Place = { runner: RunnerRow; slot: string };
-export type Pool = ReturnType<typeof createPool>;
+export type Pool = Awaited<ReturnType<typeof createPool>>;
 
 /** How near a runner is to taking jobs again. */
 const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
 
-export function createPool({ database, concurrency }: { database: Database; concurrency: number }) {
+export async function createPool({ database, concurrency }: { database: Database; concurrency: number }) {
   const libraries = createLibraries(database);
   const used = new Map<string, Set<number>>();
   const needsById = new Map<number, Needs>();
@@ -24,25 +26,40 @@ export function createPool({ database, concurrency }: { database: Database; conc
   const kinds = new Map<string, { needs: number | null; tried: string[] }>();
   let rows: RunnerRow[] = [];
 
-  function refresh(): void {
-    rows = readRunners(database);
-    if (libraries.refresh()) lacking.clear();
+  let reading: Promise<void> = Promise.resolve();
+
+  /** One after the other, so that what was read earlier never takes the place of what was read later. */
+  function refresh(): Promise<void> {
+    const next = reading.then(readAgain);
+    reading = next.catch(() => undefined); // whoever asked is told
+    return next;
   }
 
-  function needsOf(id: number): Needs {
-    const known = needsById.get(id);
-    if (known) return known;
-    const row = database.row(query.selectFrom("job_needs").select("text").where("id", "=", id));
-    const needs = parseExactJson<Needs>(row?.text ?? "[]");
-    needsById.set(id, needs);
-    return needs;
+  async function readAgain(): Promise<void> {
+    const latest = await readRunners(database);
+    await know(latest.map(({ last_needs }) => last_needs));
+    const isChanged = await libraries.refresh();
+    rows = latest;
+    if (isChanged) lacking.clear();
   }
+
+  /** Before any of them is asked for: what is asked below is answered from memory. */
+  async function know(ids: Iterable<number | null>): Promise<void> {
+    const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
+    if (unknown.length === 0) return;
+    const stored = await database.rows(query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", numbers(unknown)));
+    for (const { id, text } of stored) needsById.set(id, parseExactJson<Needs>(text));
+  }
+
+  const modelsOfNeeds = (id: number | null) => modelsOf((id === null ? undefined : needsById.get(id)) ?? []);
 
   /** What the runner lacks, in words. */
   function lacks(needs: number | null, runnerId: string): readonly string[] {
     if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service knew when the job was sent"];
+    const parts = needsById.get(needs);
+    if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
-    const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), needsOf(needs));
+    const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
     lacking.set(key, known);
     return known;
   }
@@ -70,16 +87,30 @@ export function createPool({ database, concurrency }: { database: Database; conc
   /** The same models first, then the one with the least to do; jobs of others there count. */
   function better(kind: string) {
     const { needs } = readKind(kind);
-    const models = needs === null ? [] : modelsOf(needsOf(needs));
+    const models = modelsOfNeeds(needs);
     const shared = ({ last_needs }: RunnerRow) =>
-      last_needs === null || models.length === 0 ? 0 : modelsOf(needsOf(last_needs)).filter((model) => models.includes(model)).length;
+      models.length === 0 ? 0 : modelsOfNeeds(last_needs).filter((model) => models.includes(model)).length;
     const load = (row: RunnerRow) => Math.max(usedOf(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / slotsOf(row);
     return (one: RunnerRow, other: RunnerRow) => shared(other) - shared(one) || load(one) - load(other);
   }
 
-  refresh();
+  function waitsFor(needs: number | null): JobWaits | undefined {
+    const able = rows.filter(({ id }) => lacks(needs, id).length === 0);
+    const states = new Set(able.map(stateOf));
+    if (states.has("ready")) return undefined;
+    const state = nearness.find((one) => states.has(one)) ?? "none";
+    const labels = able.map(({ label }) => label);
+    return { state, runners: labels, message: inWords(state, labels) };
+  }
+
+  await refresh();
   return {
     refresh,
+    know,
+
+    /** Of a job that was stored just now. */
+    learn: (id: number, needs: Needs) => void needsById.set(id, needs),
+
     libraries,
     canDo,
     concurrency,
@@ -98,20 +129,16 @@ export function createPool({ database, concurrency }: { database: Database; conc
       return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => taken.delete(index) };
     },
 
-    /** Undefined where it waits for nothing but its turn. */
-    waits(needs: number | null): JobWaits | undefined {
-      const able = rows.filter(({ id }) => lacks(needs, id).length === 0);
-      const states = new Set(able.map(stateOf));
-      if (states.has("ready")) return undefined;
-      const state = nearness.find((one) => states.has(one)) ?? "none";
-      return {
-        state,
-        runners: able.map(({ label }) => label),
-        message: inWords(
-          state,
-          able.map(({ label }) => label),
-        ),
-      };
+    /** Without those that wait for nothing but their turn. */
+    async waits(needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
+      const asked = [...needs];
+      await know(asked);
+      const told = new Map<number | null, JobWaits>();
+      for (const one of asked) {
+        const waits = waitsFor(one);
+        if (waits) told.set(one, waits);
+      }
+      return told;
     },
 
     /** Which runner lacks what, where none has everything. */
@@ -126,24 +153,31 @@ export function createPool({ database, concurrency }: { database: Database; conc
 }
 
 /** Inside a commit: the number of these needs. */
-export function storeNeeds(database: Database, needs: Needs): number {
+export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
   const hash = createHash("sha256").update(needText(needs)).digest("hex");
-  const known = database.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
+  const known = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
   if (known) return known.id;
-  const added = database.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
+  const added = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
   if (!added) throw new Error("what a job needs was not stored");
   return added.id;
 }
 
-export function kindOf(database: Database, job: { seq: number; needs: number | null; attempts: number }): string {
-  const attempts = query
-    .selectFrom("attempts")
-    .select("runner")
-    .distinct()
-    .where("job_seq", "=", job.seq)
-    .where("ended_at", "is not", null);
-  const tried = job.attempts === 0 ? [] : database.rows(attempts).map(({ runner }) => runner);
-  return `${job.needs ?? ""}|${tried.join(",")}`;
+export async function kindOf(reader: Reader, job: { seq: number; needs: number | null; attempts: number }): Promise<string> {
+  return kindWith(job.needs, job.attempts === 0 ? [] : (await triedRunners(reader, job.seq)).get(job.seq));
+}
+
+export function kindWith(needs: number | null, tried: readonly string[] = []): string {
+  return `${needs ?? ""}|${tried.join(",")}`;
+}
+
+/** Where jobs that wait were tried before, by their numbers: of one, or of all. */
+export async function triedRunners(reader: Reader, seq?: number): Promise<ReadonlyMap<number, string[]>> {
+  const ended = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
+  const waiting = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;
+  const tried = new Map<number, string[]>();
+  for (const { job_seq, runner } of await reader.rows(ended.where("job_seq", "in", seq === undefined ? waiting : numbers([seq]))))
+    tried.set(job_seq, [...(tried.get(job_seq) ?? []), runner]);
+  return tried;
 }
 
 function inWords(state: JobWaits["state"], labels: readonly string[]): string {

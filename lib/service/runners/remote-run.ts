@@ -49,7 +49,7 @@ export type Order = {
   library: NodeLibrary;
   outputDir: string;
   /** The runner was removed. */
-  isGone: () => boolean;
+  isGone: () => Promise<boolean>;
   /** It could not be reached: it is looked at again before another job goes there. */
   unreachable: (trouble: Trouble) => void;
 };
@@ -136,7 +136,7 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   const promptId = textOf(said?.prompt_id);
   if (promptId === undefined) return own.promptId;
   listening.isCalled(promptId);
-  const isOwn = await at.database.commit(() => writeAttempt(at.database, own, { state: "sent", prompt_id: promptId }));
+  const isOwn = await at.database.commit((tx) => writeAttempt(tx, own, { state: "sent", prompt_id: promptId }));
   const refusal = isObject(said?.node_errors) && Object.keys(said.node_errors).length > 0 ? said : undefined;
   if (!isOwn || refusal) {
     await clearAway(runner.address, { promptId, clientId: own.clientId });
@@ -161,7 +161,7 @@ async function watch(at: At, { promptId, listening, names, lastWord }: Watched):
   let began = now();
   const look = looksFor(runner.address, { promptId, clientId: own.clientId });
   for (;;) {
-    if (at.isGone()) {
+    if (await at.isGone()) {
       await clearAway(runner.address, { promptId, clientId: own.clientId });
       return lost(`${runner.label} was removed.`, false);
     }
@@ -180,7 +180,7 @@ async function watch(at: At, { promptId, listening, names, lastWord }: Watched):
       // Told to the store now and then, which is how a stale attempt learns that it is one.
       if (heldUntil - now() < limits.leaseMs / 2) {
         heldUntil = now() + limits.leaseMs;
-        if (!(await at.database.commit(() => writeAttempt(at.database, own, { lease_until: heldUntil })))) {
+        if (!(await at.database.commit((tx) => writeAttempt(tx, own, { lease_until: heldUntil })))) {
           await clearAway(runner.address, { promptId, clientId: own.clientId });
           return { kind: "stale" };
         }
@@ -204,7 +204,7 @@ async function finish(at: At, { entry, listening, names }: Ended): Promise<RunOu
   const { runner } = at;
   const ending = readEnding(entry);
   if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
-  if (!(await at.database.commit(() => writeAttempt(at.database, at.attempt, { lease_until: at.now() + at.limits.leaseMs }))))
+  if (!(await at.database.commit((tx) => writeAttempt(tx, at.attempt, { lease_until: at.now() + at.limits.leaseMs }))))
     return { kind: "stale" };
   const problem = await fetchAll(at, entry, listening);
   // A failed job keeps what could be had of it.
@@ -257,7 +257,7 @@ async function fetchPatiently(at: At, file: FileThere): ReturnType<typeof fetchO
     });
     at.signal.throwIfAborted();
     if (fetched.ok || !["not_reachable", "timeout", "failing"].includes(fetched.failure.code)) return fetched;
-    if (at.now() > until || at.isGone()) return fetched;
+    if (at.now() > until || (await at.isGone())) return fetched;
     await sleep(Math.min(at.limits.pollMs, at.limits.leaseMs / 4), undefined, { signal: at.signal });
   }
 }

@@ -14,21 +14,28 @@ const CATALOGUE_MS = 300_000;
 const FOREIGN_MS = 500;
 
 /** `signal`: the service stops, and waits for no runner. */
-type Stores = { database: Database; now: () => number; log: ServiceLog; checkMs: number; changed: () => void; signal: AbortSignal };
+type Stores = {
+  database: Database;
+  now: () => number;
+  log: ServiceLog;
+  checkMs: number;
+  changed: () => Promise<void>;
+  signal: AbortSignal;
+};
 
 export function runnerChores(stores: Stores): Chore[] {
   const { database, checkMs, changed } = stores;
-  let commits = database.foreignCommits();
+  let commits: number | undefined;
   return [
     { name: "runners", everyMs: checkMs, round: () => lookAtAll(stores) },
     {
       name: "runners of other processes",
       everyMs: FOREIGN_MS,
       round: async () => {
-        const latest = database.foreignCommits();
+        const latest = await database.foreignCommits();
         if (latest === commits) return;
+        await changed();
         commits = latest;
-        changed();
       },
     },
   ];
@@ -36,13 +43,13 @@ export function runnerChores(stores: Stores): Chore[] {
 
 async function lookAtAll(stores: Stores): Promise<void> {
   const { database, changed, signal } = stores;
-  const others = readRunners(database).filter(({ address }) => address !== null);
+  const others = (await readRunners(database)).filter(({ address }) => address !== null);
   if (others.length > 0) {
     await Promise.all(others.map((row) => lookAt(stores, row)));
     await clearAll(stores, others);
     if (signal.aborted) return;
-    await database.commit(() => settleDraining(database));
-    changed();
+    await database.commit(settleDraining);
+    await changed();
   }
 }
 
@@ -53,18 +60,18 @@ async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): P
   if (!health.ok) {
     const { code, message } = health.failure;
     if (row.problem === null) log.warn({ runner: row.label, code }, `a runner does not answer as it should: ${message}`);
-    return database.commit(() => storeProblem(database, row.id, { code, message }, now()));
+    return database.commit((tx) => storeProblem(tx, row.id, { code, message }, now()));
   }
   const isDue =
     row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_MS || row.version !== health.value.version;
   const catalogue = isDue ? await askCatalogue(address, signal) : undefined;
   if (signal.aborted) return;
-  await database.commit(() => {
+  await database.commit(async (tx) => {
     if (catalogue?.ok) {
       const facts = { ...health.value, classes: Object.keys(catalogue.value).length };
-      storeAbout(database, row.id, { facts, catalogue: catalogue.value }, now());
-    } else if (catalogue) storeProblem(database, row.id, catalogue.failure, now());
-    else storeFacts(database, row.id, health.value, now());
+      await storeAbout(tx, row.id, { facts, catalogue: catalogue.value }, now());
+    } else if (catalogue) await storeProblem(tx, row.id, catalogue.failure, now());
+    else await storeFacts(tx, row.id, health.value, now());
   });
 }
 
@@ -73,10 +80,10 @@ const ARRIVES_WITHIN_MS = 2000;
 
 async function clearAll({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
-    for (const attempt of lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
+    for (const attempt of await lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
       const known = { promptId: attempt.prompt_id, clientId: attempt.client_id };
       if (address === null || signal.aborted || !(await clearAway(address, known, signal))) break;
-      await database.commit(() => clearedAway(database, attempt));
+      await database.commit((tx) => clearedAway(tx, attempt));
     }
   }
 }

@@ -17,7 +17,7 @@ import {
 } from "@/lib/contract/runners";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type RunnerRow as RunnerColumns } from "../store/schema";
 import { type About, askAbout, catalogueText } from "./ask-about";
 
@@ -29,20 +29,20 @@ type Stores = {
   /** Of the built-in one. */
   builtIn: { slots: number; classes: number };
   /** Told after each change that this process made. */
-  changed?: () => void;
+  changed?: () => Promise<void>;
 };
 
 /** Those that were not removed. */
-export function readRunners(database: Database): RunnerRow[] {
-  return database.rows(query.selectFrom("runners").selectAll().where("removed_at", "is", null).orderBy("created_at").orderBy("id"));
+export async function readRunners(reader: Reader): Promise<RunnerRow[]> {
+  return reader.rows(query.selectFrom("runners").selectAll().where("removed_at", "is", null).orderBy("created_at").orderBy("id"));
 }
 
-export function readRunner(database: Database, id: string): RunnerRow | undefined {
-  return database.row(query.selectFrom("runners").selectAll().where("id", "=", id).where("removed_at", "is", null));
+export async function readRunner(reader: Reader, id: string): Promise<RunnerRow | undefined> {
+  return reader.row(query.selectFrom("runners").selectAll().where("id", "=", id).where("removed_at", "is", null));
 }
 
-export function createRunners({ database, now, builtIn, changed = () => undefined }: Stores): ServiceRunners {
-  function toRunner(row: RunnerRow): Runner {
+export function createRunners({ database, now, builtIn, changed = async () => undefined }: Stores): ServiceRunners {
+  async function toRunner(row: RunnerRow): Promise<Runner> {
     const isBuiltIn = row.address === null;
     const ended = row.done + row.failed;
     const [code, message] =
@@ -58,7 +58,7 @@ export function createRunners({ database, now, builtIn, changed = () => undefine
       version: row.version,
       devices: readList(row.devices, runnerDeviceSchema),
       classes: isBuiltIn ? builtIn.classes : row.classes,
-      running: countRunning(database, row),
+      running: await countRunning(database, row),
       queue: row.queue_running === null ? null : { running: row.queue_running, pending: row.queue_pending ?? 0 },
       done: row.done,
       failed: row.failed,
@@ -67,18 +67,18 @@ export function createRunners({ database, now, builtIn, changed = () => undefine
     };
   }
 
-  const find = (id: string) => readRunners(database).find((row) => row.id === id);
-  const atAddress = (address: string) => readRunners(database).find((row) => row.address === address);
-  const told = (id: string): Result<Runner, RunnerFailure> => {
-    changed();
-    const row = find(id);
-    return row ? ok(toRunner(row)) : failed(notFound);
+  const isTaken = async (reader: Reader, address: string) => (await readRunners(reader)).some((row) => row.address === address);
+  const told = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
+    await changed();
+    const row = await readRunner(database, id);
+    return row ? ok(await toRunner(row)) : failed(notFound);
   };
 
   return {
-    list: () => {
-      const [own, others] = [true, false].map((isOwn) => readRunners(database).filter(({ address }) => (address === null) === isOwn));
-      return [...(own ?? []), ...(others ?? [])].map(toRunner);
+    async list() {
+      const all = await readRunners(database);
+      const isOwn = ({ address }: RunnerRow) => address === null;
+      return Promise.all([...all.filter(isOwn), ...all.filter((row) => !isOwn(row))].map(toRunner));
     },
 
     async check(address) {
@@ -90,16 +90,16 @@ export function createRunners({ database, now, builtIn, changed = () => undefine
       const read = newRunnerSchema.safeParse(wanted);
       if (!read.success) return failed(invalid(read.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = read.data;
-      if (atAddress(address)) return failed(taken(address));
+      if (await isTaken(database, address)) return failed(taken(address));
       const about = await askAbout(address);
       if (!about.ok && !keep) return failed(about.failure);
       const id = randomUUID();
-      const isAdded = await database.commit(() => {
-        if (atAddress(address)) return false;
+      const isAdded = await database.commit(async (tx) => {
+        if (await isTaken(tx, address)) return false;
         const values = { id, label, address, tags: writeExactJson(tags), slots, mode: "ready" as const, devices: "[]", created_at: now() };
-        database.run(query.insertInto("runners").values(values));
-        if (about.ok) storeAbout(database, id, about.value, now());
-        else storeProblem(database, id, about.failure, now());
+        await tx.run(query.insertInto("runners").values(values));
+        if (about.ok) await storeAbout(tx, id, about.value, now());
+        else await storeProblem(tx, id, about.failure, now());
         return true;
       });
       return isAdded ? told(id) : failed(taken(address));
@@ -108,15 +108,17 @@ export function createRunners({ database, now, builtIn, changed = () => undefine
     async change(id, wanted: RunnerChange) {
       const read = runnerChangeSchema.safeParse(wanted);
       if (!read.success) return failed(invalid(read.error));
-      const row = find(id);
+      const row = await readRunner(database, id);
       if (!row) return failed(notFound);
       const { label, address, tags, slots, state } = read.data;
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
       const isMoved = address !== undefined && address !== row.address;
-      if (isMoved && atAddress(address)) return failed(taken(address));
+      if (isMoved && (await isTaken(database, address))) return failed(taken(address));
       const about = isMoved ? await askAbout(address) : undefined;
       if (about && !about.ok) return failed(about.failure);
-      await database.commit(() => {
+      const isKept = await database.commit(async (tx) => {
+        // Another one may have been given this address while it was asked.
+        if (isMoved && (await isTaken(tx, address))) return false;
         const changes = {
           ...(label !== undefined && { label }),
           ...(address !== undefined && { address }),
@@ -124,21 +126,22 @@ export function createRunners({ database, now, builtIn, changed = () => undefine
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
         };
-        if (Object.keys(changes).length > 0) database.run(query.updateTable("runners").set(changes).where("id", "=", id));
-        if (about?.ok) storeAbout(database, id, about.value, now());
-        settleDraining(database);
+        if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
+        if (about?.ok) await storeAbout(tx, id, about.value, now());
+        await settleDraining(tx);
+        return true;
       });
-      return told(id);
+      return isKept || address === undefined ? told(id) : failed(taken(address));
     },
 
     async remove(id) {
       if (id === BUILT_IN_RUNNER) return failed(builtInIs);
       const removal = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
-      const gone = await database.commit(() => {
-        database.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
-        return database.run(removal);
+      const gone = await database.commit(async (tx) => {
+        await tx.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
+        return tx.run(removal);
       });
-      changed();
+      await changed();
       return gone > 0 ? ok(undefined) : failed(notFound);
     },
   };
@@ -150,12 +153,17 @@ export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runn
 }
 
 /** Inside a commit. */
-export function storeAbout(database: Database, id: string, { facts, catalogue }: Pick<About, "facts" | "catalogue">, at: number): void {
+export async function storeAbout(
+  tx: Transaction,
+  id: string,
+  { facts, catalogue }: Pick<About, "facts" | "catalogue">,
+  at: number,
+): Promise<void> {
   const text = catalogueText(catalogue);
   const hash = createHash("sha256").update(text).digest("hex");
-  storeFacts(database, id, facts, at);
-  database.run(query.updateTable("runners").set({ classes: facts.classes, catalogue_at: at }).where("id", "=", id));
-  database.run(
+  await storeFacts(tx, id, facts, at);
+  await tx.run(query.updateTable("runners").set({ classes: facts.classes, catalogue_at: at }).where("id", "=", id));
+  await tx.run(
     query
       .insertInto("runner_catalogues")
       .values({ runner_id: id, hash, text })
@@ -164,32 +172,37 @@ export function storeAbout(database: Database, id: string, { facts, catalogue }:
 }
 
 /** Inside a commit. */
-export function storeFacts(database: Database, id: string, facts: Pick<Runner, "version" | "devices" | "queue">, at: number): void {
+export async function storeFacts(
+  tx: Transaction,
+  id: string,
+  facts: Pick<Runner, "version" | "devices" | "queue">,
+  at: number,
+): Promise<void> {
   const { version, devices, queue } = facts;
   const known = { version, devices: writeExactJson(devices), queue_running: queue?.running ?? null, queue_pending: queue?.pending ?? null };
   const answered = { problem: null, problem_message: null, checked_at: at, seen_at: at };
-  database.run(query.updateTable("runners").set({ ...known, ...answered }).where("id", "=", id)); // prettier-ignore
+  await tx.run(query.updateTable("runners").set({ ...known, ...answered }).where("id", "=", id)); // prettier-ignore
 }
 
 /** Inside a commit. */
-export function storeProblem(
-  database: Database,
+export async function storeProblem(
+  tx: Transaction,
   id: string,
   { code, message }: { code: NonNullable<RunnerRow["problem"]>; message: string },
   at: number,
-): void {
+): Promise<void> {
   const changes = { problem: code, problem_message: message, checked_at: at, queue_running: null, queue_pending: null };
-  database.run(query.updateTable("runners").set(changes).where("id", "=", id));
+  await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
 }
 
 /** Inside a commit: what drains and has nothing left to do is paused. */
-export function settleDraining(database: Database): void {
+export async function settleDraining(tx: Transaction): Promise<void> {
   const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
-  for (const row of database.rows(draining))
-    if (countRunning(database, row) === 0) database.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
+  for (const row of await tx.rows(draining))
+    if ((await countRunning(tx, row)) === 0) await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
 }
 
-function countRunning(database: Database, { id, address }: Pick<RunnerRow, "id" | "address">): number {
+async function countRunning(reader: Reader, { id, address }: Pick<RunnerRow, "id" | "address">): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query
     .selectFrom("jobs")
@@ -197,7 +210,7 @@ function countRunning(database: Database, { id, address }: Pick<RunnerRow, "id" 
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
     .where("state", "=", "in_progress")
     .where(isThere);
-  return database.row(running)?.n ?? 0;
+  return (await reader.row(running))?.n ?? 0;
 }
 
 function readList<T>(text: string, item: z.ZodType<T>): T[] {

@@ -4,7 +4,7 @@
 
 import { createHash, randomInt } from "node:crypto";
 import { type KeyListing, type ServiceKeys } from "../options";
-import { type Database, query } from "../store/database";
+import { type Database, query, type Reader } from "../store/database";
 import { toUserStatus, type User } from "./user";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -13,30 +13,30 @@ const PREFIX_LENGTH = 11;
 
 export function createKeys(database: Database, now: () => number): ServiceKeys {
   return {
-    createKey(userName) {
+    async createKey(userName) {
       const name = userName.trim();
       if (name === "" || name.length > 100) throw new Error("A user's name has 1 to 100 characters.");
       const key = `ld-${Array.from({ length: KEY_LETTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join("")}`;
       const prefix = key.slice(0, PREFIX_LENGTH);
-      database.transaction(() => {
+      await database.commit(async (tx) => {
         const values = { name, status: "active", created_at: now() };
-        database.run(
+        await tx.run(
           query
             .insertInto("users")
             .values(values)
             .onConflict((conflict) => conflict.column("name").doNothing()),
         );
-        const user = database.row(query.selectFrom("users").select("id").where("name", "=", name));
+        const user = await tx.row(query.selectFrom("users").select("id").where("name", "=", name));
         if (!user) throw new Error(`The user ${name} could not be made.`);
-        database.run(
+        await tx.run(
           query.insertInto("keys").values({ user_id: user.id, prefix, hash: hashKey(key), created_at: now(), revoked_at: null }),
         );
       });
       return { key, prefix };
     },
 
-    listKeys() {
-      const found = database.rows(
+    async listKeys() {
+      const found = await database.rows(
         query
           .selectFrom("keys")
           .innerJoin("users", "users.id", "keys.user_id")
@@ -52,15 +52,16 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
       }));
     },
 
-    revokeKey(prefix) {
+    async revokeKey(prefix) {
       // The whole prefix that was shown: a shorter one could mean another user's key.
       if (prefix.length !== PREFIX_LENGTH) return false;
       const revoke = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
-      return database.transaction(() => database.run(revoke)) > 0;
+      return (await database.commit((tx) => tx.run(revoke))) > 0;
     },
 
-    setUserStatus(userName, status) {
-      return database.transaction(() => database.run(query.updateTable("users").set({ status }).where("name", "=", userName))) > 0;
+    async setUserStatus(userName, status) {
+      const change = query.updateTable("users").set({ status }).where("name", "=", userName);
+      return (await database.commit((tx) => tx.run(change))) > 0;
     },
   };
 }
@@ -75,9 +76,9 @@ const userByHash = query
   .compile();
 
 /** Asked of the store at every request, so that a revocation made by another process bites at once. */
-export function findUserByKey(database: Database, key: string): User | undefined {
+export async function findUserByKey(reader: Reader, key: string): Promise<User | undefined> {
   const bound: typeof userByHash = { ...userByHash, parameters: [hashKey(key)] };
-  const row = database.row({ compile: () => bound });
+  const row = await reader.row({ compile: () => bound });
   return row && { id: row.id, name: row.name, status: toUserStatus(row.status) };
 }
 

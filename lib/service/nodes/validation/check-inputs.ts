@@ -12,8 +12,13 @@ import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 const MOST_CHOICES = 20;
 const LONGEST_RECEIVED = 1000;
 
-/** True for an image; what else has the name is told by its type. */
-export type ImageCheck = (name: string, anyKind?: boolean) => boolean | { mediaType: string };
+/** What the names mean that the inputs give to files. */
+export type Files = ReadonlyMap<string, { mediaType: string; isImage: boolean }>;
+
+/** Whether an input is the name of a file. An `imageInput` takes images alone. */
+export function namesFile(field: InputField, definition: ParsedNode["definition"]): boolean {
+  return field.name === definition.imageInput || field.namesFile === true;
+}
 
 export type CheckedNode = {
   errors: NodeError[];
@@ -25,7 +30,7 @@ export type CheckedNode = {
   fileNames: string[];
 };
 
-export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, hasImage: ImageCheck): CheckedNode {
+export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, files: Files): CheckedNode {
   const checked: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
   for (const field of definition.inputs) {
     const written = inputOf(node.inputs, field.name);
@@ -33,8 +38,8 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
       if (!field.optional) checked.errors.push(missing(field));
     } else if (isLinkLike(written)) {
       checkLink(field, written, graph, checked);
-    } else if (field.name === definition.imageInput || field.namesFile) {
-      checkFile(field, written, hasImage, checked);
+    } else if (namesFile(field, definition)) {
+      checkFile(field, written, files, checked);
     } else if (!field.isOpen) {
       checkLiteral(field, unwrapLiteral(written), checked);
     }
@@ -97,9 +102,9 @@ function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, ch
   }
 }
 
-function checkFile(field: InputField, written: unknown, hasImage: ImageCheck, checked: CheckedNode): void {
-  const found = typeof written === "string" && written !== "" && hasImage(written, field.namesFile);
-  if (typeof written === "string" && found === true) {
+function checkFile(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
+  const found = typeof written === "string" ? files.get(written) : undefined;
+  if (typeof written === "string" && found && (found.isImage || field.namesFile)) {
     checked.fileNames.push(written);
     checked.literals.set(field.name, written);
     return;
@@ -111,7 +116,7 @@ function checkFile(field: InputField, written: unknown, hasImage: ImageCheck, ch
     extra_info: {
       input_name: field.name,
       received_value: shortened(written),
-      ...(found && found !== true && { found_type: found.mediaType }),
+      ...(found && { found_type: found.mediaType }),
     },
   });
 }
@@ -124,8 +129,8 @@ function fits(received: string, wanted: string): boolean {
 }
 
 /** A newer file of the same name hides an older image, and nothing else in the refusal would say so. */
-function foundInstead(found: ReturnType<ImageCheck>): string {
-  return typeof found === "object" ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
+function foundInstead(found: { mediaType: string } | undefined): string {
+  return found ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
 }
 
 function checkLiteral(field: InputField, written: unknown, checked: CheckedNode): void {
