@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isPngKeyword, readPngText } from "@/lib/service/images/png-text";
 import { validatePrompt } from "@/lib/service/nodes/validate";
-import { type Bench, openBench, readGraph, readPixels, runGraph, samplesDir } from "./support";
+import { type Bench, filesOf, openBench, readGraph, readPixels, runGraph, samplesDir } from "./support";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -100,7 +100,8 @@ describe("a sample workflow", () => {
   });
 
   it("is refused where the library lacks a class, naming the class and the node", async () => {
-    const refused = validatePrompt(await sample("08-production-sdxl"), { hasImage: () => true });
+    const graph = await sample("08-production-sdxl");
+    const refused = validatePrompt(graph, { files: filesOf(graph) });
     expect(refused).toMatchObject({
       ok: false,
       error: { type: "missing_node_type", extra_info: { node_id: "1", class_type: "CheckpointLoaderSimple" } },
@@ -109,7 +110,8 @@ describe("a sample workflow", () => {
   });
 
   it("is refused with errors on three nodes where the graph is bad", async () => {
-    const refused = validatePrompt(await sample("07-bad-graph"), { hasImage: () => true });
+    const graph = await sample("07-bad-graph");
+    const refused = validatePrompt(graph, { files: filesOf(graph) });
     expect(refused.ok).toBe(false);
     expect(Object.keys(refused.nodeErrors)).toEqual(["1", "2", "4"]);
   });

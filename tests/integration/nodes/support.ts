@@ -8,7 +8,8 @@ import sharp from "sharp";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "@/lib/service/nodes/run";
 import { createRunner, type Runner } from "@/lib/service/nodes/runner";
-import { validatePrompt } from "@/lib/service/nodes/validate";
+import { classes } from "@/lib/service/nodes/classes";
+import { fileNamesIn, validatePrompt } from "@/lib/service/nodes/validate";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const workerPath = `${root}dist/node-worker.mjs`;
@@ -44,9 +45,13 @@ export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: s
 
 let jobs = 0;
 
+/** As if each name that the graph gives to a file meant an image. */
+export const filesOf = (graph: Record<string, unknown>) =>
+  new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
+
 /** Validates the graph as the service does and gives what the runner needs. */
 export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
-  const validation = validatePrompt(graph, { hasImage: () => true, ...(options.targets ? { targets: options.targets } : {}) });
+  const validation = validatePrompt(graph, { files: filesOf(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));
   const { imagesDir = goldenDir, targets: _targets, ...rest } = options;
   const outputDir = await mkdtemp(join(bench.folder, "job-"));

@@ -3,7 +3,7 @@ import { validatePrompt } from "@/lib/service/nodes/validate";
 
 export const validate = (prompt: Record<string, unknown>, options: { targets?: string[]; images?: string[] } = {}) =>
   validatePrompt(prompt, {
-    hasImage: (name) => options.images?.includes(name) ?? false,
+    files: new Map(options.images?.map((name) => [name, { mediaType: "image/png", isImage: true }])),
     ...(options.targets ? { targets: options.targets } : {}),
   });
 
