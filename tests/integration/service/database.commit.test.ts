@@ -1,0 +1,112 @@
+// What a commit is: whole or not at all, seen by readers only when it is over, shared with its neighbours, and of its own statements alone.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { createGroupCommit } from "@/lib/service/store/group-commit";
+import { type DiskReserve } from "@/lib/shared/disk-reserve";
+import { openDatabase } from "@/lib/service/store/sqlite";
+
+let folder: string;
+let database: Database;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-commit-"));
+  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
+});
+afterEach(async () => {
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const names = async () => (await database.rows(query.selectFrom("users").select("name").orderBy("id"))).map(({ name }) => name);
+const add = (tx: Transaction, name: string) => tx.run(query.insertInto("users").values({ name, status: "active", created_at: 1 }));
+
+it("keeps what others committed at the same time, where one of them throws", async () => {
+  const outcomes = await Promise.allSettled([
+    database.commit((tx) => add(tx, "ada")),
+    database.commit(async (tx) => {
+      await add(tx, "bob");
+      throw new Error("no bob");
+    }),
+    database.commit((tx) => add(tx, "cyd")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await names()).toEqual(["ada", "cyd"]);
+});
+
+it("keeps the rest of its work, where a piece of it throws", async () => {
+  await database.commit(async (tx) => {
+    await add(tx, "ada");
+    const piece = tx.attempt(async () => {
+      await add(tx, "bob");
+      await tx.attempt(() => add(tx, "inner"));
+      throw new Error("no bob");
+    });
+    await expect(piece).rejects.toThrow("no bob");
+    await add(tx, "cyd");
+  });
+  expect(await names()).toEqual(["ada", "cyd"]);
+});
+
+it("is seen whole by whoever reads meanwhile, and not before it is over", async () => {
+  let isOver = false;
+  const seen: Promise<{ names: string[]; isOver: boolean }>[] = [];
+  const look = () => seen.push(names().then((found) => ({ names: found, isOver })));
+  const committed = database.commit(async (tx) => {
+    await add(tx, "ada");
+    look();
+    await add(tx, "bob");
+    look();
+    isOver = true;
+  });
+  await committed;
+  expect(await Promise.all(seen)).toEqual(seen.map(() => ({ names: ["ada", "bob"], isOver: true })));
+});
+
+it("is refused where it waits for anything but its own statements, and cannot write later; what comes after it is committed", async () => {
+  let goOn: () => void = () => undefined;
+  const something = new Promise<void>((resolve) => (goOn = resolve));
+  let late: Promise<unknown> | undefined;
+  const waits = database.commit(async (tx) => {
+    await add(tx, "ada");
+    await something;
+    late = add(tx, "late");
+    await late;
+  });
+  await expect(waits).rejects.toThrow("waited for something other than its own statements");
+  await database.commit(async (tx) => {
+    goOn();
+    await add(tx, "bob");
+  });
+  await expect(late).rejects.toThrow("the transaction is over");
+  expect(await names()).toEqual(["bob"]);
+});
+
+it("is refused, and not waited for without end, where it reads past its own transaction", async () => {
+  await expect(database.commit(() => names())).rejects.toThrow("waited for something other than its own statements");
+  await database.commit((tx) => add(tx, "ada"));
+  expect(await names()).toEqual(["ada"]);
+});
+
+it("of what makes room is tried again from the reserve on a full disk, alone, and what it answers is of that try", async () => {
+  let tries = 0;
+  let isHeld = true;
+  const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
+    database.commit(async (tx) => {
+      const result = await work(tx);
+      tries += 1;
+      if (isHeld) throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+      return result;
+    });
+  const reserve: DiskReserve = { hold: () => (isHeld = true), release: () => void (isHeld = false), spendOn: (work) => work() };
+  const commits = createGroupCommit(transaction, () => true, reserve);
+  const ran: string[] = [];
+  const note = (name: string) => () => Promise.resolve(`${name} ${ran.push(name)}`);
+  const outcomes = await Promise.allSettled([commits.commit(note("adds")), commits.commit(note("frees"), true)]);
+  expect(outcomes).toMatchObject([
+    { status: "rejected", reason: { code: "SQLITE_FULL" } },
+    { status: "fulfilled", value: "frees 3" },
+  ]);
+  expect([tries, isHeld]).toEqual([2, true]);
+});
