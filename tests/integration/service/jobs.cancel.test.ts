@@ -97,6 +97,20 @@ describe("a running job that is cancelled", () => {
     expect(bench.complaints).toEqual([]);
   });
 
+  it("is never missed between waiting and running", async () => {
+    bench = await startService({ concurrency: 1 });
+    const client = bench.client();
+    for (let turns = 0; turns < 40; turns += 1) {
+      const id = await submit(client, waiting(60, turns + 1));
+      // Each time the slot is a little further with taking it.
+      for (let turn = 0; turn < turns % 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(record((await client.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: true });
+      expect((await detail(client, id)).status).toBe("cancelled");
+    }
+    expect((await ended(client, await submit(client, canvas(78)))).status).toBe("completed");
+    expect(bench.complaints).toEqual([]);
+  });
+
   it("is found by a valid id alone", async () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();

@@ -1,0 +1,34 @@
+// What a listener hears first while the queue is still being counted.
+import { expect, it } from "vitest";
+import { createJobEvents } from "@/lib/service/events/job-events";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const typesOf = (heard: readonly (string | Uint8Array)[]) =>
+  heard.map((one) => (typeof one === "string" ? (JSON.parse(one) as { type: string }).type : "preview"));
+
+it("a listener hears the state of the queue before anything else, and loses nothing that was told while it was counted", async () => {
+  let count: (n: number) => void = () => undefined;
+  const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), log);
+  const heard: (string | Uint8Array)[] = [];
+  const listening = events.listen(1, undefined, (one) => void heard.push(one));
+  expect(events.isHeard({ userId: 1, clientId: undefined })).toBe(true);
+  events.tell({ userId: 1, clientId: undefined }, "execution_start", {});
+  events.show({ userId: 1, clientId: undefined }, new Uint8Array(4));
+  expect(heard).toEqual([]);
+  count(3);
+  const stop = await listening;
+  events.tell({ userId: 1, clientId: undefined }, "execution_success", {});
+  expect(typesOf(heard)).toEqual(["status", "execution_start", "preview", "execution_success"]);
+  expect(JSON.parse(String(heard[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
+  stop();
+  events.tell({ userId: 1, clientId: undefined }, "execution_start", {});
+  expect(heard).toHaveLength(4);
+  events.stop();
+});
+
+it("where the queue cannot be counted, nobody goes on listening", async () => {
+  const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), log);
+  await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not answer");
+  expect(events.isHeard({ userId: 1, clientId: undefined })).toBe(false);
+  events.stop();
+});
