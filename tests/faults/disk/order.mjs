@@ -60,16 +60,14 @@ threads.Worker = class extends threads.Worker {
 syncBuiltinESMExports();
 
 const Sqlite = createRequire(import.meta.url)("better-sqlite3");
-const { transaction } = Sqlite.prototype;
-let depth = 0;
-Sqlite.prototype.transaction = function (work) {
-  return transaction.call(this, (...args) => {
-    depth += 1;
-    try {
-      return work(...args);
-    } finally {
-      depth -= 1;
-      if (depth === 0) note("committing");
-    }
-  });
+const { prepare } = Sqlite.prototype;
+Sqlite.prototype.prepare = function (sql) {
+  const statement = prepare.call(this, sql);
+  if (sql !== "COMMIT") return statement;
+  const run = statement.run.bind(statement);
+  const commit = () => {
+    note("committing");
+    return run();
+  };
+  return Object.assign(statement, { run: commit });
 };

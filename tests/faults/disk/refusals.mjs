@@ -61,22 +61,22 @@ syncBuiltinESMExports();
 
 // SQLite writes by itself: a transaction that changed something fails at its end, where a full or read-only disk makes it fail.
 const Sqlite = createRequire(import.meta.url)("better-sqlite3");
-const depths = new WeakMap();
-const { transaction, prepare } = Sqlite.prototype;
-Sqlite.prototype.transaction = function (work) {
+const begun = new WeakMap();
+const { prepare } = Sqlite.prototype;
+Sqlite.prototype.prepare = function (sql) {
+  const statement = prepare.call(this, sql);
+  if (!/^(BEGIN|COMMIT)/.test(sql) || !isBelow(this.name)) return statement;
   const changes = () => prepare.call(this, "SELECT total_changes()").pluck().get();
-  return transaction.call(this, (...args) => {
-    const depth = depths.get(this) ?? 0;
-    depths.set(this, depth + 1);
-    try {
-      const before = changes();
-      const result = work(...args);
-      const error = depth === 0 && isBelow(this.name) && changes() !== before ? refusal("COMMIT") : undefined;
-      if (error?.code === "ENOSPC") throw new Sqlite.SqliteError("database or disk is full", "SQLITE_FULL");
-      if (error) throw new Sqlite.SqliteError("attempt to write a readonly database", "SQLITE_READONLY");
-      return result;
-    } finally {
-      depths.set(this, depth);
-    }
-  });
+  const run = statement.run.bind(statement);
+  const begin = () => {
+    begun.set(this, changes());
+    return run();
+  };
+  const commit = () => {
+    const error = changes() === begun.get(this) ? undefined : refusal("COMMIT");
+    if (error?.code === "ENOSPC") throw new Sqlite.SqliteError("database or disk is full", "SQLITE_FULL");
+    if (error) throw new Sqlite.SqliteError("attempt to write a readonly database", "SQLITE_READONLY");
+    return run();
+  };
+  return Object.assign(statement, { run: sql === "COMMIT" ? commit : begin });
 };
