@@ -1,0 +1,152 @@
+// The service's database on PostgreSQL: one connection writes, others read.
+// Guarantees: commits come one after the other, as in SQLite, also those of other processes: what a commit has read still holds when it writes;
+// what it has resolved is on disk; an outage is a StoreAway, and what was lost in the middle of a COMMIT is asked after before it is said
+// to have failed.
+
+import { type PostgresPool } from "kysely";
+import { openPool } from "@/lib/shared/postgres";
+import { isStoreAway } from "@/lib/shared/store-away";
+import { type Compilable, type Database, type StoreLimits, type Transaction } from "../database";
+import { createGroupCommit } from "../group-commit";
+import { numbered } from "./numbered";
+import { migratePostgres, SERVICE_SCHEMA } from "./migrate";
+
+const MOST_READERS = 8;
+const STATEMENT_MS = 30_000;
+/** How often, and how long after each other, it is asked whether a lost COMMIT was one. */
+const ASKS = 10;
+const ASK_MS = 500;
+
+type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
+
+/** Others write too: what is kept in memory of assets could not follow. */
+export type PostgresDatabase = Omit<Database, "listenToAssets">;
+
+/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
+export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<PostgresDatabase> {
+  await migratePostgres(url, now);
+  const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
+  let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
+  let isOpen = false;
+  let ownCommits = 0;
+
+  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await writer.connect();
+    const { tx, end } = openTransaction(client, limits, () => (isOpen = false));
+    try {
+      await client.query("BEGIN", []);
+      isOpen = true;
+      const id = await takeTurn(client);
+      const result = await work(tx);
+      await beforeCommit(tx);
+      await client.query("COMMIT", []).catch(async (error: unknown) => {
+        if (!isStoreAway(error) || !(await wasCommitted(readers, id))) throw error;
+      });
+      ownCommits += 1;
+      return result;
+    } catch (error) {
+      if (!isStoreAway(error)) await client.query("ROLLBACK", []);
+      throw error;
+    } finally {
+      isOpen = false;
+      end();
+      client.release();
+    }
+  }
+  const commits = createGroupCommit(transaction, () => isOpen, undefined);
+
+  return {
+    limits,
+    rows: (statement) => alone(readers, (client) => rowsOf(client, statement)),
+    row: (statement) => alone(readers, async (client) => (await rowsOf(client, statement))[0]),
+    commit: (work) => commits.commit(work),
+    commitFreeing: (work) => commits.commit(work, true),
+    beforeCommit: (hook) => void (beforeCommit = hook),
+    async foreignCommits() {
+      const { rows } = await alone(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
+      return (rows[0]?.number ?? 0) - ownCommits;
+    },
+    async close() {
+      await commits.flush();
+      await Promise.all([writer.end(), readers.end()]);
+    },
+  };
+}
+
+/** Until the transaction ends no other one writes, in whichever process: they wait for this row. */
+async function takeTurn(client: Client): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(
+    "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id",
+    [],
+  );
+  return rows[0]?.id ?? "";
+}
+
+/** Throws where the database stays away: then it is not known. */
+async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      const { rows } = await alone(readers, (client) =>
+        client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [id]),
+      );
+      if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
+    } catch (error) {
+      if (!isStoreAway(error) || asked === ASKS) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+  }
+}
+
+async function alone<T>(readers: PostgresPool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await readers.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release();
+  }
+}
+
+async function rowsOf<R>(client: Client, statement: Compilable<R>): Promise<R[]> {
+  const { sql, parameters } = statement.compile();
+  return (await client.query<R>(numbered(sql), parameters)).rows;
+}
+
+/** `end`: from then on it refuses, so that work which was given up cannot write into another's commit. `lost`: there is no transaction any more. */
+function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
+  let isOver = false;
+  async function inside<T>(work: () => Promise<T>): Promise<T> {
+    if (isOver) throw new Error("the transaction is over");
+    try {
+      return await work();
+    } catch (error) {
+      if (isStoreAway(error)) lost();
+      throw error;
+    }
+  }
+  const say = (text: string) => inside(() => client.query(text, []));
+  const tx: Transaction = {
+    limits,
+    rows: (statement) => inside(() => rowsOf(client, statement)),
+    row: (statement) => inside(async () => (await rowsOf(client, statement))[0]),
+    run(statement) {
+      const { sql, parameters } = statement.compile();
+      return inside(async () => {
+        const result = await client.query(numbered(sql), parameters);
+        return "rowCount" in result ? Number(result.rowCount) : 0;
+      });
+    },
+    async attempt(work) {
+      await say("SAVEPOINT piece");
+      try {
+        const result = await work();
+        await say("RELEASE SAVEPOINT piece");
+        return result;
+      } catch (error) {
+        if (!isOver && !isStoreAway(error)) await say("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
+        throw error;
+      }
+    },
+  };
+  return { tx, end: () => (isOver = true) };
+}

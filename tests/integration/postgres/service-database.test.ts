@@ -1,0 +1,188 @@
+// The service's database on PostgreSQL keeps what its interface promises, also while connections break and beside other processes.
+import { createServer, connect, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { sql } from "kysely";
+import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { query } from "@/lib/service/store/database";
+import { openPostgres, type PostgresDatabase } from "@/lib/service/store/postgres/database";
+import { statement } from "@/lib/service/store/statement";
+import { isStoreAway } from "@/lib/shared/store-away";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+
+const now = () => 1_700_000_000_000;
+const names = query.selectFrom("users").select("name").orderBy("name");
+const add = (name: string) => query.insertInto("users").values({ name, status: "active", created_at: 1 });
+
+let own: OwnDatabase;
+let wire: Wire;
+let database: PostgresDatabase;
+
+beforeEach(async () => {
+  own = await createDatabase(inject("postgres"));
+  wire = await openWire(own.url);
+  database = await openPostgres(wire.url, now);
+});
+
+afterEach(async () => {
+  wire.mend();
+  await database.close();
+  await wire.close();
+  await own.drop();
+});
+
+const namesNow = async () => (await database.rows(names)).map(({ name }) => name);
+
+it("writes what a commit says, all of it or nothing, and its neighbours in any case", async () => {
+  const works = ["ada", "bob", "cy"].map((name) =>
+    database.commit(async (tx) => {
+      await tx.run(add(name));
+      if (name === "bob") throw new Error("no");
+      return (await tx.rows(names)).length;
+    }),
+  );
+  expect(await Promise.allSettled(works)).toMatchObject([
+    { status: "fulfilled", value: 1 },
+    { status: "rejected", reason: { message: "no" } },
+    { status: "fulfilled", value: 2 },
+  ]);
+  expect(await namesNow()).toEqual(["ada", "cy"]);
+});
+
+it("undoes a piece that fails alone, also one that the database refused", async () => {
+  await database.commit(async (tx) => {
+    expect(await tx.run(add("ada"))).toBe(1);
+    await expect(tx.attempt(() => tx.run(add("ada")))).rejects.toThrow(/unique/);
+    await tx.attempt(async () => {
+      await tx.run(add("bob"));
+      await tx.attempt(() => tx.run(add("ada"))).catch(() => undefined);
+    });
+  });
+  expect(await namesNow()).toEqual(["ada", "bob"]);
+});
+
+it("shows nobody half a commit", async () => {
+  let seen: string[] | undefined;
+  await database.commit(async (tx) => {
+    await tx.run(add("ada"));
+    seen = await namesNow();
+    await tx.run(add("bob"));
+  });
+  expect(seen).toEqual([]);
+});
+
+it("lets what one process has read hold until it has written, while another writes too", async () => {
+  const other = await openPostgres(own.url, now);
+  await database.commit((tx) => tx.run(add("ada")));
+  const next = (one: PostgresDatabase) =>
+    one.commit(async (tx) => {
+      const user = await tx.row(query.selectFrom("users").select("last_number").where("name", "=", "ada"));
+      await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
+    });
+  // One after the other in each, so that none shares a transaction with its neighbour.
+  const many = async (one: PostgresDatabase) => {
+    for (let count = 0; count < 40; count += 1) await next(one);
+  };
+  await Promise.all([many(database), many(other)]);
+  await other.close();
+  expect(await database.row(query.selectFrom("users").select("last_number"))).toEqual({ last_number: 80 });
+});
+
+it("knows that another process has committed, and counts none of its own", async () => {
+  const before = await database.foreignCommits();
+  await database.commit((tx) => tx.run(add("ada")));
+  expect(await database.foreignCommits()).toBe(before);
+  const other = await openPostgres(own.url, now);
+  await other.commit((tx) => tx.run(add("bob")));
+  await other.close();
+  expect(await database.foreignCommits()).not.toBe(before);
+});
+
+it("takes no question mark of a text for a value", async () => {
+  const asked = statement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
+  expect(await database.row(asked)).toEqual({ one: "why?", two: "what?" });
+});
+
+it("says that it is away while it is, and goes on afterwards", async () => {
+  wire.cut();
+  expect(isStoreAway(await namesNow().catch((error: unknown) => error))).toBe(true);
+  expect(isStoreAway(await database.commit((tx) => tx.run(add("ada"))).catch((error: unknown) => error))).toBe(true);
+  wire.mend();
+  await database.commit((tx) => tx.run(add("bob")));
+  expect(await namesNow()).toEqual(["bob"]);
+});
+
+it("keeps nothing of the commits that a connection took along when it broke", async () => {
+  const works = ["ada", "bob"].map((name) =>
+    database.commit(async (tx) => {
+      await tx.run(add(name));
+      if (name === "bob") wire.breakNow();
+    }),
+  );
+  for (const work of await Promise.allSettled(works)) expect(isStoreAway("reason" in work && work.reason)).toBe(true);
+  expect(await namesNow()).toEqual([]);
+});
+
+it("calls a commit done whose answer was lost, and one failed that never arrived", async () => {
+  wire.loseAnswerOf("COMMIT");
+  await database.commit((tx) => tx.run(add("ada")));
+  expect(await namesNow()).toEqual(["ada"]);
+
+  wire.loseStatement("COMMIT");
+  expect(isStoreAway(await database.commit((tx) => tx.run(add("bob"))).catch((error: unknown) => error))).toBe(true);
+  expect(await namesNow()).toEqual(["ada"]);
+});
+
+it("reads nothing that another process wrote as its own table", async () => {
+  await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
+  await database.commit((tx) => tx.run(add("ada")));
+  expect(await namesNow()).toEqual(["ada"]);
+});
+
+type Wire = Awaited<ReturnType<typeof openWire>>;
+
+/** The way to a database, which breaks when it is told to. */
+async function openWire(to: string) {
+  const target = new URL(to);
+  const open = new Set<Socket>();
+  let isCut = false;
+  let lost: { text: string; isSent: boolean } | undefined;
+  const server: Server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+      open.delete(client);
+    };
+    for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
+    if (isCut) return end();
+    open.add(client);
+    client.on("data", (bytes) => {
+      const isLost = lost !== undefined && bytes.includes(lost.text);
+      if (!isLost || lost?.isSent) upstream.write(bytes);
+      if (!isLost) return;
+      lost = undefined;
+      client.destroy();
+      // What was written still arrives.
+      upstream.end();
+    });
+    upstream.on("data", (bytes) => client.write(bytes));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const url = new URL(to);
+  url.port = String(typeof address === "object" && address ? address.port : 0);
+  const breakNow = () => open.forEach((socket) => socket.destroy());
+  return {
+    url: url.href,
+    breakNow,
+    cut() {
+      isCut = true;
+      breakNow();
+    },
+    mend: () => (isCut = false),
+    loseAnswerOf: (text: string) => (lost = { text, isSent: true }),
+    loseStatement: (text: string) => (lost = { text, isSent: false }),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
