@@ -61,11 +61,25 @@ export async function createTogether(
 
 /** Content that the user may see already, own or public, and that is really on disk. */
 export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
-  if (!(await isStored(stores, wanted.ownerId, hash))) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
+  const created = await createIfStored(stores, hash, wanted);
+  if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
+  return created;
+}
+
+/** The same, and undefined where there is no such content. In one commit with what `also` writes. */
+export async function createIfStored(
+  stores: Stores,
+  hash: string,
+  wanted: NewAsset,
+  also: (tx: Transaction, created: Created) => Promise<void> = () => Promise.resolve(),
+): Promise<Created | undefined> {
+  if (!(await isStored(stores, wanted.ownerId, hash))) return undefined;
   return stores.database.commit(async (tx) => {
     const source = await findVisibleContent(tx, wanted.ownerId, hash);
-    if (!source) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
-    return findOrInsert(tx, source, { ...wanted, name: wanted.name || source.name }, stores.now());
+    if (!source) return undefined;
+    const created = await findOrInsert(tx, source, { ...wanted, name: wanted.name || source.name }, stores.now());
+    await also(tx, created);
+    return created;
   });
 }
 
@@ -75,7 +89,7 @@ export async function isStored(stores: Pick<Stores, "database" | "blobs">, userI
   return content !== undefined && (await stores.blobs.has(content.hash));
 }
 
-export async function findVisibleContent(reader: Reader, userId: number, hash: string): Promise<StoredAsset | undefined> {
+async function findVisibleContent(reader: Reader, userId: number, hash: string): Promise<StoredAsset | undefined> {
   const [algorithm, digest = ""] = hash.split(":");
   const hashes =
     algorithm === "blake3"

@@ -2,7 +2,7 @@
 // Guarantees: an address inside the network is refused as soon as it is known, and again whenever something is connected to.
 
 import { type BlobStore } from "../assets/blob-store";
-import { findVisibleContent } from "../assets/create-asset";
+import { type Created, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
 import { ServiceError, asRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
@@ -110,13 +110,16 @@ export function createDownloads(parts: DownloadParts) {
     },
 
     /**
-     * The hash of what is there already, in the only sense that reveals no files of others: content that this user may see, and either
+     * An asset of what is there already, in the only sense that reveals no files of others: content that this user may see, and either
      * fetched from there before or named by the source.
      */
-    async findExisting(userId: number, url: URL): Promise<string | undefined> {
+    async createOfExisting(url: URL, wanted: NewAsset): Promise<Created | undefined> {
       const sha256 = promised.get(url.href);
-      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, userId, url)];
-      for (const hash of hashes) if (hash !== undefined && (await findVisibleContent(database, userId, hash))) return hash;
+      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, wanted.ownerId, url)];
+      for (const hash of hashes) {
+        const created = hash === undefined ? undefined : await createIfStored(parts, hash, wanted);
+        if (created) return created;
+      }
       return undefined;
     },
 

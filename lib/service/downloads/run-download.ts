@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-row";
 import { type BlobStore } from "../assets/blob-store";
-import { createFromHash, createTogether, findVisibleContent } from "../assets/create-asset";
+import { createIfStored, createTogether } from "../assets/create-asset";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
@@ -98,10 +98,8 @@ async function endWithKnownContent(parts: RunParts, task: StoredTask, { promised
 }
 
 async function endWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
-  if (!(await findVisibleContent(parts.database, task.user_id, hash))) return false;
-  const { asset } = await createFromHash(parts, hash, { ...(await wantedOf(parts, task)), name });
-  await parts.database.commit((tx) => complete(tx, parts, task, asset));
-  return true;
+  const wanted = { ...(await wantedOf(parts, task)), name };
+  return (await createIfStored(parts, hash, wanted, (tx, { asset }) => complete(tx, parts, task, asset))) !== undefined;
 }
 
 async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {

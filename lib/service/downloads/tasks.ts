@@ -114,9 +114,11 @@ export function createTasks(parts: TaskParts) {
     /** False when it has ended already. */
     async cancel(task: StoredTask): Promise<boolean> {
       const run = running.get(task.id);
-      run?.abort.abort();
-      await run?.done;
-      if (run) return (await findTask(database, task.id))?.status === "cancelled";
+      if (run) {
+        run.abort.abort();
+        await run.done;
+        return (await findTask(database, task.id))?.status === "cancelled";
+      }
       for (const [number, { id }] of waiting) {
         if (id !== task.id) continue;
         waiting.delete(number);

@@ -3,7 +3,6 @@
 import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
-import { createFromHash } from "../assets/create-asset";
 import { requireSomeRoom } from "../assets/quota";
 import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-view";
@@ -25,9 +24,9 @@ export function downloadRoutes(parts: Parts): Route[] {
         throw invalid("INVALID_BODY", [{ field: "tags", message: `an asset has at most ${settings.maxTagsPerAsset} tags` }]);
       if (previewId !== undefined && !(await findAsset(database, previewId, [user.id, PUBLIC_OWNER])))
         throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
-      const existing = await downloads.findExisting(user.id, url);
-      if (existing !== undefined) {
-        const { asset, createdNew } = await createFromHash(parts, existing, { ownerId: user.id, name: "", tags, metadata, previewId });
+      const existing = await downloads.createOfExisting(url, { ownerId: user.id, name: "", tags, metadata, previewId });
+      if (existing) {
+        const { asset, createdNew } = existing;
         return json(toAsset(asset, baseUrl, await readPreviews(database, user.id, [asset]), createdNew));
       }
       await requireSomeRoom(database, user.id);

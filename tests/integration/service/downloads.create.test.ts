@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blobPath } from "@/lib/service/assets/blob-path";
 import { type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
@@ -79,6 +82,15 @@ describe("POST /api/assets/download", () => {
     await ada.call("DELETE", `/api/assets/${string(first.asset_id)}`);
     expect((await ada.post("/api/assets/download", { source_url: url })).status).toBe(202);
     expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(200);
+  });
+
+  it("fetches a file again whose bytes the store has lost, and gives them back to its asset", async () => {
+    const url = place();
+    const first = record((await download(ada, url)).result);
+    await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));
+    const again = await download(ada, url);
+    expect(again).toMatchObject({ status: "completed", result: { asset_id: first.asset_id } });
+    expect((await contentOf(ada, again)).equals(source.behaviour.bytes)).toBe(true);
   });
 
   it("does not tell that somebody downloaded from there, even to whoever has the same content from elsewhere", async () => {
