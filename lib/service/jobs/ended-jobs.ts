@@ -38,6 +38,8 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
 /** What a cleared history still has of rows; the mark goes with the last of them. */
 export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
   const removeSome = async (tx: Transaction) => {
+    // Without the mark nothing was cleared, and every job that has ended would look as if it were.
+    if (!(await isBeingCleared(tx, userId))) return 0;
     const seqs = (await tx.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared))).map((job) => job.seq);
     if (seqs.length > 0) return tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
     await tx.run(query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId));

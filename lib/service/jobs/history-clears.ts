@@ -15,10 +15,13 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
   let isStopping = false;
 
   function inBackground(userId: number): void {
-    if (isStopping || underWay.has(userId)) return;
-    const work = removeCleared(database, userId, () => !isStopping)
+    if (isStopping) return;
+    // One that is under way may have looked for the last time: it is looked once more after it.
+    const before = underWay.get(userId) ?? Promise.resolve();
+    const work = before
+      .then(() => removeCleared(database, userId, () => !isStopping))
       .catch((error: unknown) => log.error({ err: error }, "a cleared history could not be removed: the next start goes on with it"))
-      .finally(() => underWay.delete(userId));
+      .finally(() => underWay.get(userId) === work && underWay.delete(userId));
     underWay.set(userId, work);
   }
 

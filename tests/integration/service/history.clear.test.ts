@@ -142,6 +142,39 @@ describe("clearing a long history", () => {
     expect((await rows()).filter((job) => isTerminal(job.state))).toEqual([]);
   });
 
+  it("again in the moment in which the first one ends takes what has ended since as well", async () => {
+    const [last, ...others] = (await rows()).filter((job) => isTerminal(job.state));
+    const waiting = (await rows()).find((job) => job.state === "pending");
+    if (!last || !waiting) throw new Error("there are no such jobs");
+    const gone = query.deleteFrom("jobs").where("state", "in", terminalStates).where("seq", "!=", last.seq);
+    expect(await database.commit((tx) => tx.run(gone))).toBe(others.length);
+
+    let commits = 0;
+    let second: Promise<number> | undefined;
+    const watched: Database = {
+      ...database,
+      commitFreeing(work) {
+        commits += 1;
+        // The mark, the removal of one, and the look that finds no more: the next clear comes in the same shared commit.
+        if (commits !== 3) return database.commitFreeing(work);
+        void database.commit(async (tx) => {
+          await move(tx, { seq: waiting.seq, from: "pending", to: "in_progress", at: 1 });
+          await move(tx, { seq: waiting.seq, from: "in_progress", to: "completed", at: 2 });
+        });
+        const looked = database.commitFreeing(work);
+        second = clears.clear(1, Date.now());
+        return looked;
+      },
+    };
+    const clears = createHistoryClears(watched, silentLog);
+    expect(await clears.clear(1, Date.now())).toBe(1);
+    await until("it was cleared again", () => second !== undefined);
+    expect(await second).toBe(1);
+    await until("the rows have gone", async () => !(await isMarked()), { timeoutMs: 10_000 });
+    await clears.stop();
+    expect((await rows()).filter((job) => isTerminal(job.state))).toEqual([]);
+  });
+
   it("that is empty marks nothing", async () => {
     await database.commit((tx) => tx.run(query.deleteFrom("jobs").where("state", "in", terminalStates)));
     const clears = createHistoryClears(database, silentLog);
