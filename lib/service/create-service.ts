@@ -180,7 +180,10 @@ export async function startService(options: ServiceOptions) {
       async listen(key: string, clientId: string | undefined, tell: Tell): Promise<Feed | undefined> {
         const user = await userBehind(key);
         if (!user) return undefined;
-        const stop = await events.listen(user.id, clientId, tell);
+        const stop = await events.listen(user.id, clientId, tell).catch((error: unknown) => {
+          log.error({ err: error }, "a listener could not be told of the queue");
+          throw error;
+        });
         return { stop, objection: async () => ((await userBehind(key)) ? undefined : "The key is no longer valid.") };
       },
 

@@ -4,7 +4,8 @@
 import { type ErrorCode } from "@/lib/contract/errors";
 import { type Refusal } from "./service-error";
 
-type Failure = { code: ErrorCode; what: string; remedy: string };
+/** `kept`: of a request that met it. */
+type Failure = { code: ErrorCode; what: string; remedy: string; kept?: string };
 
 const full: Failure = {
   code: "INSUFFICIENT_STORAGE",
@@ -24,6 +25,8 @@ const damaged: Failure = {
 const failing: Failure = {
   code: "SERVICE_UNAVAILABLE",
   what: "The disk that holds the service's data reported an error.",
+  // It may have been reported when everything was written.
+  kept: "Whether this request was carried out is not known: look before you send it again.",
   remedy: "Whoever runs the service finds the cause in its log.",
 };
 const crowded: Failure = {
@@ -62,7 +65,9 @@ function find(error: unknown): Failure | undefined {
 /** Of a request. Undefined for what is no matter of the disk. */
 export function asStorageFailure(error: unknown): Refusal | undefined {
   const failure = find(error);
-  return failure && { code: failure.code, message: `${failure.what} Nothing of this request was kept. ${failure.remedy}` };
+  if (!failure) return undefined;
+  const { code, what, kept = "Nothing of this request was kept.", remedy } = failure;
+  return { code, message: `${what} ${kept} ${remedy}` };
 }
 
 /** Of a start, for whoever reads the terminal: here the folder and the cause are named. Anything else stays what it is. */

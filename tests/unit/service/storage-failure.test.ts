@@ -1,0 +1,14 @@
+// What a request is told of a disk that fails it: never more than is known.
+import { expect, it } from "vitest";
+import { asStorageFailure } from "@/lib/service/storage-failure";
+
+const told = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
+
+it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("says after %s that nothing was kept", (code) => {
+  expect(told(code)).toContain("Nothing of this request was kept.");
+});
+
+it.each(["SQLITE_IOERR_FSYNC", "EIO"])("does not say after %s that nothing was kept, as the commit may have been written", (code) => {
+  expect(told(code)).not.toContain("Nothing of this request was kept.");
+  expect(told(code)).toContain("look before you send it again");
+});
