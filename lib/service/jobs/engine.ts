@@ -13,7 +13,7 @@ import { clearAway } from "../runners/whereabouts";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { createFairQueue, type FairQueue } from "./fair-queue";
-import { cancelRunning, failAround } from "./finish";
+import { cancelPending, cancelRunning, failAround } from "./finish";
 import { createNextClaim, type NextClaim } from "./next-claim";
 import { executeJob } from "./run-job";
 import { isUnfinished, move } from "./transitions";
@@ -100,12 +100,14 @@ export function createEngine(parts: EngineParts) {
 
   /** What was sent to a runner before the service started, and has not ended here. */
   async function resume(seq: number): Promise<void> {
-    const job = await database.commit(async (tx) => {
-      const resumed = await resumeJob(tx, parts, seq);
+    let taken: Claimed | undefined;
+    const takeOver = async (tx: Transaction) => {
+      taken = await resumeJob(tx, parts, seq);
       // Known as running from here on, so that no cancel misses it.
-      if (resumed) running.set(resumed.id, createRunning(resumed, parts.events));
-      return resumed;
-    });
+      if (taken) running.set(taken.id, createRunning(taken, parts.events));
+      return taken;
+    };
+    const job = await untilStored(takeOver, () => taken && running.delete(taken.id));
     if (!job?.remote) return;
     const place = pool.occupy(job.remote.runner);
     try {
@@ -179,12 +181,16 @@ export function createEngine(parts: EngineParts) {
     await letGo(job);
   }
 
-  /** A job that has ended must not be left as running because the disk is full: it is written as soon as there is room. */
-  async function untilStored(write: (tx: Transaction) => Promise<void>): Promise<void> {
+  /**
+   * A job that has ended, or goes on elsewhere, must not be left as running because the disk is full: it is written as soon as there is room.
+   * `undo`: of what was noted in a commit that failed.
+   */
+  async function untilStored<T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> {
     for (;;) {
       try {
         return await database.commitFreeing(write);
       } catch (error) {
+        undo();
         if (!accepting || !asStorageFailure(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
@@ -242,9 +248,11 @@ export function createEngine(parts: EngineParts) {
       const cancelled = await database.commitFreeing(async (tx) => {
         const moved: Running[] = [];
         for (const run of targets) {
-          if (!(await cancelRunning(tx, run, run.record, now()))) continue;
-          if (run.remote) await endAttempt(tx, run, "lost", now(), "It was cancelled.");
-          moved.push(run);
+          if (await cancelRunning(tx, run, run.record, now())) {
+            if (run.remote) await endAttempt(tx, run, "lost", now(), "It was cancelled.");
+            moved.push(run);
+            // Its worker was lost a moment ago, and it waits again.
+          } else if (await cancelPending(tx, [run.seq], now())) moved.push(run);
         }
         return moved;
       });
@@ -253,6 +261,7 @@ export function createEngine(parts: EngineParts) {
         if (run.remote) inBackground(clearCancelled(run.remote));
       }
       for (const run of cancelled) await tellEnd(run);
+      if (cancelled.length > 0) parts.events.queueChanged(userId);
       return cancelled.map((run) => run.id);
     },
 

@@ -40,11 +40,13 @@ export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord
   return true;
 }
 
-/** Many at once; all of them wait. */
-export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
-  if ((await moveAll(tx, { seqs, from: "pending", to: "cancelled", at })) !== seqs.length)
-    throw new Error("a job to be cancelled did not wait");
+/** Many at once; false where none of them waits. */
+export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<boolean> {
+  const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
+  if (moved === 0) return false;
+  if (moved !== seqs.length) throw new Error("a job to be cancelled did not wait");
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", numbers(seqs)));
+  return true;
 }
 
 /** Of a job that was cancelled while it waited: nothing is stored of it. */

@@ -1,0 +1,134 @@
+// The engine in moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost worker's job is given back.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { makeFolders } from "@/lib/service/assets/folders";
+import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
+import { createJobEvents } from "@/lib/service/events/job-events";
+import { cancelJobs } from "@/lib/service/jobs/cancel";
+import { claimJob } from "@/lib/service/jobs/claim";
+import { createEngine, type Engine } from "@/lib/service/jobs/engine";
+import { submitPrompt } from "@/lib/service/jobs/submit";
+import { type RunOutcome } from "@/lib/service/nodes/run";
+import { type Runner } from "@/lib/service/nodes/runner";
+import { createPool, type Pool } from "@/lib/service/runners/pool";
+import { defaultSettings } from "@/lib/service/settings";
+import { type Database, query } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { createKeys } from "@/lib/service/users/keys";
+import { until } from "@/tests/support/until";
+import { canvas } from "./support";
+
+const USER = 1;
+const now = Date.now;
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const remoteLimits = { leaseMs: 60_000, silenceMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
+const events = createJobEvents(() => Promise.resolve(0), log);
+const noRunner: Runner = {
+  run: () => {
+    throw new Error("nothing runs here");
+  },
+  stop: () => Promise.resolve(),
+};
+
+let folder: string;
+let database: Database;
+let pool: Pool;
+let engine: Engine | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-engine-"));
+  database = await openDatabase(join(folder, "service.sqlite"), now);
+  await createKeys(database, now).createKey("ada");
+  pool = await createPool({ database, concurrency: 1 });
+});
+afterEach(async () => {
+  await engine?.stop(0);
+  engine = undefined;
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function startEngine(runner: Runner, through: Database = database): Promise<Engine> {
+  const folders = makeFolders(folder);
+  const blobs = await openBlobs({ settings: defaultSettings, folders, database, now, log });
+  const collect = () => Promise.resolve();
+  const parts = {
+    database: through,
+    blobs,
+    folders,
+    runner,
+    events,
+    pool,
+    remoteLimits,
+    concurrency: 1,
+    maxJobPixels: 1e6,
+    collect,
+    now,
+    log,
+  };
+  engine = createEngine(parts);
+  await engine.start();
+  return engine;
+}
+
+async function submitOne(): Promise<{ id: string; seq: number }> {
+  const outcome = await submitPrompt({ database, pool, now }, USER, { prompt: canvas() });
+  if (!outcome.ok) throw new Error(outcome.error.message);
+  return outcome;
+}
+
+async function stateOf(seq: number): Promise<string | undefined> {
+  return (await database.row(query.selectFrom("jobs").select("state").where("seq", "=", seq)))?.state;
+}
+
+it("goes on with a job that is on a runner once the disk takes that again, and until then counts it as running nowhere", async () => {
+  const { id, seq } = await submitOne();
+  const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
+  await database.commit(async (tx) => {
+    await tx.run(query.insertInto("runners").values({ ...values, mode: "ready" }));
+    const runner = await tx.row(query.selectFrom("runners").selectAll().where("id", "=", "there"));
+    if (runner) await claimJob(tx, { now, log, remoteLimits }, seq, { runner, slot: "There/1" });
+  });
+  let refusals = 1;
+  const full: Database["commit"] = (work) =>
+    database.commit(async (tx) => {
+      const result = await work(tx);
+      if (refusals > 0) throw Object.assign(new Error(`refusal ${(refusals -= 1)}`), { code: "SQLITE_FULL" });
+      return result;
+    });
+  const started = await startEngine(noRunner, { ...database, commit: full, commitFreeing: full });
+  await until("the disk has refused it", () => refusals === 0);
+  expect(await started.cancelRunning(USER, [id])).toEqual([]);
+  expect(started.progressOf(id)).toBeUndefined();
+  await until("it goes on", () => started.progressOf(id), { timeoutMs: 10_000 });
+  expect(await started.cancelRunning(USER, [id])).toEqual([id]);
+  expect(await stateOf(seq)).toBe("cancelled");
+});
+
+it("cancels a job whose worker is lost in the same moment, and does not run it again", async () => {
+  const { id, seq } = await submitOne();
+  let runs = 0;
+  let lose: (() => void) | undefined;
+  const runner: Runner = {
+    run() {
+      runs += 1;
+      let end: (outcome: RunOutcome) => void = () => undefined;
+      const done = new Promise<RunOutcome>((resolve, reject) => {
+        end = resolve;
+        lose = () => reject(new Error("the worker is gone"));
+      });
+      return { done, cancel: () => end({ kind: "cancelled" }) };
+    },
+    stop: () => Promise.resolve(),
+  };
+  const started = await startEngine(runner);
+  await until("it runs", () => lose !== undefined);
+  // What waits is looked through first, then the job is given back, and what runs is looked through last.
+  const cancelled = cancelJobs({ database, engine: started, events, now }, USER, [id]);
+  lose?.();
+  expect(await cancelled).toEqual([id]);
+  expect(await stateOf(seq)).toBe("cancelled");
+  await started.stop(0);
+  expect(runs).toBe(1);
+});
