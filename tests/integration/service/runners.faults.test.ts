@@ -153,10 +153,13 @@ describe("faults of runners", () => {
     await add("B");
     expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "B" } });
     a.faults.clear();
-    a.faults.set(
-      "GET /history/*",
-      (request, response) => void response.writeHead(200).end(`{"${request.url?.split("/").at(-1) ?? ""}":{"status":"fine"}}`),
-    );
+    // Only once B takes jobs again: alone, A would be tried three times in a moment.
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    a.faults.set("GET /history/*", async (request, response) => {
+      await opened;
+      response.writeHead(200).end(`{"${request.url?.split("/").at(-1) ?? ""}":{"status":"fine"}}`);
+    });
     await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
       state: "paused",
     });
@@ -165,6 +168,7 @@ describe("faults of runners", () => {
     await bench.service.runners.change((await bench.service.runners.list()).find(({ label }) => label === "B")?.id ?? "", {
       state: "ready",
     });
+    open();
     expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
   });
 
