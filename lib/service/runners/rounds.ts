@@ -3,11 +3,11 @@
 
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
-import { type Database } from "../store/database";
+import { type Database, type Transaction } from "../store/database";
 import { askCatalogue, askHealth } from "./ask-about";
 import { clearAway } from "./whereabouts";
 import { clearedAway, lostAttempts } from "./attempts";
-import { readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
+import { readRunner, readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
 
 /** Models are added to a runner while it runs. */
 const CATALOGUE_MS = 300_000;
@@ -60,19 +60,27 @@ async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): P
   if (!health.ok) {
     const { code, message } = health.failure;
     if (row.problem === null) log.warn({ runner: row.label, code }, `a runner does not answer as it should: ${message}`);
-    return database.commit((tx) => storeProblem(tx, row.id, { code, message }, now()));
+    return database.commit(async (tx) => {
+      if (await isStillThere(tx, row)) await storeProblem(tx, row.id, { code, message }, now());
+    });
   }
   const isDue =
     row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_MS || row.version !== health.value.version;
   const catalogue = isDue ? await askCatalogue(address, signal) : undefined;
   if (signal.aborted) return;
   await database.commit(async (tx) => {
+    if (!(await isStillThere(tx, row))) return;
     if (catalogue?.ok) {
       const facts = { ...health.value, classes: Object.keys(catalogue.value).length };
       await storeAbout(tx, row.id, { facts, catalogue: catalogue.value }, now());
     } else if (catalogue) await storeProblem(tx, row.id, catalogue.failure, now());
     else await storeFacts(tx, row.id, health.value, now());
   });
+}
+
+/** It may have been removed, or given another address, while it was asked at this one. */
+async function isStillThere(tx: Transaction, { id, address }: RunnerRow): Promise<boolean> {
+  return (await readRunner(tx, id))?.address === address;
 }
 
 /** What was just sent may arrive later. */

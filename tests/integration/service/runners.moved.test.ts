@@ -1,0 +1,56 @@
+// What a runner answers counts for the address that was asked, and not for another one that it was given meanwhile.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { runnerChores } from "@/lib/service/runners/rounds";
+import { type Database, query } from "@/lib/service/store/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { until } from "@/tests/support/until";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+let folder: string;
+let database: Database;
+let server: RunnerServer;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-moved-"));
+  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
+  server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+  const values = { id: "r", label: "R", address: server.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };
+  await database.commit((tx) => tx.run(query.insertInto("runners").values({ ...values, mode: "ready" })));
+});
+afterEach(async () => {
+  await server.close();
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it.each([
+  ["is not told as its own", "fails", { address: "http://127.0.0.1:9" }],
+  ["is not told as its own", "answers", { address: "http://127.0.0.1:9" }],
+  ["is not kept of one that was removed", "answers", { removed_at: 2 }],
+] as const)("%s, where the one before it %s late", async (_what, way, change) => {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let isAsked = false;
+  server.faults.set("GET /system_stats", async (_request, response, real) => {
+    isAsked = true;
+    await opened;
+    if (way === "answers") await real();
+    else response.writeHead(500).end();
+  });
+  const stores = { database, now: Date.now, log, checkMs: 1000, changed: () => Promise.resolve(), signal: new AbortController().signal };
+  const round = runnerChores(stores)[0]?.round(() => true);
+  await until("it is asked", () => isAsked);
+  await database.commit((tx) => tx.run(query.updateTable("runners").set(change).where("id", "=", "r")));
+  open();
+  await round;
+  expect(await database.row(query.selectFrom("runners").selectAll().where("id", "=", "r"))).toMatchObject({
+    problem: null,
+    version: null,
+    checked_at: null,
+  });
+  expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
+});
