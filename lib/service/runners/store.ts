@@ -117,6 +117,8 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const about = isMoved ? await askAbout(address) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
+        // Removed while the address was asked: that is told below.
+        if (!(await readRunner(tx, id))) return true;
         // Another one may have been given this address while it was asked.
         if (isMoved && (await isTaken(tx, address))) return false;
         const changes = {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runnerChores } from "@/lib/service/runners/rounds";
+import { createRunners } from "@/lib/service/runners/store";
 import { type Database, query } from "@/lib/service/store/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -53,4 +54,24 @@ it.each([
     checked_at: null,
   });
   expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
+});
+
+it("is not kept of one that was removed while its new address was asked", async () => {
+  const next = await startRunnerServer({ objectInfo: gpuClasses(["two.safetensors"]) });
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let isAsked = false;
+  next.faults.set("GET /system_stats", async (_request, _response, real) => {
+    isAsked = true;
+    await opened;
+    await real();
+  });
+  const runners = createRunners({ database, now: Date.now, builtIn: { slots: 1, classes: 1 } });
+  const changed = runners.change("r", { address: next.address });
+  await until("it is asked", () => isAsked);
+  expect((await runners.remove("r")).ok).toBe(true);
+  open();
+  expect(await changed).toMatchObject({ ok: false, failure: { code: "not_found" } });
+  expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
+  await next.close();
 });
