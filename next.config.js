@@ -40,8 +40,8 @@ const config = {
   // Nothing here uses Next's optimiser, which anybody could let work: unoptimised, its address is none.
   images: { unoptimized: true },
   experimental: {
-    // A build is made once for its sources. Writing down for the next one what was computed took a third of its processor time, and the next
-    // one was no quicker.
+    // A build is made once for its sources. In one trial, writing down for the next one what was computed took a third of its processor
+    // time, and the next one was no quicker.
     turbopackFileSystemCacheForBuild: false,
     // A request costs more than the bytes that two pages do not share.
     turbopackChunking: { priorityRoutes: [/^\/jobs$/], firstPageLoadPriority: 0.8 },
