@@ -1,4 +1,4 @@
-// Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails when Jobs outgrows its budget.
+// Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails when Jobs outgrows a budget.
 // They are compared with the frame: the chunks that every page of the console loads, which is what a page with nothing in it would load.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { enterProject } from "./prepare.mjs";
 const listing = ".next/diagnostics/route-bundle-stats.json";
 const frame = "the frame";
 const framed = "app/(console)";
-const budget = { page: "/jobs", kB: 35 };
+const budget = { page: "/jobs", kB: 206, overFrameKB: 35 };
 
 /** @returns {{ page: string, kB: number, overFrameKB: number }[]} by page */
 export function measureFirstLoad() {
@@ -56,16 +56,26 @@ export function describeFirstLoad(pages) {
     .join("\n");
 }
 
+/** One sentence for each budget that is exceeded. */
+export function checkFirstLoad(pages) {
+  const watched = pages.find(({ page }) => page === budget.page);
+  if (!watched) throw new Error(`The build has no page ${budget.page}.`);
+  const { page, kB, overFrameKB } = watched;
+  const faults = [];
+  if (kB > budget.kB) faults.push(`${page} loads ${kB.toFixed(1)} kB; its budget is ${budget.kB} kB.`);
+  if (overFrameKB > budget.overFrameKB)
+    faults.push(`${page} loads ${overFrameKB.toFixed(1)} kB over ${frame}; its budget is ${budget.overFrameKB} kB.`);
+  return faults;
+}
+
 function main() {
   enterProject();
   const pages = measureFirstLoad();
   console.log(describeFirstLoad(pages));
-  const watched = pages.find(({ page }) => page === budget.page);
-  if (!watched) throw new Error(`The build has no page ${budget.page}.`);
-  if (process.argv.includes("--check") && watched.overFrameKB > budget.kB) {
-    console.log(`${budget.page} loads ${watched.overFrameKB.toFixed(1)} kB over ${frame}; its budget is ${budget.kB} kB.`);
-    process.exitCode = 1;
-  }
+  if (!process.argv.includes("--check")) return;
+  const faults = checkFirstLoad(pages);
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) process.exitCode = 1;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) main();
