@@ -1,22 +1,50 @@
 // Where the files of tests lie: in memory where there is room, since what a test wrote need not outlive the machine and a disk takes its
 // time for each thing that has to. Elsewhere the system's own folder for what is temporary.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const MEMORY = "/dev/shm";
 /** Several times what lies there at once. */
 const ROOM_BYTES = 6 * 1024 ** 3;
+/** With the process in it. */
+const NAME = /^lightdesk-tests-(\d+)-/;
 
-/** Gone when this process ends. */
-export function makeTestFolder() {
-  if (!existsSync(MEMORY) || roomIn(MEMORY) < ROOM_BYTES) return tmpdir();
-  const folder = mkdtempSync(join(MEMORY, "lightdesk-tests-"));
+/** Gone when this process ends; where it was killed, when the next one begins. */
+export function makeTestFolder(memory = "/dev/shm", roomBytes = ROOM_BYTES) {
+  if (!isWritable(memory)) return tmpdir();
+  removeLeft(memory);
+  if (roomIn(memory) < roomBytes) return tmpdir();
+  const folder = mkdtempSync(join(memory, `lightdesk-tests-${process.pid}-`));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   // Programs of other users run here too.
   chmodSync(folder, 0o755);
   return runsPrograms(folder) ? folder : tmpdir();
+}
+
+function isWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false; // not there, or of others
+  }
+}
+
+function removeLeft(memory) {
+  for (const name of readdirSync(memory)) {
+    const [, pid] = NAME.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code !== "ESRCH";
+  }
 }
 
 function roomIn(folder) {
