@@ -1,9 +1,10 @@
 // The Dockerfile's steps without an engine: in folders, as they stand.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
+import { fingerprint } from "@/bin/fingerprint.mjs";
 
 const execute = promisify(execFile);
 
@@ -47,4 +48,15 @@ function copyContext(build: string): void {
   expect(names).not.toContain("tests");
   for (const name of names) cpSync(name, join(build, name), { recursive: true });
   for (const made of [".next", "dist"]) symlinkSync(join(process.cwd(), made), join(build, made));
+  requireBuilt(build);
+}
+
+/** Throws where `npm run build` would make anew what is linked in: it would write through the links. */
+export function requireBuilt(folder: string): void {
+  const sources = fingerprint(folder);
+  for (const made of ["dist", ".next"]) {
+    const stamp = join(folder, made, ".lightdesk-built");
+    if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== sources)
+      throw new Error(`What is in ${made} was not built from the sources that the image gets: run "npm run build" first.`);
+  }
 }
