@@ -28,7 +28,9 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
     console: env.databaseUrl !== undefined || existsSync(join(dataDir, "console.sqlite")),
     service: existsSync(join(dataDir, "service", "service.sqlite")),
   };
-  if (!has.console && !has.service) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} holds no database.`);
+  // Of a folder that is another one by mistake, a console on PostgreSQL would be backed up without files, in place of a whole backup.
+  const isDataFolder = has.service || existsSync(join(dataDir, env.databaseUrl === undefined ? "console.sqlite" : "auth-secret"));
+  if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} is none.`);
   const lock = takePlace(place);
   try {
     const id = randomBytes(6).toString("hex");

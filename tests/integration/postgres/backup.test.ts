@@ -89,6 +89,15 @@ test("a database with a console in it is not written over, and nothing is writte
   expect(existsSync(at("never"))).toBe(false);
 });
 
+test("a folder that is no console's is refused, and the backup that is there stays", async () => {
+  const { env } = world.harness.console;
+  const before = readdirSync(at("backup"));
+  const elsewhere = { ...env, dataDir: at("never") };
+  const made = backUp({ env: elsewhere, place: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), say: () => undefined });
+  await expect(made).rejects.toThrow(/must be a data folder/);
+  expect(readdirSync(at("backup"))).toEqual(before);
+});
+
 test("without DATABASE_URL it is restored into the folder", async () => {
   await restoreTo(at("in-folder"));
   const store = openStore(at("in-folder"));
