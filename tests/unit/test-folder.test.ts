@@ -15,9 +15,9 @@ afterEach(() => rmSync(memory, { recursive: true }));
 
 /** In a process of its own: what it printed, and its number. */
 function inProcess(ending: string): { printed: string; pid: number } {
-  const module = JSON.stringify(pathToFileURL("bin/test-folder.mjs").href);
+  const file = JSON.stringify(pathToFileURL("bin/test-folder.mjs").href);
   const program = `import { existsSync } from "node:fs";
-    import { makeTestFolder } from ${module};
+    import { makeTestFolder } from ${file};
     const folder = makeTestFolder(${JSON.stringify(memory)}, 1);
     console.log(folder + (existsSync(folder) ? " is there" : ""));
     ${ending}`;
