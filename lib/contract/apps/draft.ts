@@ -32,7 +32,10 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
   const inputs: AppInput[] = [];
   for (const [pin, ...also] of (chosen.pins?.map((one) => [one]) ?? mode?.pins ?? []).slice(0, MOST_INPUTS)) {
     const input = pin && inputDraft(graph, pin, catalogue, inputs);
-    const others = also.filter((place) => isValue(own(own(graph, place.node)?.inputs, place.input)) && !isTaken(place, inputs));
+    // A key is asked for by itself.
+    const others = also.filter(
+      (place) => isValue(own(own(graph, place.node)?.inputs, place.input)) && !isSecretName(place.input) && !isTaken(place, inputs),
+    );
     if (input) inputs.push({ ...input, ...(others.length > 0 && { also: others }) });
   }
   const nodes = new Set(chosen.outputs ?? mode?.outputs ?? []);

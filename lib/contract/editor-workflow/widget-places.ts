@@ -1,5 +1,5 @@
 // Which inputs of the graph a widget of the editor's drawing stands for: its own, or those that a subgraph or a primitive node hands it to.
-// Guarantees: pure; never throws, ends on loops and is bounded; answers places only, which the graph need not have.
+// Guarantees: pure; never throws, ends on loops and is bounded; answers places only, each once, which the graph need not have.
 
 import { parseJson } from "../json/json";
 import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net } from "./file";
@@ -9,16 +9,20 @@ export type WidgetPlace = { node: string; input: string };
 
 const DEEPEST = 50;
 const MOST_PLACES = 100;
+/** A subgraph may hold itself twice: what a short file stands for has no end, and need not hold one place. */
+const MOST_LOOKED = 2_000;
 
 export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetPlace[] {
-  const found: WidgetPlace[] = [];
+  const found = new Map<string, WidgetPlace>();
+  let looked = 0;
 
   function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
+    if (depth > DEEPEST || found.size >= MOST_PLACES || ++looked > MOST_LOOKED) return;
     const shown = net.nodes.find((one) => one.id === id);
-    if (!shown || depth > DEEPEST || found.length >= MOST_PLACES) return;
+    if (!shown) return;
     const definition = file.definitions.get(shown.type);
     if (isPrimitive(shown)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
-    if (!definition) return void found.push({ node: path + id, input: name });
+    if (!definition) return void found.set(`${path}${id}\n${name}`, { node: path + id, input: name });
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((one) => one.name === name);
     if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
@@ -34,7 +38,7 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   }
 
   look({ net: file, path: "", depth: 0 }, node, widget);
-  return found;
+  return [...found.values()];
 }
 
 function linksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {

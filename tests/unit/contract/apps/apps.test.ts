@@ -190,6 +190,52 @@ describe("an app begun from a workflow", () => {
     expect(Object.fromEntries(sigmas)).toEqual({ "5:11": 4, "5:12": 4, "5:13": 1.5, "7": 1.5 });
   });
 
+  it("takes no key along with a text that a widget hands on, and each input once, however its links go round", () => {
+    const slot = (id: number, link: number, name: string) => ({
+      id,
+      type: "Ask",
+      inputs: [{ name, link, widget: { name } }],
+      widgets_values: ["x"],
+    });
+    const editor = {
+      nodes: [
+        { id: 1, type: "PrimitiveNode", inputs: [{ name: "n", link: 9 }], outputs: [{ name: "n", type: "STRING" }], widgets_values: ["x"] },
+        slot(2, 7, "text"),
+        slot(3, 8, "api_key"),
+      ],
+      links: [
+        [7, 1, 0, 2, 0, "STRING"],
+        [8, 1, 0, 3, 0, "STRING"],
+        [9, 1, 0, 1, 0, "STRING"],
+      ],
+      extra: { linearData: { inputs: [[1, "value"]], outputs: [] } },
+    };
+    const asking = { "2": { class_type: "Ask", inputs: { text: "x" } }, "3": { class_type: "Ask", inputs: { api_key: "x" } } };
+    const { inputs } = appDefinitionSchema.parse(appDraft({ graph: asking, editor, title: "Ask" }));
+    expect(inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([{ node: "2", input: "text", also: undefined }]);
+  });
+
+  it("comes to an end where a subgraph holds itself twice", () => {
+    const id = "0191c0de-0000-7000-8000-000000000002";
+    const use = (node: number, link: number) => ({ id: node, type: id, inputs: [{ name: "amount", link, widget: { name: "amount" } }] });
+    const start = (link: number, target: number) => ({ id: link, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
+    const definition = {
+      id,
+      name: "Endless",
+      inputs: [{ name: "amount", linkIds: [1, 2] }],
+      outputs: [],
+      nodes: [use(11, 1), use(12, 2)],
+      links: [start(1, 11), start(2, 12)],
+    };
+    const editor = {
+      nodes: [{ id: 5, type: id, inputs: [{ name: "amount", widget: { name: "amount" } }] }],
+      links: [],
+      definitions: { subgraphs: [definition] },
+      extra: { linearData: { inputs: [[5, "amount"]], outputs: [] } },
+    };
+    expect(appDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
+  });
+
   it("takes pinned inputs with the service's ranges and choices, and never a key", () => {
     const catalogue = {
       KSampler: {
