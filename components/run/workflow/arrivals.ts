@@ -101,7 +101,11 @@ async function openApp(id: string, ports: ArrivalPorts): Promise<Result<OpenedFi
   if (!app.ok) return failed({ reason: { code: "unread", failure: app.failure } });
   const { title, graph, editor } = app.value;
   const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
-  return openWorkflow(writeExactJson(workflow), undefined, { name: title });
+  const opened = await openAnyWorkflow(writeExactJson(workflow), ports, undefined, { name: title });
+  if (!opened.ok) return opened;
+  // What the app runs is its graph: nobody is asked which of the two to open.
+  const { both: _both, ...file } = opened.value;
+  return ok(file);
 }
 
 async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

@@ -10,6 +10,7 @@ import { type AppProblem, fillApp, problemSentence, valueOfText, isFileKind } fr
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
@@ -208,8 +209,9 @@ async function send(
 
 const unreadable = "The service's answer names no job.";
 
-/** The editor's file with this run's values, as the editor sends it. Without the catalogue it would tell of others: then none goes along. */
+/** The editor's file with this run's values, as the editor sends it. Where it is of another graph, or its values cannot be written, none goes along. */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
+  if (!readDrawingOf(editor, graph)) return undefined;
   const info = await catalogueOf(access);
   return info && writable(editor, info).withValues(graph).file;
 }

@@ -241,7 +241,8 @@ test("a run that was taken from the queue is cancelled also where the service te
 test("an app of an editor's file sends the file along with this run's values in it, and none where they cannot be written", async () => {
   const node = { id: 3, type: "SaveImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["as it was"] };
   const editor = { version: 0.4, nodes: [node], links: [], extra: {} };
-  const app = await world.make({ definition: { ...withoutPicture, editor } }, { connection });
+  const graph = { "3": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
+  const app = await world.make({ definition: { ...withoutPicture, graph, editor } }, { connection });
   const usual = answer;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
   answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : usual(request, response));
@@ -256,4 +257,14 @@ test("an app of an editor's file sends the file along with this run's values in 
   answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : usual(request, response));
   expect((await run(app, "another")).status).toBe(202);
   expect(workflowOf(2)).toBeUndefined();
+});
+
+test("an editor's file of another workflow does not go along with a run", async () => {
+  const node = { id: 9, type: "LoadImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["other.png"] };
+  const app = await world.make({ definition: { ...withoutPicture, editor: { version: 0.4, nodes: [node], links: [] } } }, { connection });
+  const usual = answer;
+  const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } } } };
+  answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : usual(request, response));
+  expect((await run(app, "a")).status).toBe(202);
+  expect(JSON.parse(sent()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
 });
