@@ -107,6 +107,17 @@ describe("the picture of a node", () => {
     expect(picture()).toContain("photo.png");
   });
 
+  it("is not said to be kept where there was none", async () => {
+    const { sent } = show({ first: "" });
+    await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
+    expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
+    await choose(png("bad.png"));
+    expect(screen.getByText("bad.png cannot be read as a picture. It may be damaged or incomplete.")).toBeTruthy();
+    await choose(png("mine.png"));
+    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    expect(screen.getByText("mine.png could not be uploaded.")).toBeTruthy();
+  });
+
   it("stays when the upload breaks, and the new one can be sent again by hand", async () => {
     const { sent, running } = show();
     await choose(png("mine.png"));

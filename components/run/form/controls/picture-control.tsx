@@ -205,19 +205,20 @@ type PictureNoteProps = Pick<PictureContext, "saysWhy"> & {
 
 function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureNoteProps) {
   const t = useTranslations("run.picture");
-  if (state.kind === "sending") {
-    return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
-  }
+  if (state.kind === "idle") return null;
+  if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
+  // What failed before the control was there has its own name for a value.
+  const kept = value === "" || value === state.file.name ? "no" : "yes";
   if (state.kind === "sent" && state.value === value)
     return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;
   if (state.kind === "refused")
-    return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name })}</p>;
+    return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, kept })}</p>;
   if (state.kind !== "failed") return null;
   const why = saysWhy?.(state.failure);
   if (why !== undefined) return <p className="text-bad">{why}</p>;
   return (
     <>
-      <p className="mb-1 text-bad">{t(state.file.name === value ? "unsent" : "failed", { name: state.file.name })}</p>
+      <p className="mb-1 text-bad">{t("failed", { name: state.file.name, kept })}</p>
       <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
     </>
   );
