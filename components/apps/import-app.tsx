@@ -2,13 +2,14 @@ import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
+import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppView } from "@/lib/contract/apps/app";
+import { objectOf } from "@/lib/contract/json/json";
 import { appPath } from "./apps-address";
 
 /** A file that an app was exported to. Its bytes go as they are: what is wrong with it is the server's to say. */
@@ -19,7 +20,7 @@ export function ImportApp({ linked }: { linked?: string }) {
   const connection = useConnection()?.id;
   const input = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const [refused, setRefused] = useState<{ name: string; failure: ApiFailure }>();
   async function send(file: File) {
     setBusy(true);
     const done = await callApi<{ app: AppView }>(withQuery("/api/apps/import", { connection }), {
@@ -29,7 +30,7 @@ export function ImportApp({ linked }: { linked?: string }) {
     });
     setBusy(false);
     if (done.ok) router.push(withQuery(appPath(done.value.app.id), { connection: linked }));
-    else setFailure(done.failure);
+    else setRefused({ name: file.name, failure: done.failure });
   }
   return (
     <>
@@ -49,13 +50,24 @@ export function ImportApp({ linked }: { linked?: string }) {
         }}
       />
       <Dialog
-        isOpen={failure !== undefined}
-        onClose={() => setFailure(undefined)}
+        isOpen={refused !== undefined}
+        onClose={() => setRefused(undefined)}
         title={t("importFailed")}
-        actions={<Button onClick={() => setFailure(undefined)}>{common("close")}</Button>}
+        actions={<Button onClick={() => setRefused(undefined)}>{common("close")}</Button>}
       >
-        {failure ? <FailureMessage failure={failure} about={t("importAbout")} /> : null}
+        {refused ? <WhyNot {...refused} /> : null}
       </Dialog>
     </>
   );
 }
+
+/** What the file is, and what to choose instead; an outage and the like as everywhere. */
+function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
+  const t = useTranslations("apps");
+  const told = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
+  const reason = reasons.find((one) => one === told);
+  if (reason === undefined) return <FailureMessage failure={failure} about={t("importAbout")} />;
+  return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;
+}
+
+const reasons = ["workflow", "otherVersion", "damaged", "other"] as const;

@@ -20,6 +20,11 @@ export function namelessWorkflow(id: string): string {
   return `#${id.slice(0, 8)}`;
 }
 
+/** The name is one of these, and says nothing to people who do not know the id. */
+export function isNameless(name: string): boolean {
+  return /^#[0-9a-f]{8}$/i.test(name);
+}
+
 /** From a job in any view: the submitted name, else the last known one, else after the workflow's id or the job's. */
 export function workflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
   const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;

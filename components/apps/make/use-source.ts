@@ -17,7 +17,7 @@ import { type AppPin, appDraft } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn, isNameless } from "@/lib/contract/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
@@ -44,7 +44,7 @@ function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isT
 
 /** A new app: of a past job's workflow, or of the one that is open in Run, as it stands there. */
 export function useNewSource(memberId: string, job: string | undefined): Source {
-  const t = useTranslations("run");
+  const t = useTranslations();
   const connection = useConnection();
   const { id, isLocal } = connection ?? {};
   const { catalogue, isThere } = useNodes(id);
@@ -61,7 +61,11 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   // What was kept over a reload is brought back first.
   useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
   const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
-  const draft = useMemo(() => (file && isThere ? newDraft(file, t("pasted"), catalogue) : undefined), [file, isThere, catalogue, t]);
+  const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");
+  const draft = useMemo(
+    () => (file && isThere ? newDraft(file, fallbackName, catalogue) : undefined),
+    [file, isThere, catalogue, fallbackName],
+  );
   if (ofJob && "refusal" in ofJob) return { kind: "refused", refusal: ofJob.refusal };
   if (draft) return { kind: "ready", draft, ...(catalogue && { catalogue }) };
   return isLooked && job === undefined && !file ? { kind: "nothing" } : { kind: "loading" };
@@ -74,7 +78,7 @@ function newDraft(file: OpenedFile | OpenWorkflow, fallbackName: string, catalog
   const definition = appDraft(
     {
       graph,
-      title: name || fallbackName,
+      title: name === "" || isNameless(name) ? fallbackName : name,
       ...(isEditorFile(drawing) && { editor: drawing }),
       ...(pins.length > 0 && { pins }),
     },
@@ -95,7 +99,7 @@ type Read = { view: AppView; workflow: Workflow };
 
 const MOST_READS = 3;
 
-/** Both of one version: where somebody saves between the two, they are read again. */
+/** Both of one version: where it is saved between the two, they are read again. */
 async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>> {
   const [view, workflow] = await Promise.all([
     callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),

@@ -112,7 +112,7 @@ export type AppCard = {
   tags: string[];
   /** GET /api/apps/{id}/cover answers a picture. */
   hasCover: boolean;
-  /** Without a name: of somebody who left the team. */
+  /** Absent where whoever made it has left the team. */
   maker: { id: string; name: string } | undefined;
   access: AppAccess["kind"];
   version: number;

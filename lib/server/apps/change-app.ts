@@ -28,7 +28,10 @@ import { MOST_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
 import { type z } from "zod";
 
-const outdated = refusal("CONFLICT", "The app was changed by somebody else meanwhile. Reload it and try again.");
+const outdated = refusal(
+  "CONFLICT",
+  "Another member changed this app while it was edited here. Open it again, then make the change in the newest version.",
+);
 
 export async function listApps(
   viewer: Viewer,

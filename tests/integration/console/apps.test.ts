@@ -283,6 +283,27 @@ describe("an app's file", () => {
       expect(JSON.stringify(answer.body)).not.toContain("sk-abcdefgh");
     }
   });
+
+  test.each([
+    ["a workflow", definition.graph, "workflow", "This file is a workflow, not an app. Open it in Run and make an app of it."],
+    [
+      "an editor's workflow",
+      { nodes: [], links: [] },
+      "workflow",
+      "This file is a workflow, not an app. Open it in Run and make an app of it.",
+    ],
+    ["something else", { a: 1 }, "other", "This file is no app. Choose a file that was exported from an app."],
+    ["a list", [], "other", "This file is no app. Choose a file that was exported from an app."],
+    [
+      "of another version",
+      { format: "lightdesk-app", formatVersion: 2, definition },
+      "otherVersion",
+      "This file is an app of another version of Lightdesk. Export it again from a console of this version.",
+    ],
+  ])("that is none is told as what it is: %s", async (_what, json, reason, message) => {
+    const answer = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
+    expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_BODY", message, details: { reason } } });
+  });
 });
 
 test("while the console is read-only an app says that it cannot be run, alone and in the list", async () => {

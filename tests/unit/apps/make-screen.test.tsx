@@ -41,13 +41,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function show() {
+async function show(job?: string) {
   await act(async () => {
     renderInApp(
       <AtPage pathname="/apps/new" router={plainRouter((href) => void visited.push(href))}>
         <SWRConfig value={{ provider: () => new Map() }}>
           <ConnectionProvider currentId="home" connections={[{ id: "home", name: "Studio", embedded: true }]}>
-            <NewAppScreen memberId="ada" />
+            <NewAppScreen memberId="ada" job={job} />
           </ConnectionProvider>
         </SWRConfig>
       </AtPage>,
@@ -95,6 +95,21 @@ it("keeps a default over a change of looks, and shows the workflow's own value w
   await press("Make the app");
   const { definition } = appBodySchema.parse(kept[0]);
   expect(definition.inputs.map((one) => one.default)).toEqual([20, "a fox"]);
+});
+
+it.each([
+  ["Fox", { workflow_name: "Fox" }],
+  ["New app", {}],
+])("is called as the past job's workflow is, and never by an id: %s", async (title, named) => {
+  vi.stubGlobal("fetch", async (address: string) =>
+    address.startsWith("/api/jobs/a2216e92")
+      ? new Response(
+          writeExactJson({ id: "a2216e92-0000-4000-8000-000000000000", status: "completed", workflow: { prompt: graph }, ...named }),
+        )
+      : new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 }),
+  );
+  await show("a2216e92-0000-4000-8000-000000000000");
+  expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe(title);
 });
 
 it("says what to do where nothing is open in Run", async () => {

@@ -1,14 +1,19 @@
 import { appFileSchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { createApp } from "@/lib/server/apps/change-app";
+import { noAppFile } from "@/lib/server/apps/no-app-file";
 import { toView } from "@/lib/server/apps/open-app";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { searchOf } from "@/lib/server/bff/read-request";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
+import { z } from "zod";
 
 /** Its maker's alone at first: who sees it is chosen where it is used. */
-export const POST = consoleBodyRoute("importApp", "operator", appFileSchema, async (asked, { definition, limits }) => {
+export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (asked, body) => {
+  const file = appFileSchema.safeParse(body);
+  if (!file.success) return failed(noAppFile(body, file.error.issues));
+  const { definition, limits } = file.data;
   const connection = searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined;
   const { cover: _cover, ...rest } = definition;
   const made = await createApp(asked, connection, { definition: rest, limits, access: { kind: "me" } });
