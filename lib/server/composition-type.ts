@@ -57,6 +57,8 @@ export type Composition = {
   submissionsInFlight: SubmissionsInFlight;
   /** Of services, as apps are run there; by connection and address, the oldest first. */
   catalogues: Map<string, { info: ObjectInfo; atMs: number }>;
+  /** Of jobs that wait, as their service told them; by connection and address, the oldest first. */
+  queuePlaces: Map<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files lie until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;

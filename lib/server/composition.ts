@@ -177,6 +177,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
     catalogues: new Map(),
+    queuePlaces: new Map(),
     formsFolder,
     ready,
     readiness,

@@ -1,57 +1,88 @@
 // What runs and what waits, from two sources: the jobs list always, GET /api/queue for the order of the waiting where it is there.
 // Guarantees: rows are job list items in both cases; a service without the extension shows the same page; the list with its whole
-// graphs is asked for only where there is an order to learn.
+// graphs is asked for only where a job waits whose place is not known yet.
 
 import "server-only";
 import { type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
-import { type QueueList, queueListSchema } from "@/lib/contract/schemas/queue";
+import { queueListSchema } from "@/lib/contract/schemas/queue";
 import { toJobState } from "@/lib/contract/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { openForJobs } from "../connections/access";
+import { type Access, openForJobs } from "../connections/access";
 import { canStop } from "../capabilities/has-capability";
 import { composition } from "../composition";
 import { unreadable } from "../upstream/failures";
 import { TOO_LARGE } from "../upstream/read-body";
 
 const MOST_ROWS = 1000;
+const MOST_KEPT = 100;
+
+/** Of each job that waits; undefined where the service's queue did not name it. */
+type QueuePlaces = ReadonlyMap<string, number | undefined>;
 
 export async function getQueue(viewer: Viewer, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
-  const { upstream, connection: used } = access.value;
+  const { upstream } = access.value;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };
   const jobs = await upstream.call(operations.listJobs, { query, signal, waits: signal ? "poll" : "page" });
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
-  const knowsQueue = () => composition().capabilities.knows(used.id, "queue.list");
-  const pending = jobs.value.jobs.filter(isPending).length;
-  const hasOrder = pending > 1 && knowsQueue() !== false;
-  // Of its graphs nothing is read here.
-  const queue = hasOrder ? await upstream.exchange(operations.listQueue, { signal }) : undefined;
-  const order = queue?.ok ? queueListSchema.safeParse(queue.value.value) : undefined;
-  // It was of this shape when it came: its rows were too many to be told apart.
-  if (order?.success === false) return failed(toBrowser(unreadable(used.baseUrl, 200, TOO_LARGE), access.value));
-  const mayStop = jobs.value.jobs.length > pending && (await canStop(access.value, signal));
+  const waiting = jobs.value.jobs.filter(isPending).map(({ id }) => id);
+  const places = await findPlaces(access.value, waiting, signal);
+  if (!places.ok) return places;
+  const mayStop = jobs.value.jobs.length > waiting.length && (await canStop(access.value, signal));
   const named = await passOn(operations.listJobs, access.value, jobs.value);
-  const view = toQueueView(named.jobs, order?.data);
+  const view = toQueueView(named.jobs, places.value);
   return ok({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable });
 }
 
-export function toQueueView(jobs: readonly JobListItem[], queue: QueueList | undefined): Omit<QueueView, "canStop"> {
+/** Undefined where nothing tells them. Kept from poll to poll: a place among those that wait stays while they wait. */
+async function findPlaces(
+  access: Access,
+  waiting: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Result<QueuePlaces | undefined, Failure>> {
+  const { capabilities, queuePlaces } = composition();
+  const { id, baseUrl } = access.connection;
+  const key = `${id} ${baseUrl}`;
+  const kept = queuePlaces.get(key);
+  queuePlaces.delete(key);
+  if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return ok(undefined);
+  const known = kept && waiting.every((job) => kept.has(job)) ? kept : undefined;
+  const found = known ? ok(known) : await readPlaces(access, signal);
+  if (!found.ok || !found.value) return found;
+  // Of those that have left nothing is kept: one that comes back is asked after.
+  const places = new Map(waiting.map((job) => [job, found.value?.get(job)]));
+  queuePlaces.set(key, places);
+  for (const oldest of [...queuePlaces.keys()].slice(0, -MOST_KEPT)) queuePlaces.delete(oldest);
+  return ok(places);
+}
+
+async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<Result<QueuePlaces | undefined, Failure>> {
+  // Of its graphs nothing is read here.
+  const answer = await access.upstream.exchange(operations.listQueue, { signal });
+  if (!answer.ok) return ok(undefined);
+  const queue = queueListSchema.safeParse(answer.value.value);
+  // It was of this shape when it came: its rows were too many to be told apart.
+  if (!queue.success) return failed(toBrowser(unreadable(access.connection.baseUrl, 200, TOO_LARGE), access));
+  // The first number of a tuple orders the waiting; it is a priority at some services, so only the order counts.
+  const order = [...queue.data.queue_pending].sort((one, other) => one[0] - other[0]);
+  return ok(new Map(order.map(([, job], index) => [job, index])));
+}
+
+export function toQueueView(jobs: readonly JobListItem[], places: QueuePlaces | undefined): Omit<QueueView, "canStop"> {
   // An unknown word came in answer to what runs and waits: the job is listed with what runs, with that word.
   const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
   const pending = jobs.filter(isPending);
-  if (!queue) return { running, pending, source: "jobs" };
-  // The first number of a tuple orders the waiting; it is a priority at some services, so only the order counts.
-  const order = [...queue.queue_pending].sort((one, other) => one[0] - other[0]).map((item) => item[1]);
-  const place = new Map(order.map((id, index) => [id, index + 1]));
-  const placed = pending.map((job): QueueRow => ({ ...job, position: place.get(job.id) }));
-  placed.sort((one, other) => (one.position ?? MOST_ROWS + 1) - (other.position ?? MOST_ROWS + 1));
+  if (!places) return { running, pending, source: "jobs" };
+  const placeOf = ({ id }: JobListItem) => places.get(id) ?? Infinity;
+  const rows = pending.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : placeOf(one) > placeOf(other) ? 1 : 0));
+  const placed = rows.map((job, index): QueueRow => ({ ...job, position: placeOf(job) === Infinity ? undefined : index + 1 }));
   return { running, pending: placed, source: "queue" };
 }
 
