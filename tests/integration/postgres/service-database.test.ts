@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { query } from "@/lib/service/store/database";
 import { openPostgres, type PostgresDatabase } from "@/lib/service/store/postgres/database";
 import { statement } from "@/lib/service/store/statement";
-import { isStoreAway } from "@/lib/shared/store-away";
+import { isStoreAway, StoreAway } from "@/lib/shared/store-away";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 
 const now = () => 1_700_000_000_000;
@@ -58,6 +58,16 @@ it("undoes a piece that fails alone, also one that the database refused", async 
     });
   });
   expect(await namesNow()).toEqual(["ada", "bob"]);
+});
+
+it("undoes a piece that another store has failed, whose connection is not this one", async () => {
+  const failing = database.commit(async (tx) => {
+    await tx.run(add("ada"));
+    throw new StoreAway("another store does not answer");
+  });
+  await expect(failing).rejects.toThrow("another store");
+  await database.commit((tx) => tx.run(add("bob")));
+  expect(await namesNow()).toEqual(["bob"]);
 });
 
 it("shows nobody half a commit", async () => {

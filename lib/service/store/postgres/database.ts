@@ -33,20 +33,27 @@ export async function openPostgres(url: string, now: () => number, limits: Store
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await writer.connect();
-    const { tx, end } = openTransaction(client, limits, () => (isOpen = false));
+    const lost = () => void (isOpen = false);
+    const { tx, end } = openTransaction(client, limits, lost);
     try {
       await client.query("BEGIN", []);
       isOpen = true;
-      const id = await takeTurn(client);
+      const id = await takeTurn(client).catch((error: unknown) => {
+        if (isStoreAway(error)) lost();
+        throw error;
+      });
       const result = await work(tx);
       await beforeCommit(tx);
       await client.query("COMMIT", []).catch(async (error: unknown) => {
-        if (!isStoreAway(error) || !(await wasCommitted(readers, id))) throw error;
+        if (!isStoreAway(error)) throw error;
+        lost();
+        if (!(await wasCommitted(readers, id))) throw error;
       });
       ownCommits += 1;
       return result;
     } catch (error) {
-      if (!isStoreAway(error)) await client.query("ROLLBACK", []);
+      // Another store may be away as well: this connection is there then, and is used again.
+      if (isOpen) await client.query("ROLLBACK", []);
       throw error;
     } finally {
       isOpen = false;
@@ -115,12 +122,16 @@ async function rowsOf<R>(client: Client, statement: Compilable<R>): Promise<R[]>
 /** `end`: from then on it refuses, so that work which was given up cannot write into another's commit. `lost`: there is no transaction any more. */
 function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
   let isOver = false;
+  let isLost = false;
   async function inside<T>(work: () => Promise<T>): Promise<T> {
     if (isOver) throw new Error("the transaction is over");
     try {
       return await work();
     } catch (error) {
-      if (isStoreAway(error)) lost();
+      if (isStoreAway(error)) {
+        isLost = true;
+        lost();
+      }
       throw error;
     }
   }
@@ -143,7 +154,7 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
         await say("RELEASE SAVEPOINT piece");
         return result;
       } catch (error) {
-        if (!isOver && !isStoreAway(error)) await say("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
+        if (!isOver && !isLost) await say("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
         throw error;
       }
     },
