@@ -42,7 +42,6 @@ const queueItemSchema = named(
   ),
 );
 export const queueListSchema = component("Queue", { queue_running: z.array(queueItemSchema), queue_pending: z.array(queueItemSchema) });
-export type QueueList = z.infer<typeof queueListSchema>;
 
 export const historyQuerySchema = z.object({
   max_items: integerText({ min: 1, max: 1000 }).default(200),
