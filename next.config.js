@@ -1,5 +1,5 @@
+import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import { buildFolder } from "./bin/build-folder.mjs";
-import createNextIntlPlugin from "next-intl/plugin";
 
 const securityHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },
@@ -40,8 +40,8 @@ const config = {
   // Nothing here uses Next's optimiser, which anybody could let work: unoptimised, its address is none.
   images: { unoptimized: true },
   experimental: {
-    // A build is made once for its sources. In one trial, writing down for the next one what was computed took a third of its processor
-    // time, and the next one was no quicker.
+    // A build is made once for its sources. Writing down for the next one what was computed took a third of its processor time, and in the one
+    // trial that was made the next one was no quicker.
     turbopackFileSystemCacheForBuild: false,
     // A request costs more than the bytes that two pages do not share.
     turbopackChunking: { priorityRoutes: [/^\/jobs$/], firstPageLoadPriority: 0.8 },
@@ -68,4 +68,9 @@ const sentences = {
   precompile: true,
 };
 
-export default createNextIntlPlugin({ requestConfig: "./lib/server/i18n/request.ts", experimental: { messages: sentences } })(config);
+/** A start finds the sentences in the build. What reads them brings a compiler, which wants a place to write. */
+export default async function settingsOf(phase) {
+  if (phase === PHASE_PRODUCTION_SERVER) return config;
+  const { default: createNextIntlPlugin } = await import("next-intl/plugin");
+  return createNextIntlPlugin({ requestConfig: "./lib/server/i18n/request.ts", experimental: { messages: sentences } })(config);
+}

