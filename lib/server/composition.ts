@@ -158,6 +158,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       return authSecret;
     },
     now,
+    startedAt: now(),
     capabilities,
     largeAnswers,
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),

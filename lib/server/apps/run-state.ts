@@ -69,13 +69,13 @@ function errorOf(viewer: Viewer, definition: AppDefinition, { lateValidation, ..
 
 /** For a run without a job: its submission is the console's, and is looked up. */
 async function settleSubmission(run: StoredRun): Promise<StoredRun> {
-  const { store, submissionsInFlight, now } = composition();
+  const { store, submissionsInFlight, now, startedAt } = composition();
   const key = submissionKey(run.id);
   if (submissionsInFlight.has(flightId(run.memberId, key))) return run;
   const kept = await store.submissions.find({ memberId: run.memberId, key });
   const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
   if (jobId !== undefined) return change(run, { jobId, state: "pending" });
-  const isOfThisProcess = run.createdAt >= performance.timeOrigin && now() - run.createdAt < SENDING_MS;
+  const isOfThisProcess = run.createdAt >= startedAt && now() - run.createdAt < SENDING_MS;
   if (kept?.failure) return change(run, { state: "unknown", error: kept.failure.message });
   if (isOfThisProcess) return run;
   if (kept) return change(run, { state: "unknown", error: "The console ended while it waited for the service's answer." });
