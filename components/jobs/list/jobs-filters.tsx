@@ -46,7 +46,7 @@ export function JobsFilters({ state, rows, total, connection }: JobsFiltersProps
         aria-haspopup="dialog"
         title={query.workflow_id}
         onClick={() => setPicking(true)}
-        className={chipStyle(query.workflow_id !== undefined, "max-w-60 min-w-16 shrink")}
+        className={chipStyle(query.workflow_id !== undefined, "max-w-60 min-w-16")}
       >
         <span className="truncate">{workflow ? t("workflowIs", { name: workflow }) : t("workflow")}</span>
         <span aria-hidden="true">▾</span>

@@ -42,7 +42,7 @@ function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
         type="button"
         aria-haspopup="dialog"
         onClick={() => setPicking(true)}
-        className={chipStyle(member !== undefined, "max-w-52 min-w-16 shrink")}
+        className={chipStyle(member !== undefined, "max-w-52 min-w-16")}
       >
         <span className="truncate">{member === undefined ? t("person") : <PersonName member={member} connection={connection} />}</span>
         <span aria-hidden="true">▾</span>

@@ -1,9 +1,9 @@
 import { cn } from "../cn";
 
-/** For a filter that is a link, a button or a plain word: give the element this class. */
+/** For a filter that is a link, a button or a plain word: give the element this class. Its words stay whole unless it is given a width. */
 export function chipStyle(isOn: boolean, className?: string, isEdged = false): string {
   return cn(
-    "inline-flex shrink-0 items-center gap-1.5 rounded-full border px-2.5 py-[3px] whitespace-nowrap",
+    "inline-flex items-center gap-1.5 rounded-full border px-2.5 py-[3px] whitespace-nowrap",
     isOn
       ? "border-ink bg-ink text-bg"
       : `${isEdged ? "border-control" : "border-line"} bg-surface text-ink-2 hover:border-line-strong hover:text-ink`,
