@@ -64,6 +64,8 @@ for (const isTakenOff of [false, true])
 
       await test.step("the page of a job, by its link and again by a reload", async () => {
         await opened.click();
+        // The page before shows a picture too.
+        await expect(page).toHaveURL(origin + jobPath);
         await expectDrawn(page);
         await page.reload();
         await expect(page).toHaveURL(origin + jobPath);
