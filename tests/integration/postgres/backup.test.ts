@@ -53,6 +53,10 @@ async function rowsIn(database: string): Promise<Record<string, unknown[]>> {
 }
 
 test("a backup is of one moment, whatever is written while it is made", async () => {
+  // What reads jobs in the background would go on writing.
+  const { ledger } = world.harness.console;
+  await ledger.reader.stop();
+  await ledger.settled();
   const before = await rowsIn(url);
   // However fast it is, it waits in the middle.
   const holder = new pg.Client({ connectionString: url });
