@@ -89,6 +89,8 @@ export function createAppKeepStore(database: Database) {
         .deleteFrom("app_files")
         .where("app_id", "=", appId)
         .where("member_id", "=", memberId)
+        // Of those from before files had a time, it is not known whether a run names them.
+        .where("given_at", ">", 0)
         .where("given_at", "<", now - RUNS_KEPT_MS)
         .execute();
       const known = { own_name: ownName, bytes, pixels: pixels ?? null, given_at: now };
