@@ -132,7 +132,7 @@
       const asked = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
       frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${asked}`;
       frame.title = this.title || "Lightdesk";
-      frame.allow = "clipboard-write; fullscreen";
+      frame.allow = "camera; clipboard-write; fullscreen";
       frame.referrerPolicy = "no-referrer";
       const css = document.createElement("style");
       css.textContent = style;

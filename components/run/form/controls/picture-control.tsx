@@ -1,3 +1,4 @@
+import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ChangeEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
@@ -9,6 +10,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
+import { useMedia } from "@/components/ui/hooks/use-media";
 import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
 import { AssetPicker } from "./asset-picker";
 import { contentOf } from "./asset-value";
@@ -21,6 +23,8 @@ import { SendingNote } from "./sending-note";
 import { UnlistedNote } from "./unlisted-note";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
 import { useStoredName } from "./use-stored-name";
+
+const CameraDialog = dynamic(() => import("./camera/camera-dialog").then((module) => module.CameraDialog), { ssr: false });
 
 type PictureControlProps = ControlProps & {
   options?: readonly ChoiceValue[];
@@ -46,6 +50,9 @@ export function PictureControl(props: PictureControlProps) {
   const [several, setSeveral] = useState(0);
   const chooser = useRef<HTMLInputElement>(null);
   const camera = useRef<HTMLInputElement>(null);
+  // What is held in a hand brings its own camera's screen; anywhere else it is a dialog, which loads when it is first opened.
+  const hasCameraScreen = useMedia("(pointer: coarse)");
+  const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();
   const name = typeof value === "string" ? value : "";
   const ownName = own(ownNames, name);
@@ -120,7 +127,7 @@ export function PictureControl(props: PictureControlProps) {
             </Button>
           ) : null}
           {canSend ? (
-            <Button size="small" className="pointer-fine:hidden" onClick={() => camera.current?.click()}>
+            <Button size="small" onClick={() => (hasCameraScreen ? camera.current?.click() : setTaking(true))}>
               {t("camera")}
             </Button>
           ) : null}
@@ -156,6 +163,16 @@ export function PictureControl(props: PictureControlProps) {
           <input ref={chooser} type="file" accept="image/*" hidden data-testid="picture-file" onChange={takeChosen} />
           <input ref={camera} type="file" accept="image/*" capture="environment" hidden onChange={takeChosen} />
         </span>
+        {isTaking === undefined ? null : (
+          <CameraDialog
+            isOpen={isTaking}
+            onClose={() => setTaking(false)}
+            onTaken={(photo) => {
+              setTaking(false);
+              take([photo]);
+            }}
+          />
+        )}
         {picture.picker ? (
           picture.picker({ isOpen: isPicking, onClose: () => setPicking(false), onPicked: pick })
         ) : (

@@ -1,0 +1,111 @@
+import { useTranslations } from "next-intl";
+import { useRef, useState } from "react";
+import { Button } from "@/components/ui/controls/button";
+import { Select } from "@/components/ui/controls/select";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Skeleton } from "@/components/ui/skeleton";
+import { useCamera } from "./use-camera";
+
+type CameraDialogProps = { isOpen: boolean; onClose: () => void; onTaken: (photo: File) => void };
+
+/** A photo with the computer's own camera, looked at before it is given. */
+export function CameraDialog({ isOpen, onClose, onTaken }: CameraDialogProps) {
+  const t = useTranslations("run.camera");
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} className="w-[min(760px,calc(100vw-24px))]">
+      <Body onClose={onClose} onTaken={onTaken} />
+    </Dialog>
+  );
+}
+
+/** What camera makers and phones use: as small as a photo should be, and no difference to be seen. */
+const [KIND, QUALITY] = ["image/jpeg", 0.95];
+const box = "mx-auto block aspect-video max-h-[60dvh] w-full rounded-md bg-sunken object-contain";
+
+function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
+  const t = useTranslations("run.camera");
+  const common = useTranslations("common");
+  const { state, start } = useCamera();
+  const video = useRef<HTMLVideoElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  /** Whose pictures are coming. */
+  const [seen, setSeen] = useState<MediaStream>();
+  const [taken, setTaken] = useState<File>();
+  const stream = state.kind === "on" ? state.stream : undefined;
+  const cameras = state.kind === "on" ? state.cameras : [];
+  function take() {
+    const [from, to] = [video.current, canvas.current];
+    if (!from || !to) return;
+    to.width = from.videoWidth;
+    to.height = from.videoHeight;
+    to.getContext("2d")?.drawImage(from, 0, 0);
+    to.toBlob((blob) => setTaken(blob ? new File([blob], nameAt(new Date()), { type: KIND }) : undefined), KIND, QUALITY);
+  }
+  return (
+    <div className="flex flex-col gap-3">
+      {state.kind === "starting" ? (
+        <div role="status">
+          <Skeleton className={box} />
+          <p className="mt-2">{t("starting")}</p>
+        </div>
+      ) : null}
+      {state.kind === "off" ? (
+        <p role="alert" className="text-bad">
+          {t(`off.${state.problem}`)}
+        </p>
+      ) : null}
+      {stream ? (
+        <video
+          ref={(element) => {
+            video.current = element;
+            if (element && element.srcObject !== stream) element.srcObject = stream;
+          }}
+          aria-label={t("view")}
+          autoPlay
+          muted
+          playsInline
+          hidden={taken !== undefined}
+          onPlaying={() => setSeen(stream)}
+          className={box}
+        />
+      ) : null}
+      <canvas ref={canvas} role="img" aria-label={t("taken")} hidden={!taken} className={box} />
+      {cameras.length > 1 && state.kind === "on" && !taken ? (
+        <Select aria-label={t("choose")} value={state.current} onChange={({ target }) => start(target.value)} className="self-start">
+          {cameras.map(({ id, name }, index) => (
+            <option key={id} value={id}>
+              {name || t("nameless", { number: index + 1 })}
+            </option>
+          ))}
+        </Select>
+      ) : null}
+      <DialogFoot>
+        <Button onClick={onClose}>{common("cancel")}</Button>
+        {state.kind === "off" && !taken ? (
+          <Button key="start" autoFocus onClick={() => start()}>
+            {common("retry")}
+          </Button>
+        ) : null}
+        {taken ? (
+          <>
+            {stream ? <Button onClick={() => setTaken(undefined)}>{t("again")}</Button> : null}
+            <Button key="use" autoFocus tone="primary" onClick={() => onTaken(taken)}>
+              {t("use")}
+            </Button>
+          </>
+        ) : stream ? (
+          <Button key="take" autoFocus tone="primary" busy={seen !== stream} onClick={take}>
+            {t("take")}
+          </Button>
+        ) : null}
+      </DialogFoot>
+    </div>
+  );
+}
+
+/** By the day and the second, so that several photos are told apart. */
+function nameAt(at: Date): string {
+  const two = (number: number) => String(number).padStart(2, "0");
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
+  return `photo-${day}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}.jpg`;
+}
