@@ -10,8 +10,7 @@ import { openBlobs } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { makeFolders, type Folders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
-import { keepSearchIndex } from "./assets/search/full-text";
-import { createAssetMemory } from "./assets/search/memory";
+import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
 import { createThumbnails } from "./assets/thumbnails/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { startHousekeeping, type Chore } from "./housekeeping";
@@ -75,11 +74,10 @@ export async function startService(options: ServiceOptions) {
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
-    await keepSearchIndex(database);
+    const assetSearch = await openSqliteSearch(database, log);
     const blobs = await openBlobs({ settings, folders, database, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
-    const assetMemory = createAssetMemory(database, log);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
     const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), log);
@@ -138,7 +136,7 @@ export async function startService(options: ServiceOptions) {
       clears,
       thumbnails,
       accessTimes,
-      assetMemory,
+      assetSearch,
       downloads,
       settings,
       publicUrl: options.publicUrl,
@@ -193,7 +191,7 @@ export async function startService(options: ServiceOptions) {
         events.stop();
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetMemory.stop()]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetSearch.stop()]);
         await Promise.all([sweeping, beginning]);
         await accessTimes.flush();
         await database.close();

@@ -2,7 +2,7 @@
 
 import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
-import { type AssetMemory } from "./assets/search/memory";
+import { type AssetSearch } from "./assets/search/asset-search";
 import { type Folders } from "./assets/folders";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { type Downloads } from "./downloads/downloads";
@@ -24,7 +24,7 @@ export type Parts = {
   clears: HistoryClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
-  assetMemory: AssetMemory;
+  assetSearch: AssetSearch;
   downloads: Downloads;
   settings: ServiceSettings;
   publicUrl?: string;

@@ -1,13 +1,12 @@
 // What metadata_filter means: equality on nested paths, a list as any-of, numbers and booleans by their type; every condition must hold.
 // `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
-// Each condition is both a question to the search index and a test of one row, and the two mean the same.
 
-import { type RawBuilder, sql } from "kysely";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { ServiceError } from "../service-error";
-import { type Scalar, toScalar, unlistedToken, valueToken } from "./search/tokens";
 
 const MOST_CONDITIONS = 50;
+
+export type Scalar = string | number | bigint | boolean | null;
 
 /** One of the values at one of the paths. */
 export type MetadataCondition = { paths: string[][]; values: Scalar[] };
@@ -44,37 +43,10 @@ function readScalar(value: unknown): Scalar {
   throw refused("values are texts, numbers, booleans, null or lists of these");
 }
 
-/** For the search index: these assets, and those whose metadata it does not know in full. */
-export function toSearchTerm(owner: number, { paths, values }: MetadataCondition): string {
-  const tokens = paths.flatMap((path) => values.map((value) => valueToken(owner, path, value)));
-  return `(${[...tokens, unlistedToken(owner)].join(" OR ")})`;
-}
-
-/** For one row; damaged metadata matches nothing. */
-export function toRowTest({ paths, values }: MetadataCondition): RawBuilder<boolean> {
-  const tests = paths.flatMap((path) => values.map((value) => holds(toPath(path), value)));
-  return tests.length === 0
-    ? sql<boolean>`0`
-    : sql<boolean>`case when json_valid(assets.metadata) then ${sql.join(tests, sql` or `)} else 0 end`;
-}
-
-/** json_each gives a list item by item, and any other value as the one item that it is. */
-function holds(path: string, value: Scalar): RawBuilder<boolean> {
-  // SQLite refuses the whole query for one text that is no JSON: a damaged row holds nothing instead.
-  const metadata = sql`iif(json_valid(assets.metadata), assets.metadata, '{}')`;
-  const items = sql`select 1 from json_each(${metadata}, ${path}) as item where json_type(${metadata}, ${path}) <> 'object' and`;
-  if (value === null) return sql<boolean>`exists (${items} item.type = 'null')`;
-  if (typeof value === "boolean") return sql<boolean>`exists (${items} item.type = ${String(value)})`;
-  // SQLite rounds a whole number of so many digits: what was written is compared.
-  if (typeof value === "bigint")
-    return sql<boolean>`exists (${items} item.type = 'integer' and ${metadata} -> item.fullkey = ${String(value)})`;
-  const types = typeof value === "string" ? sql`('text')` : Number.isSafeInteger(value) ? sql`('integer', 'real')` : sql`('real')`;
-  return sql<boolean>`exists (${items} item.type in ${types} and item.value = ${value})`;
-}
-
-/** A label in quotes may hold anything but a quote. */
-function toPath(keys: readonly string[]): string {
-  return `$${keys.map((key) => `."${key}"`).join("")}`;
+/** Undefined for lists and objects. A number that is stored as more digits than a double holds is one kind, however it was sent. */
+export function toScalar(value: unknown): Scalar | undefined {
+  if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
+  return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

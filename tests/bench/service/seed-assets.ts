@@ -1,6 +1,6 @@
 // A million assets of one user, three tags each: two of ten and one of a thousand, names of two words and a number, some metadata.
 // The search index is built by the service's own code, from what the triggers noted.
-import { keepSearchIndex } from "@/lib/service/assets/search/full-text";
+import { keepSearchIndex } from "@/lib/service/assets/search/sqlite/full-text";
 import { foldName } from "@/lib/shared/fold-name";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { createChance } from "./chance";

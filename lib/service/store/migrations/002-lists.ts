@@ -2,7 +2,7 @@
 // Jobs: each list order carries the columns that filters look at, so that a row left out costs no second read; counts of stretches of
 // time and of duration say where a deep page begins.
 // Assets: a search index of tags, metadata and pieces of the folded name, and counters of tags. Triggers note which assets it does
-// not know yet; the service brings it up to date inside each commit, and at its start (see assets/search/full-text.ts).
+// not know yet; the service brings it up to date inside each commit, and at its start (see assets/search/sqlite/full-text.ts).
 
 import { type Database as Connection } from "better-sqlite3";
 import { foldName } from "@/lib/shared/fold-name";

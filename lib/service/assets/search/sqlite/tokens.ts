@@ -5,8 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-
-export type Scalar = string | number | bigint | boolean | null;
+import { type Scalar, toScalar } from "@/lib/service/assets/metadata-filter";
 
 const GRAM = 3;
 /** Behind the last letter, so that every letter begins three: then two letters are the beginning of some three, at any place. */
@@ -67,12 +66,6 @@ export function metadataTokens(owner: number, metadata: Record<string, unknown>)
     tokens.add(valueToken(owner, path, value));
   }
   return [...tokens];
-}
-
-/** Undefined for lists and objects. A number that is stored as more digits than a double holds is one kind, however it was sent. */
-export function toScalar(value: unknown): Scalar | undefined {
-  if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
-  return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
 }
 
 /** Every value with the path of keys that leads to it; the values of a list have the path of the list. */

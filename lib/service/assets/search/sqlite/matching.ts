@@ -6,8 +6,9 @@ import { query, type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
 import { statement } from "@/lib/service/store/statement";
 import { PUBLIC_OWNER } from "@/lib/service/users/user";
-import { forOwner, type ReadFilter } from "../asset-filter";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type Bits, countBits, eachBit, intersect, newBits, subtract, union, withBit } from "./bits";
+import { forOwner } from "./owner-filter";
 import { type Sets } from "./sets";
 import { ownedBy, type Table } from "./table";
 

@@ -2,16 +2,15 @@
 // Guarantees: the same answers as the database gives. Where it does not know enough yet it answers nothing at all (undefined), and the
 // database is asked. It is filled in the background once it was asked, in turns of a few milliseconds; nothing of it is ever stored.
 
-import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { createTurns } from "@/lib/shared/turns";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database } from "@/lib/service/store/database";
-import { countOwned } from "../count-assets";
-import { type ReadFilter } from "../asset-filter";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
+import { type AssetPage, type AssetSort, countOwned } from "../asset-search";
 import { countBits } from "./bits";
 import { followChanges } from "./changes";
 import { matching } from "./matching";
-import { type AssetSort, catchUp as catchUpOrder, type Order, readOrder, readPage } from "./orders";
+import { catchUp as catchUpOrder, type Order, readOrder, readPage } from "./orders";
 import { createSets } from "./sets";
 import { catchUp as catchUpTable, readTable, type Table } from "./table";
 
@@ -23,7 +22,6 @@ const MOST_ORDER_BYTES = 128 * 1024 * 1024;
 const SHORTEST_TURN_MS = 2;
 const LONGEST_TURN_MS = 15;
 
-export type Page = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
 export type AssetMemory = ReturnType<typeof createAssetMemory>;
 
 export function createAssetMemory(database: Database, log: ServiceLog) {
@@ -146,7 +144,7 @@ export function createAssetMemory(database: Database, log: ServiceLog) {
       userId: number,
       filter: ReadFilter,
       includePublic: boolean,
-      page: Page,
+      page: AssetPage,
     ): Promise<{ seqs: number[]; total: number } | undefined> {
       if (!(await isWorthIt(userId))) return undefined;
       return inOneMoment(async () => {

@@ -4,24 +4,14 @@
 // or that too much has changed in, is read in the background. Bounded: those that were not asked for lately go first.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
 import { plainStatement } from "@/lib/service/store/statement";
 import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { type AssetSort, orders } from "../asset-search";
 import { type Bits, hasBit, newBits, withBit } from "./bits";
 import { type Changes } from "./changes";
 import { longer } from "./names";
-
-export type AssetSort = AssetsQuery["sort"];
-
-export const orders = {
-  name: { column: "name_folded", index: "assets_by_folded_name" },
-  created_at: { column: "created_at", index: "assets_by_creation" },
-  updated_at: { column: "updated_at", index: "assets_by_update" },
-  size: { column: "size", index: "assets_by_size" },
-  last_access_time: { column: "last_access_time", index: "assets_by_access" },
-} as const;
 
 /** `seqs` has room for more than `length`; `highest` is no lower than any number in it. */
 export type Order = { seqs: Uint32Array<ArrayBuffer>; length: number; highest: number; position: number };

@@ -6,7 +6,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database, type Transaction } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
-import { readMetadata } from "../asset-view";
+import { readMetadata } from "@/lib/service/assets/asset-view";
 import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
 
 const AT_ONCE = 2000;

@@ -2,13 +2,11 @@
 // Where several conditions leave few, the search index is asked once: it hands out their numbers, and the page is made from these.
 
 import { type RawBuilder, sql } from "kysely";
-import { query, type Reader } from "../store/database";
-import { statement } from "../store/statement";
-import { anyTag, type OwnerFilter, type ReadFilter } from "./asset-filter";
-
-export async function countOwned(reader: Reader, owner: number): Promise<number> {
-  return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
-}
+import { query, type Reader } from "@/lib/service/store/database";
+import { statement } from "@/lib/service/store/statement";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
+import { countOwned } from "../asset-search";
+import { anyTag, type OwnerFilter } from "./owner-filter";
 
 /** So many numbers are handed out at most; they are in memory while a page is made. */
 const MOST_LISTED = 200_000;

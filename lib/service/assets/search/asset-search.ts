@@ -1,0 +1,37 @@
+// What lists of assets and of their tags ask: which assets a filter leaves, on each database in its own way.
+// Guarantees: the same answers on both. Totals are exact, ties are broken by id in the direction of the order, names are sorted without case
+// (by folded name).
+
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { query, type Reader } from "@/lib/service/store/database";
+import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { type ReadFilter } from "../asset-filter";
+
+export type AssetPage = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
+
+export type AssetSearch = {
+  /** The numbers of the rows on the page, in its order, and how many the filter leaves. */
+  findPage(userId: number, filter: ReadFilter, includePublic: boolean, page: AssetPage): Promise<{ seqs: number[]; total: number }>;
+  /** How many of what the filter leaves carry each tag. */
+  countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
+  /** Ends what goes on in the background. */
+  stop(): Promise<void>;
+};
+
+export type AssetSort = AssetsQuery["sort"];
+
+export const orders = {
+  name: { column: "name_folded", index: "assets_by_folded_name" },
+  created_at: { column: "created_at", index: "assets_by_creation" },
+  updated_at: { column: "updated_at", index: "assets_by_update" },
+  size: { column: "size", index: "assets_by_size" },
+  last_access_time: { column: "last_access_time", index: "assets_by_access" },
+} as const;
+
+export function ownersOf(userId: number, includePublic: boolean): number[] {
+  return includePublic ? [userId, PUBLIC_OWNER] : [userId];
+}
+
+export async function countOwned(reader: Reader, owner: number): Promise<number> {
+  return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
+}

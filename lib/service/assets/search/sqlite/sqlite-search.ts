@@ -1,0 +1,22 @@
+// The assets that a filter leaves, on SQLite: for many of them from memory, else from the search index.
+
+import { type ServiceLog } from "@/lib/service/options";
+import { type Database } from "@/lib/service/store/database";
+import { type AssetSearch, ownersOf } from "../asset-search";
+import { findPage } from "./find-page";
+import { keepSearchIndex } from "./full-text";
+import { createAssetMemory } from "./memory";
+import { countTags } from "./tag-codes";
+
+/** Before anything else writes to the database: every commit from then on brings the index up to date. */
+export async function openSqliteSearch(database: Database, log: ServiceLog): Promise<AssetSearch> {
+  await keepSearchIndex(database);
+  const memory = createAssetMemory(database, log);
+  return {
+    findPage: async (userId, filter, includePublic, page) =>
+      (await memory.list(userId, filter, includePublic, page)) ?? findPage(database, userId, filter, includePublic, page),
+    countTags: async (userId, filter, includePublic) =>
+      countTags(database, ownersOf(userId, includePublic), filter, await memory.tally(userId, filter, includePublic)),
+    stop: () => memory.stop(),
+  };
+}
