@@ -1,20 +1,32 @@
 // Whether a drawing of the editor is of a graph. What brings both, a picture say, may bring a drawing that was changed since, or of something else.
-// Guarantees: pure, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of subgraphs are taken on trust.
+// Guarantees: pure, bounded, in the time of both sizes, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of subgraphs are taken on trust.
 
 import { isLink } from "../graph";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
-import { type EditorFile, type EditorNode, isEditorFile, type Net, netAt, readEditorFile, slotFinder } from "./file";
-import { isNeverSent, isRunning, once } from "./follow";
+import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
+import { isNeverSent, isRunning } from "./follow";
 import { isGroupNode } from "./group-nodes";
 import { keptInputs } from "./kept-inputs";
+
+/** Uses on the way to a node, as the reading of the file has them. */
+const DEEPEST = 50;
+/** Many nodes of a graph may be one box of a definition, and each is looked at with all of its inputs. */
+const MOST_LOOKED = 200_000;
 
 /** It may have more nodes than the graph: a part of it may have been run, and nodes of some packs only say how others are linked. */
 export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
   const hasMore = file.linksByRule || file.nodes.some((node) => isPlain(file, node) && !own(graph, node.id));
-  return Object.keys(graph).every((id) => isDrawn({ file, graph, hasMore }, id)) ? file : undefined;
+  let looked = 0;
+  for (const id of Object.keys(graph)) {
+    const box = boxOf(file, id);
+    if (box === IN_GROUP) continue;
+    looked += box?.node.inputs.length ?? 0;
+    if (!box || looked > MOST_LOOKED || !isDrawn({ file, graph, hasMore }, box, own(graph, id))) return undefined;
+  }
+  return file;
 }
 
 /** A node that a run would send under its own id. */
@@ -22,34 +34,44 @@ export function isPlain(file: EditorFile, node: EditorNode): boolean {
   return isRunning(node) && !isNeverSent(node) && !file.definitions.has(node.type) && !isGroupNode(node);
 }
 
-const byId = once((net: Net) => new Map(net.nodes.map((node) => [node.id, node])));
+/** `prefix`: of the ids of all nodes that are drawn beside it. */
+type Box = { net: Net; node: EditorNode; prefix: string };
+/** What is in a group node has no box of its own. */
+const IN_GROUP = "in a group node";
 
-type Both = { file: EditorFile; graph: Graph; hasMore: boolean };
+function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined {
+  const path = nodesById(file).has(id) ? [id] : id.split(":", DEEPEST + 1);
+  if (path.length > DEEPEST) return undefined;
+  let net: Net = file;
+  for (const [at, part] of path.entries()) {
+    const node = nodesById(net).get(part);
+    if (!node) return undefined;
+    if (at === path.length - 1) return { net, node, prefix: id.slice(0, id.length - part.length) };
+    if (isGroupNode(node)) return IN_GROUP;
+    const definition = file.definitions.get(node.type);
+    if (!definition) return undefined;
+    net = definition;
+  }
+  return undefined;
+}
 
-function isDrawn({ file, graph, hasMore }: Both, id: string): boolean {
-  const inside = byId(file).has(id) ? [] : id.split(":").slice(0, -1);
-  const prefix = inside.map((use) => `${use}:`).join("");
-  const net = netAt(file, inside);
-  const box = net && byId(net).get(id.slice(prefix.length));
-  // What is in a group node has no box of its own.
-  if (!net || !box) return inside.some((use, at) => isGroupUse(netAt(file, inside.slice(0, at)), use));
-  const node = own(graph, id);
+const slotOf = once(({ inputs }: EditorNode) => slotFinder(inputs));
+const keptIn = once(keptInputs);
+
+function isDrawn(
+  { file, graph, hasMore }: { file: EditorFile; graph: Graph; hasMore: boolean },
+  { net, node: box, prefix }: Box,
+  node: Graph[string] | undefined,
+): boolean {
   if (!node || (node.class_type !== box.type && node.class_type !== box.raw.type)) return false;
-  const slotOf = slotFinder(box.inputs);
-  const kept = keptInputs(box);
   const linked = Object.keys(node.inputs).filter((name) => isLink(node.inputs[name]));
   return [...new Set([...linked, ...box.inputs.map(({ name }) => name)])].every((name) => {
-    const slot = slotOf(name);
+    const slot = slotOf(box)(name);
     const link = net.links.get(slot?.link ?? "");
     const given = own(node.inputs, name) ?? own(node.inputs, slot?.widget ?? name);
-    if (!link) return hasMore || !isLink(given) || own(kept, name) !== undefined;
-    const origin = byId(net).get(link.origin);
+    if (!link) return hasMore || !isLink(given) || own(keptIn(box), name) !== undefined;
+    const origin = nodesById(net).get(link.origin);
     if (!origin || !isPlain(file, origin) || !own(graph, prefix + origin.id)) return true;
     return isLink(given) && given[0] === prefix + origin.id && given[1] === link.originSlot;
   });
-}
-
-function isGroupUse(net: Net | undefined, use: string): boolean {
-  const node = net && byId(net).get(use);
-  return node !== undefined && isGroupNode(node);
 }

@@ -50,10 +50,23 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
   };
 }
 
+/** What is asked of one thing again and again, made once. */
+export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
+  const known = new WeakMap<Of, { made: Made }>();
+  return (of) => {
+    const entry = known.get(of) ?? { made: make(of) };
+    known.set(of, entry);
+    return entry.made;
+  };
+}
+
+/** Of two by one id the last. */
+export const nodesById = once(({ nodes }: Net): ReadonlyMap<string, EditorNode> => new Map(nodes.map((node) => [node.id, node])));
+
 /** The inside of a use: `inside` are the ids of the uses that lead there, from the outside in. */
 export function netAt(file: EditorFile, inside: readonly string[]): Net | undefined {
   let net: Net | undefined = file;
-  for (const id of inside) net = file.definitions.get(net?.nodes.find((node) => node.id === id)?.type ?? "");
+  for (const id of inside) net = net && file.definitions.get(nodesById(net).get(id)?.type ?? "");
   return net;
 }
 

@@ -7,7 +7,18 @@ import { isObject, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
-import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, listOf, type Net, type Slot, slotFinder } from "./file";
+import {
+  type Definition,
+  type EditorNode,
+  INSIDE_END,
+  INSIDE_START,
+  listOf,
+  type Net,
+  nodesById,
+  once,
+  type Slot,
+  slotFinder,
+} from "./file";
 import { classPlaces, type Home, homeOf, type Widget, widgetsOf } from "./values";
 
 export const MUTED = 2;
@@ -20,7 +31,7 @@ const DEEPEST = 200;
 const MOST_TRIED = 1_000;
 
 /** A net as one use of it has it; `use` is the node outside that stands for it. */
-export type Scope = { path: string; net: Net; byId: ReadonlyMap<string, EditorNode>; use?: Use };
+export type Scope = { path: string; net: Net; use?: Use };
 export type Use = { scope: Scope; node: EditorNode; definition: Definition };
 export type Place = { scope: Scope; node: EditorNode };
 export type Source =
@@ -106,16 +117,6 @@ function widgetsIn(node: EditorNode, info: NodeInfo, { widgets }: Following): re
   return made;
 }
 
-/** What is asked of one thing again and again, made once. */
-export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
-  const known = new WeakMap<Of, { made: Made }>();
-  return (of) => {
-    const entry = known.get(of) ?? { made: make(of) };
-    known.set(of, entry);
-    return entry.made;
-  };
-}
-
 /** Links inside by the outer input they begin at, the nodes they lead to, and the links that end at each outer output. */
 const edgesOf = once(({ links, nodes, outputs }: Definition) => {
   const begun = new Map<number, string[]>();
@@ -166,7 +167,7 @@ function input({ scope }: Pick<Place, "scope">, slot: Slot, way: Way, following:
     if (outer.link === undefined) return promoted(use, scope, link.originSlot, following);
     return input(use, outer, { ...next, type: outer.type }, following);
   }
-  const origin = scope.byId.get(link.origin);
+  const origin = nodesById(scope.net).get(link.origin);
   return origin ? output({ scope, node: origin }, link.originSlot, next, following) : broken;
 }
 

@@ -13,11 +13,12 @@ import {
   INSIDE_END,
   INSIDE_START,
   listOf,
+  once,
   type Port,
   readNode,
   type Slot,
 } from "./file";
-import { isNote, isReroute, once } from "./follow";
+import { isNote, isReroute } from "./follow";
 import { classPlaces, listed, widgetsOf } from "./values";
 
 const BEGINS = /^workflow[>/]/;

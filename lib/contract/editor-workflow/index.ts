@@ -75,7 +75,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     expanded += sizeOf(definition);
     if (expanded > MOST_EXPANDED) return undefined;
     const use = group?.use ?? node;
-    return { definition, use, scope: { path, net: definition, byId: byId(definition.nodes), use: { scope, node: use, definition } } };
+    return { definition, use, scope: { path, net: definition, use: { scope, node: use, definition } } };
   }
 
   function primitiveValue(node: EditorNode): unknown {
@@ -150,7 +150,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     return settingsOf(raw).dynamicPrompts ? withChoices(value, `${fill.draw} ${nodeId} ${name}`) : value;
   }
 
-  send({ path: "", net: file, byId: byId(file.nodes) });
+  send({ path: "", net: file });
   if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
   return { graph: Object.fromEntries(nodes), problems, rawTexts, homes };
 }
@@ -161,10 +161,6 @@ function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
   );
   return each.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
-}
-
-function byId(nodes: readonly EditorNode[]): ReadonlyMap<string, EditorNode> {
-  return new Map(nodes.map((node) => [node.id, node]));
 }
 
 /** Values of a class that is not there, none of them as a link. */

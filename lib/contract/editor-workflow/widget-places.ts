@@ -2,7 +2,7 @@
 // Guarantees: pure; never throws, ends on loops and is bounded; answers places only, each once, which the graph need not have.
 
 import { parseJson } from "../json/json";
-import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net } from "./file";
+import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById } from "./file";
 import { isPrimitive } from "./follow";
 
 export type WidgetPlace = { node: string; input: string };
@@ -18,7 +18,7 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
 
   function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
     if (depth > DEEPEST || found.size >= MOST_PLACES || ++looked > MOST_LOOKED) return;
-    const shown = net.nodes.find((one) => one.id === id);
+    const shown = nodesById(net).get(id);
     if (!shown) return;
     const definition = file.definitions.get(shown.type);
     if (isPrimitive(shown)) return handed({ net, path, depth }, linksFrom(net, id, undefined));

@@ -1,6 +1,7 @@
 // Whether a drawing of the editor is of a graph.
 import { expect, test } from "vitest";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
+import { netAt, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { convert, definition, net } from "./editor-files";
 
@@ -45,4 +46,31 @@ test("what a pack's own nodes link by rule is taken on trust, where such nodes a
 
 test("what is no drawing is of nothing", () => {
   expect(["", null, {}, { nodes: 1 }].map((one) => isOf(graph, one))).toEqual([false, false, false, false]);
+});
+
+test("each inside is found without looking through all nodes again", () => {
+  const uses = Array.from({ length: 2_000 }, (_, id) => ({ id, type: INNER }));
+  const file = readEditorFile({ ...net(uses), definitions: { subgraphs: [definition(INNER, [{ id: 5_000, type: "Source" }])] } });
+  let reads = 0;
+  const nodes = file.nodes.map((node) => ({
+    ...node,
+    get id() {
+      reads += 1;
+      return node.id;
+    },
+  }));
+  const counted = { ...file, nodes };
+  expect(uses.filter(({ id }) => netAt(counted, [String(id)]))).toHaveLength(2_000);
+  expect(reads).toBe(2_000);
+});
+
+test("an id of very many parts, and very many uses of very many inputs, are of no drawing", () => {
+  const inputs = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`i${at}`, undefined]));
+  const uses = (count: number) => Array.from({ length: count }, (_, id) => ({ id, type: INNER }));
+  const inner = definition(INNER, [{ id: 5_000, type: "Source", in: inputs }]);
+  const file = (count: number) => ({ ...net(uses(count)), definitions: { subgraphs: [inner] } });
+  const used = (count: number) => Object.fromEntries(uses(count).map(({ id }) => [`${id}:5000`, { class_type: "Source", inputs: {} }]));
+  expect(isOf(used(100), file(100))).toBe(true);
+  expect(isOf(used(1_000), file(1_000))).toBe(false);
+  expect(isOf({ ["1:".repeat(200_000) + "1"]: { class_type: "Source", inputs: {} } }, file(2))).toBe(false);
 });
