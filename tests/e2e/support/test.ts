@@ -1,5 +1,5 @@
 // The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
-import { type APIRequestContext, test as base, type Cookie, expect, type Page } from "@playwright/test";
+import { type APIRequestContext, test as base, type Cookie, expect, type Locator, type Page } from "@playwright/test";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";
@@ -135,6 +135,11 @@ function lookAsAPersonDoes(page: Page): void {
   page.reload = (...given) => ready(reload(...given));
   page.goBack = (...given) => ready(goBack(...given));
   page.goForward = (...given) => ready(goForward(...given));
+  // A press may load a page too, as signing in does. One is looked at before its last byte only where nothing is pressed.
+  page.on("request", (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loadedAnew.add(page);
+  });
+  actOnlyWhenReady(page);
 
   // What is found by its role is never hidden.
   const moved = page.locator('css=:not(div[hidden][id^="S:"] *)');
@@ -147,12 +152,36 @@ function lookAsAPersonDoes(page: Page): void {
   page.getByTestId = (...given) => byTestId(...given).and(moved);
 }
 
+const loadedAnew = new WeakSet<Page>();
+let locatorsWait = false;
+
+/** Every locator's actions wait until React has taken over a page that was loaded anew. */
+function actOnlyWhenReady(page: Page): void {
+  if (locatorsWait) return;
+  locatorsWait = true;
+  const locators: Locator = Object.getPrototypeOf(page.locator("html"));
+  const isReadyNow = async (of: Page) => {
+    if (!loadedAnew.delete(of)) return;
+    await of.waitForFunction(isReady);
+  };
+  const actions: string[] = ["click", "fill", "check", "uncheck", "selectOption", "press", "setInputFiles", "tap", "dragTo"];
+  for (const name of actions) {
+    const act: unknown = Reflect.get(locators, name);
+    if (typeof act !== "function") throw new Error(`A locator has no ${name} any more.`);
+    const actWhenReady = async function (this: Locator, ...given: unknown[]): Promise<unknown> {
+      await isReadyNow(this.page());
+      return Reflect.apply(act, this, given);
+    };
+    Reflect.set(locators, name, actWhenReady);
+  }
+}
+
 /** Runs in the page. One without the console's scripts is ready as it is. */
 export function isReady(): boolean {
   if (document.querySelector('div[hidden][id^="S:"]')) return false;
   if (!document.querySelector('script[src*="/_next/"]')) return true;
   const isTaken = (element: Element) => Object.keys(element).some((key) => key.startsWith("__react"));
-  return [...document.querySelectorAll("main :is(a, button, input, select, textarea)")].every(isTaken);
+  return [...document.querySelectorAll("body :is(a, button, input, select, textarea)")].every(isTaken);
 }
 
 export { expect };
