@@ -13,7 +13,8 @@ import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
-import { createAttemptLimit } from "./limits/attempt-limit";
+import { type AttemptLimit, createAttemptLimit } from "./limits/attempt-limit";
+import { createSharedLimit } from "./limits/shared-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { type Composition } from "./composition-type";
 import { consoleUrl, type Env, EnvError, readEnv } from "./env";
@@ -107,6 +108,12 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },
   });
 
+  /** Of a process alone in memory; a burst of 0 is no limit. */
+  const limit = (of: string, burst: number, refillMs: number): AttemptLimit =>
+    env.databaseUrl === undefined || burst === 0
+      ? createAttemptLimit({ now, burst, refillMs })
+      : createSharedLimit({ attempts: store.attempts, now, of, burst, refillMs });
+
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
     await store.migrate();
@@ -167,14 +174,14 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     seenNames: createSeenNames(),
     classNames: createClassNames(),
     signInLimits: createSignInLimits(store.attempts, now),
-    memberLimit: createAttemptLimit({ now, burst: env.rateLimit, refillMs: env.rateLimit === 0 ? 0 : 60_000 / env.rateLimit }),
-    wrongTokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
-    tokenLimit: createAttemptLimit({ now, burst: 20, refillMs: 10_000 }),
+    memberLimit: limit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
+    wrongTokenLimit: limit("wrong token", 20, 10_000),
+    tokenLimit: limit("token", 20, 10_000),
     // A whole office has one address, and what is good is given back.
-    oidcLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
-    shareLimit: createAttemptLimit({ now, burst: 600, refillMs: 100 }),
+    oidcLimit: limit("oidc", 120, 500),
+    shareLimit: limit("share", 600, 100),
     // A whole office has one address, and each page asks every few minutes.
-    ticketLimit: createAttemptLimit({ now, burst: 120, refillMs: 500 }),
+    ticketLimit: limit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
     catalogues: new Map(),

@@ -19,7 +19,7 @@ export async function admit(sent: SentHeaders): Promise<Result<Viewer, Failure>>
   if (given === "two") return failed({ code: "BAD_REQUEST", message: "The request brings two different tokens. Send one.", status: 400 });
   const { wrongTokenLimit, log } = composition();
   const address = sent.get(ADDRESS_HEADER) ?? "unknown";
-  const waitMs = wrongTokenLimit.take(networkOf(address));
+  const waitMs = await wrongTokenLimit.take(networkOf(address));
   telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0)
     return failed({ code: "RATE_LIMITED", message: "Too many wrong tokens. Try again later.", status: 429, retryAfterMs: waitMs });

@@ -30,13 +30,13 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
   return unguarded(action, async (opened) => {
     const { tokenLimit } = opened.console;
     const network = networkOf(clientAddress(opened.request));
-    const waitMs = tokenLimit.take(network);
+    const waitMs = await tokenLimit.take(network);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
     const body = await readJson(opened.request, schema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;
     const result = await run(opened, body.value);
     // Colleagues behind one address join one after the other.
-    if (result.ok) tokenLimit.giveBack(network);
+    if (result.ok) await tokenLimit.giveBack(network);
     return result;
   });
 }

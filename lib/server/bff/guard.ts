@@ -82,7 +82,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     if (!admitted.ok) return toStartPage(opened) ?? admitted;
     const viewer = admitted.value;
     // Before anything is noted of who asks: refused requests fill no log either.
-    const waitMs = opened.console.memberLimit.take(countedAs(viewer));
+    const waitMs = await opened.console.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     const isRoleTooLow = !hasRole(viewer.role, guard.role);
     const frozen = await ifReadOnly(guard, opened.request);

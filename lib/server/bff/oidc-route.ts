@@ -31,7 +31,7 @@ const LONGEST_RETURN = 500;
 
 /** POST: answers the address at the provider to go to. */
 export async function beginOidc(provider: OidcProvider, request: Request, run: Run): Promise<Result<Response, Failure>> {
-  const waitMs = composition().oidcLimit.take(networkOf(clientAddress(request)));
+  const waitMs = await composition().oidcLimit.take(networkOf(clientAddress(request)));
   if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
   const fields = new URLSearchParams(await request.clone().text());
   const purpose = await readPurpose(fields, request);
@@ -80,7 +80,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
     });
     return ok(toSignIn(provider, refused.shown, asked?.returnTo, headers));
   };
-  if (oidcLimit.take(network) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
+  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
   const isAsked = asked?.provider === provider.id && asked.state === search.get("state");
   if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
   const error = search.get("error");
@@ -101,7 +101,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   const headers = cookiesOf(answer);
   if (!admitted) return refuse(turn.refused(), headers);
   // The way there, and the way back.
-  for (const _way of [1, 2]) oidcLimit.giveBack(network);
+  for (const _way of [1, 2]) await oidcLimit.giveBack(network);
   const { member, how } = admitted;
   const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, outcome: outcomeOf(provider, how) });

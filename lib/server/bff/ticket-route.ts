@@ -19,7 +19,7 @@ const KEEPER = "Whoever runs Lightdesk sees why in Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return unguarded("embedSession", async ({ request, console, note }) => {
-    const waitMs = console.ticketLimit.take(networkOf(clientAddress(request)));
+    const waitMs = await console.ticketLimit.take(networkOf(clientAddress(request)));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
     const body = await readJson<z.output<typeof schema>>(request, schema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;

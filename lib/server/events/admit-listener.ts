@@ -36,7 +36,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   const viewer = admitted.value;
   if (!hasRole(viewer.role, "viewer")) return refused(roleTooLow);
   if (viewer.scope.operations?.includes(EVENTS) === false) return refused(refusal("FORBIDDEN", "This access does not cover events."));
-  if (memberLimit.take(countedAs(viewer)) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
+  if ((await memberLimit.take(countedAs(viewer))) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
   const opened = await openConnection(viewer, asked);
   if (!opened.ok) return refused(opened.failure);

@@ -1,17 +1,16 @@
 // A token bucket for each name: `burst` at once, then one each `refillMs`.
-// Guarantees: bounded memory; says how long to wait. In this process only: replicas count apart.
+// Guarantees: bounded memory; says how long to wait. In this process only: shared-limit.ts is for consoles that share a database.
 
 import "server-only";
 
 export type AttemptLimit = {
   /** Milliseconds to wait before the next one, 0 when this one may pass. */
-  take(name: string): number;
+  take(name: string): Promise<number>;
   /** One that was taken did not count after all. */
-  giveBack(name: string): void;
-  reset(name: string): void;
+  giveBack(name: string): Promise<void>;
 };
 
-const MOST_NAMES = 20_000;
+export const MOST_NAMES = 20_000;
 
 /** A burst of 0 is no limit. */
 export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
@@ -27,23 +26,23 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
     }
   }
 
+  function take(name: string): number {
+    if (burst === 0) return 0;
+    const at = now();
+    if (fullAt.size >= MOST_NAMES) sweep(at);
+    const full = Math.max(at, fullAt.get(name) ?? at) + refillMs;
+    const waitMs = full - at - burst * refillMs;
+    if (waitMs > 0) return Math.ceil(waitMs);
+    fullAt.set(name, full);
+    return 0;
+  }
+
   return {
-    take(name) {
-      if (burst === 0) return 0;
-      const at = now();
-      if (fullAt.size >= MOST_NAMES) sweep(at);
-      const full = Math.max(at, fullAt.get(name) ?? at) + refillMs;
-      const waitMs = full - at - burst * refillMs;
-      if (waitMs > 0) return Math.ceil(waitMs);
-      fullAt.set(name, full);
-      return 0;
-    },
+    take: (name) => Promise.resolve(take(name)),
     giveBack(name) {
       const full = fullAt.get(name);
       if (full !== undefined) fullAt.set(name, full - refillMs);
-    },
-    reset(name) {
-      fullAt.delete(name);
+      return Promise.resolve();
     },
   };
 }

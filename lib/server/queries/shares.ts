@@ -17,7 +17,7 @@ type Visit = { kind: "open"; page: SharedPage } | { kind: "locked" } | { kind: "
 export async function visitShare(token: string, sent: SentHeaders): Promise<Visit> {
   const { store, shareLimit, log, ready } = composition();
   await ready;
-  if (shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown")) > 0) return { kind: "tooMany" };
+  if ((await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"))) > 0) return { kind: "tooMany" };
   const opened = await openShare(token);
   if (!opened) return { kind: "none" };
   const { share, maker } = opened;

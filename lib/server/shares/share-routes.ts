@@ -27,7 +27,7 @@ type Found = { number: number; item: ShareItem; pieces: string | undefined };
 
 function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return unguarded(action, async (asked) => {
-    const waitMs = asked.console.shareLimit.take(networkOf(clientAddress(asked.request)));
+    const waitMs = await asked.console.shareLimit.take(networkOf(clientAddress(asked.request)));
     if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
     const opened = await enterShare(tokenOf(asked), asked.request.headers.get("cookie"));
     if (!opened.ok) return opened;
@@ -83,7 +83,7 @@ export function shareWorkflowRoute(): Handler {
 export function unlockShareRoute(): Handler {
   return unguarded("unlockShare", async (asked) => {
     const { request, console } = asked;
-    const waitMs = console.tokenLimit.take(`share ${networkOf(clientAddress(request))}`);
+    const waitMs = await console.tokenLimit.take(`share ${networkOf(clientAddress(request))}`);
     if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
     const body = await readJson(request, sharePasswordSchema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;

@@ -11,6 +11,8 @@ export type StoreDialect = {
   isFile: boolean;
   /** Runs one work of this name after the other, in whichever process: what it has read still holds when it writes. */
   serially<T>(database: Kysely<Tables>, name: string, work: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
+  /** The moment that rows of all consoles are compared with, in ms: the database's own where several share it, whose clocks may differ. */
+  clock(now: number): RawBuilder<number>;
   /** To select from: a table with the column `value`. */
   rowsOf(texts: readonly string[]): RawBuilder<unknown>;
   /** Whether the text of a column has this text in it. */

@@ -13,6 +13,7 @@ export const postgresDialect: StoreDialect = {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       return work(trx);
     }),
+  clock: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
   // An array and no JSON: a text of JSON could name a character that PostgreSQL does not take.
   rowsOf: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
   holds: (column, text) => sql`strpos(${column}, ${text}) > 0`,

@@ -8,6 +8,7 @@ import { type StoreDialect } from "./dialect-type";
 export const sqliteDialect: StoreDialect = {
   isFile: true,
   serially: (database, _name, work) => database.transaction().execute(work),
+  clock: (now) => sql`${now}`,
   rowsOf: (texts) => sql`json_each(${writeExactJson(texts)})`,
   holds: (column, text) => sql`instr(${column}, ${text}) > 0`,
 

@@ -1,0 +1,64 @@
+// A token bucket for each name that all consoles of a database draw from, a portion at a time: most requests write nothing.
+// Guarantees: all consoles together let no more pass than one bucket holds, and one portion for each of them that was drawn and not yet
+// used; while a bucket is empty nobody asks the database for it again; bounded memory.
+
+import "server-only";
+import { type AttemptStore, type Bucket } from "../store/people/attempts";
+import { type AttemptLimit, MOST_NAMES } from "./attempt-limit";
+
+/** A bucket is drawn in so many. */
+const PORTIONS = 20;
+
+type Drawn = { left: number; waitUntilMs: number; drawing?: Promise<void> };
+type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
+
+/** `of`: what is limited, since all limits lie in one table. */
+export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
+  /** The name that was asked for last is the last. */
+  const drawn = new Map<string, Drawn>();
+  const portion = Math.max(1, Math.floor(burst / PORTIONS));
+  const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
+
+  function find(name: string): Drawn {
+    const found = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
+    drawn.delete(name);
+    drawn.set(name, found);
+    for (const oldest of drawn.keys()) {
+      if (drawn.size <= MOST_NAMES) break;
+      drawn.delete(oldest);
+    }
+    return found;
+  }
+
+  async function draw(name: string, found: Drawn): Promise<void> {
+    const take = (count: number) => attempts.take(bucketOf(name), now(), count);
+    if (portion > 1 && (await take(portion)) === 0) {
+      found.left += portion;
+      return;
+    }
+    // What is left of it, one by one.
+    const waitMs = await take(1);
+    if (waitMs === 0) found.left += 1;
+    else found.waitUntilMs = now() + waitMs;
+  }
+
+  return {
+    async take(name) {
+      const found = find(name);
+      for (;;) {
+        if (found.left > 0) {
+          found.left -= 1;
+          return 0;
+        }
+        const waitMs = found.waitUntilMs - now();
+        if (waitMs > 0) return Math.ceil(waitMs);
+        found.drawing ??= draw(name, found).finally(() => (found.drawing = undefined));
+        await found.drawing;
+      }
+    },
+    async giveBack(name) {
+      await attempts.giveBack(bucketOf(name));
+      find(name).waitUntilMs = 0;
+    },
+  };
+}
