@@ -34,19 +34,19 @@ export function unfinishedOf({ states = unfinishedStates }: JobFilter): KnownJob
 
 /** While the history is being cleared. */
 export async function countLeft(reader: Reader, filter: JobFilter): Promise<number> {
-  const ended = statement(sql<{ n: number }>`select count(*) as n from ${endedSince(filter)}`);
+  const ended = statement(sql<{ n: number }>`select count(*) as n from ${endedSince(reader, filter)}`);
   const unfinished = await countRows(reader, { ...filter, states: unfinishedOf(filter) });
   return unfinished + ((await reader.row(ended))?.n ?? 0);
 }
 
 /** The rows of `jobs` that have ended since the history was cleared and pass the filter. */
-export function endedSince({ userId, states = terminalStates, workflowId, output }: JobFilter): RawBuilder<unknown> {
+export function endedSince({ dialect }: Reader, { userId, states = terminalStates, workflowId, output }: JobFilter): RawBuilder<unknown> {
   const ended = states.filter(isTerminal);
   const conditions = [
     sql`ended_since_clear.user_id = ${userId} and jobs.user_id = ${userId}`,
-    ended.length === 0 ? sql`0` : sql`state in (${sql.join(ended)})`,
+    ended.length === 0 ? sql`false` : sql`state in (${sql.join(ended)})`,
     ...(workflowId === undefined ? [] : [sql`workflow_id = ${workflowId}`]),
     ...(output === undefined ? [] : [sql`${sql.ref(`has_${output}`)} = 1`]),
   ];
-  return sql`ended_since_clear cross join jobs on jobs.seq = job_seq where ${sql.join(conditions, sql` and `)}`;
+  return sql`ended_since_clear ${dialect.joinFromLeft} jobs on jobs.seq = job_seq where ${sql.join(conditions, sql` and `)}`;
 }

@@ -4,6 +4,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { unhurried } from "../housekeeping";
 import { type Database, query, type Transaction } from "../store/database";
+import { type StoreDialect } from "../store/dialect/dialect";
 import { isBeingCleared, wasCleared } from "./history-cleared";
 import { terminalStates } from "./transitions";
 
@@ -55,18 +56,20 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
   let removed = 0;
   for (let start = 0; start < asked.length; start += AT_ONCE) {
     const some = asked.slice(start, start + AT_ONCE);
-    // The pluses keep the planner from walking the whole history instead of looking up the few.
-    const isOwn = sql<boolean>`+user_id = ${userId} and +state in (${sql.join(terminalStates)})`;
-    const removal = query.deleteFrom("jobs").where("id", "in", some).where(isOwn);
-    // What was cleared before is gone already, and is not told of again.
-    const left = removal.where(sql<boolean>`not ${wasCleared}`);
-    removed += await database.commitFreeing(async (tx) => tx.run((await isBeingCleared(tx, userId)) ? left : removal));
+    // Row by row: it keeps the planner from walking the whole history instead of looking up the few.
+    const isOwn = ({ rowByRow }: StoreDialect) =>
+      sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
+    removed += await database.commitFreeing(async (tx) => {
+      const removal = query.deleteFrom("jobs").where("id", "in", some).where(isOwn(tx.dialect));
+      // What was cleared before is gone already, and is not told of again.
+      return tx.run((await isBeingCleared(tx, userId)) ? removal.where(sql<boolean>`not ${wasCleared}`) : removal);
+    });
   }
   return removed;
 }
 
 /** Each state is walked in its own index, so that no more rows are read than go. */
-function oldestEnded(userId: number, endedUntil: number, limit: number, also: RawBuilder<boolean> = sql`1`) {
+function oldestEnded(userId: number, endedUntil: number, limit: number, also: RawBuilder<boolean> = sql`true`) {
   const [first, ...others] = terminalStates.map((state) =>
     query
       .selectFrom("jobs")

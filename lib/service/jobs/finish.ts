@@ -5,7 +5,6 @@ import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { asStorageException } from "../storage-failure";
 import { query, type Transaction } from "../store/database";
-import { numbers } from "../store/statement";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 import { move, moveAll } from "./transitions";
@@ -45,7 +44,7 @@ export async function cancelPending(tx: Transaction, seqs: readonly number[], at
   const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
   if (moved === 0) return false;
   if (moved !== seqs.length) throw new Error("a job to be cancelled did not wait");
-  await tx.run(query.deleteFrom("job_images").where("job_seq", "in", numbers(seqs)));
+  await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
   return true;
 }
 

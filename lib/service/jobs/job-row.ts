@@ -2,11 +2,10 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type JobRow } from "../store/schema";
-import { plainStatement } from "../store/statement";
 import { isBeingCleared, isCleared, wasCleared } from "./history-cleared";
 import { isUnfinished } from "./transitions";
 
@@ -23,22 +22,19 @@ export async function findJob(reader: Reader, userId: number, id: string): Promi
 
 /** Which of `ids` the user has, as findJob finds them. */
 export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
-  const isShown = (await isBeingCleared(reader, userId)) ? sql<boolean>`(${isUnfinished} or not ${wasCleared})` : sql<boolean>`1`;
-  const wanted = sql<string>`(select value from json_each(${writeExactJson(ids)}))`;
+  const isShown = (await isBeingCleared(reader, userId)) ? sql<boolean>`(${isUnfinished} or not ${wasCleared})` : sql<boolean>`true`;
   const found = query
     .selectFrom("jobs")
     .select("id")
-    .where("id", "in", wanted)
-    .where(sql<boolean>`+user_id = ${userId}`)
+    .where("id", "in", reader.dialect.texts(ids))
+    .where(sql<boolean>`${reader.dialect.rowByRow("user_id")} = ${userId}`)
     .where(isShown);
   return new Set((await reader.rows(found)).map(({ id }) => id));
 }
 
-const READ = "SELECT jobs.* FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN jobs ON seq = wanted";
-
 /** In the order of the numbers. */
 export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {
-  return reader.rows(plainStatement<StoredJob>(READ, [writeExactJson(seqs)]));
+  return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
 
 /** The text that was checked at acceptance. */

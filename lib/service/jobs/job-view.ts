@@ -5,34 +5,31 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners";
 import { type KnownJobState } from "@/lib/contract/states";
 import { query, type Reader } from "../store/database";
-import { plainStatement } from "../store/statement";
+import { type StoreDialect } from "../store/dialect/dialect";
 import { resultOfNoRun } from "./finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
 import { type Progress } from "./run-record";
 import { inputTexts, objectText, resultTexts } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
-/** An object of a row, as it is stored; what is damaged is empty, so that one damaged row does not take a list with it. */
-const stored = (column: string) =>
-  `CASE WHEN json_valid(${column}) THEN iif(json_type(${column}) = 'object', ${column}, '{}') ELSE '{}' END`;
 /** A member of the item, where there is something to tell. */
-const member = (name: string, value: string, condition: string) => `iif(${condition}, ',"${name}":' || ${value}, '')`;
+const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
 const ended = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
-const isSound = (column: string) => `(${column} IS NULL OR json_valid(${column}))`;
 
 /** A job as lists show it, without the brace that ends it. SQLite writes a page of them in a fifth of the time that rows would take here. */
-const items = (createTime: string) => `
-  SELECT jobs.id, state, start_time, needs, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
-    '{"id":' || json_quote(jobs.id) || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || json_quote(workflow_id)
+function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
+  /** An object of a row, as it is stored; what is damaged is empty, so that one damaged row does not take a list with it. */
+  const stored = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
+  const isSound = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
+  return `
+    jobs.id, state, start_time, needs, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
+    '{"id":' || ${asJson("jobs.id")} || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || ${asJson("workflow_id")}
     || ${member("outputs_count", "outputs_count", ended)}
     || ${member("execution_start_time", "start_time", `${ended} AND start_time IS NOT NULL`)}
     || ${member("execution_end_time", "end_time", `${ended} AND end_time IS NOT NULL`)}
     || ${member("preview_output", stored("preview"), "preview IS NOT NULL")}
-    || ${member("execution_error", stored("error"), "error IS NOT NULL")} AS text
-  FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN jobs ON seq = wanted`;
-
-const LISTED = items("create_time");
-const DETAILED = items("create_time / 1000");
+    || ${member("execution_error", stored("error"), "error IS NOT NULL")} AS text`;
+}
 
 type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
 /** What is known of a job beside its row: how far it is, and why it waits. */
@@ -44,7 +41,8 @@ export type Told = {
 
 /** In the order of the numbers, each as JSON text. */
 export async function listItems(reader: Reader, seqs: readonly number[], told: Told): Promise<string[]> {
-  const rows = await reader.rows(plainStatement<Item>(LISTED, [writeExactJson(seqs)]));
+  const columns = items(reader.dialect, "create_time");
+  const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
   return withStates(rows, told, "}");
 }
 
@@ -64,7 +62,7 @@ async function withStates(items: readonly Item[], { progressOf, waits }: Told, e
 export async function toDetail(reader: Reader, job: StoredJob, told: Told): Promise<string> {
   const inputs = await inputTexts(reader, job.seq);
   const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
-  const item = await reader.row(plainStatement<Item>(DETAILED, [writeExactJson([job.seq])]));
+  const item = await reader.row(reader.dialect.inOrder<Item>(items(reader.dialect, "create_time / 1000"), "jobs", [job.seq]));
   if (!item?.is_sound) throw damaged();
   const more = objectText(
     {

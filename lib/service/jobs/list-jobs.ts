@@ -34,7 +34,7 @@ export async function listJobs(reader: Reader, userId: number, wanted: JobsQuery
   const offset = backwards ? fromEnd : wanted.offset;
   const direction = sql.raw(descends !== backwards ? "desc" : "asc");
   const walk = { sortBy: wanted.sort_by, direction, reach: offset + length, longestRan };
-  const branches = isClearing ? branchesOfLeft(filter, walk) : branchesOf(count, filter, walk);
+  const branches = isClearing ? branchesOfLeft(reader, filter, walk) : branchesOf(reader, count, filter, walk);
   const column = sql.ref(wanted.sort_by);
   const merged = branches.map((rows) => sql`select seq, ${column}, id from ${rows}`);
   const page = sql<{ seq: number }>`${sql.join(merged, sql` union all `)} order by ${column} ${direction}, id ${direction}
@@ -44,46 +44,46 @@ export async function listJobs(reader: Reader, userId: number, wanted: JobsQuery
 }
 
 /** Along the index of one of its filters; the others are looked up row by row. */
-function branchesOf(count: Count, filter: JobFilter, walk: Walk): Branch[] {
+function branchesOf(reader: Reader, count: Count, filter: JobFilter, walk: Walk): Branch[] {
   const { userId, states, workflowId, output } = filter;
   const byDuration = walk.sortBy === "execution_time";
   const ofWorkflow = inWorkflow(filter);
   const withOutput = output && sql.raw(`has_${output} = 1`);
 
-  const ways = [{ rows: Infinity, branches: () => [along(byDuration ? "jobs_by_duration" : "jobs_by_time", userId)] }];
+  const ways = [{ rows: Infinity, branches: () => [along(reader, byDuration ? "jobs_by_duration" : "jobs_by_time", userId)] }];
   if (workflowId !== undefined) {
     const index = byDuration ? "jobs_by_workflow_duration" : "jobs_by_workflow";
-    const branches = () => [along(index, userId, ofWorkflow, states && inStates(states), withOutput)];
+    const branches = () => [along(reader, index, userId, ofWorkflow, states && inStates(states), withOutput)];
     ways.push({ rows: count({ workflowId }), branches });
   }
   if (output) {
     const index = byDuration ? `jobs_with_${output}_by_duration` : `jobs_with_${output}`;
-    const branches = () => [along(index, userId, inState("completed"), withOutput, ofWorkflow)];
+    const branches = () => [along(reader, index, userId, inState("completed"), withOutput, ofWorkflow)];
     ways.push({ rows: count({ states, output }), branches });
   } else if (states) {
-    ways.push({ rows: count({ states }), branches: () => branchesInStates(filter, states, walk) });
+    ways.push({ rows: count({ states }), branches: () => branchesInStates(reader, filter, states, walk) });
   }
   return ways.reduce((best, way) => (way.rows < best.rows ? way : best)).branches();
 }
 
 /** While the history is being cleared: what waits or runs, and what has ended since, which is little. */
-function branchesOfLeft(filter: JobFilter, walk: Walk): Branch[] {
+function branchesOfLeft(reader: Reader, filter: JobFilter, walk: Walk): Branch[] {
   const unfinished = filter.output === undefined ? unfinishedOf(filter) : [];
-  return [...branchesInStates(filter, unfinished, walk), endedSince(filter)];
+  return [...branchesInStates(reader, filter, unfinished, walk), endedSince(reader, filter)];
 }
 
-function branchesInStates(filter: JobFilter, states: readonly KnownJobState[], walk: Walk): Branch[] {
+function branchesInStates(reader: Reader, filter: JobFilter, states: readonly KnownJobState[], walk: Walk): Branch[] {
   const { sortBy, direction, reach, longestRan } = walk;
   const { userId } = filter;
   const ofWorkflow = inWorkflow(filter);
-  if (sortBy === "create_time") return states.map((state) => along("jobs_by_state", userId, inState(state), ofWorkflow));
-  const ran = states.filter(isTerminal).map((state) => along("jobs_that_ran", userId, inState(state), thatRan, ofWorkflow));
+  if (sortBy === "create_time") return states.map((state) => along(reader, "jobs_by_state", userId, inState(state), ofWorkflow));
+  const ran = states.filter(isTerminal).map((state) => along(reader, "jobs_that_ran", userId, inState(state), thatRan, ofWorkflow));
   const idle = idleAmong(states);
   if (idle.length === 0 || longestRan) return ran;
   // What has not run is in no index by state and id, or each change of its state would move an entry among many: it is sorted here,
   // and of a page near the end no more of it than the page reaches.
-  const rows = along("jobs_by_state", userId, inStates(idle), noDuration, ofWorkflow);
-  return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach})`];
+  const rows = along(reader, "jobs_by_state", userId, inStates(idle), noDuration, ofWorkflow);
+  return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach}) as idle`];
 }
 
 /** So many rows are no longer cheaper to pick and sort again than to sort with all others, or not to sort at all. */
@@ -93,8 +93,8 @@ const DEEP = 1000;
 async function countIdle(reader: Reader, { userId, states = [], workflowId, output }: JobFilter): Promise<number> {
   const [idle, ran] = [idleAmong(states), states.filter(isTerminal)];
   if (idle.length === 0 || ran.length === 0 || workflowId !== undefined || output !== undefined) return Infinity;
-  const idleRows = along("jobs_by_state", userId, inStates(idle), noDuration);
-  const ranRows = along("jobs_that_ran", userId, inStates(ran), noDuration, thatRan);
+  const idleRows = along(reader, "jobs_by_state", userId, inStates(idle), noDuration);
+  const ranRows = along(reader, "jobs_that_ran", userId, inStates(ran), noDuration, thatRan);
   const counts = sql<{ n: number }>`select (select count(*) from ${idleRows}) + (select count(*) from ${ranRows}) as n`;
   return (await reader.row(statement(counts)))?.n ?? 0;
 }
@@ -109,9 +109,9 @@ const inState = (state: KnownJobState) => sql`state = ${sql.lit(state)}`;
 const inStates = (states: readonly KnownJobState[]) => sql`state in (${sql.join(states.map((state) => sql.lit(state)))})`;
 const inWorkflow = ({ workflowId }: JobFilter) => workflowId !== undefined && sql`workflow_id = ${workflowId}`;
 
-function along(index: string, userId: number, ...conditions: (RawBuilder<unknown> | false | undefined)[]): Branch {
+function along({ dialect }: Reader, index: string, userId: number, ...conditions: (RawBuilder<unknown> | false | undefined)[]): Branch {
   const all = [sql`user_id = ${userId}`, ...conditions.filter((one) => !!one)];
-  return sql`jobs indexed by ${sql.raw(index)} where ${sql.join(all, sql` and `)}`;
+  return sql`${dialect.along("jobs", index)} where ${sql.join(all, sql` and `)}`;
 }
 
 /** Undefined: no filter. output_type speaks of completed jobs only. */

@@ -5,6 +5,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type KnownJobState } from "@/lib/contract/states";
 import { type Database, query, type Reader } from "../store/database";
+import { type StoreDialect } from "../store/dialect/dialect";
 import { type Engine } from "./engine";
 import { cancelPending } from "./finish";
 import { inPieces, listText, queuedTexts } from "./stored-texts";
@@ -55,7 +56,7 @@ export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: 
   const asked = [...new Set(ids)];
   const deleted: string[] = [];
   for (let start = 0; start < asked.length; start += AT_ONCE) {
-    const cancelled = await cancelSome(parts, pendingAmong(userId, asked.slice(start, start + AT_ONCE)));
+    const cancelled = await cancelSome(parts, pendingAmong(parts.database.dialect, userId, asked.slice(start, start + AT_ONCE)));
     parts.engine.forgetPending(
       userId,
       cancelled.map((job) => job.seq),
@@ -89,9 +90,9 @@ function pendingOf(userId: number) {
   return query.selectFrom("jobs").select(["seq", "id"]).where("user_id", "=", userId).where("state", "=", "pending");
 }
 
-/** The pluses keep the planner from walking all that waits instead of looking up the few. */
-function pendingAmong(userId: number, ids: readonly string[]) {
-  const isPending = sql<boolean>`+user_id = ${userId} and +state = 'pending'`;
+/** Row by row: it keeps the planner from walking all that waits instead of looking up the few. */
+function pendingAmong({ rowByRow }: StoreDialect, userId: number, ids: readonly string[]) {
+  const isPending = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} = 'pending'`;
   return query.selectFrom("jobs").select(["seq", "id"]).where("id", "in", ids).where(isPending).orderBy("seq");
 }
 

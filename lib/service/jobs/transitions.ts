@@ -11,7 +11,6 @@
 import { sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/states";
 import { query, type Transaction } from "../store/database";
-import { numbers } from "../store/statement";
 import { type JobRow } from "../store/schema";
 
 const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
@@ -53,12 +52,12 @@ export async function moveAll(
   if (!next[step.from].includes(step.to)) throw new Error(`a job never goes from ${step.from} to ${step.to}`);
   const update = query
     .updateTable("jobs")
-    .set(({ eb, fn }) => {
+    .set(() => {
       // A clock that is set back does not make a job older than it was.
-      const at = fn<number>("max", ["update_time", eb.val(step.at)]);
+      const at = tx.dialect.greater(sql.ref("update_time"), sql.val(step.at));
       return { ...changes, state: step.to, update_time: at, state_time: at };
     })
-    .where("seq", "in", numbers(step.seqs))
+    .where("seq", "in", tx.dialect.numbers(step.seqs))
     .where("state", "=", step.from);
   return tx.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
 }

@@ -8,7 +8,6 @@ import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
-import { numbers } from "../store/statement";
 import { createLibraries } from "./libraries";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
@@ -47,7 +46,9 @@ export async function createPool({ database, concurrency }: { database: Database
   async function know(ids: Iterable<number | null>): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
     if (unknown.length === 0) return;
-    const stored = await database.rows(query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", numbers(unknown)));
+    const stored = await database.rows(
+      query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", database.dialect.numbers(unknown)),
+    );
     for (const { id, text } of stored) needsById.set(id, parseExactJson<Needs>(text));
   }
 
@@ -175,7 +176,9 @@ export async function triedRunners(reader: Reader, seq?: number): Promise<Readon
   const ended = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
   const waiting = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;
   const tried = new Map<number, string[]>();
-  for (const { job_seq, runner } of await reader.rows(ended.where("job_seq", "in", seq === undefined ? waiting : numbers([seq]))))
+  for (const { job_seq, runner } of await reader.rows(
+    ended.where("job_seq", "in", seq === undefined ? waiting : reader.dialect.numbers([seq])),
+  ))
     tried.set(job_seq, [...(tried.get(job_seq) ?? []), runner]);
   return tried;
 }

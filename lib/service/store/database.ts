@@ -5,6 +5,7 @@
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { type ServiceSettings } from "../settings";
 import { type AssetChangeListener } from "./asset-triggers";
+import { type StoreDialect } from "./dialect/dialect";
 import { type Tables } from "./schema";
 
 export type Compilable<R> = { compile(): CompiledQuery<R> };
@@ -23,6 +24,7 @@ export type StoreLimits = Readonly<Partial<Pick<ServiceSettings, "maxTagsPerAsse
 
 /** A database outside of commits, or a transaction that reads its own writes. */
 export type Reader = {
+  readonly dialect: StoreDialect;
   rows<R>(statement: Compilable<R>): Promise<R[]>;
   row<R>(statement: Compilable<R>): Promise<R | undefined>;
 };

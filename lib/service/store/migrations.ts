@@ -16,6 +16,7 @@ import { runners } from "./migrations/012-runners";
 import { attemptClients } from "./migrations/013-attempt-clients";
 import { blobLeases } from "./migrations/014-blob-leases";
 import { postgresCounters } from "./postgres/counters";
+import { postgresFunctions } from "./postgres/functions";
 import { postgresTables } from "./postgres/tables";
 
 /** `prepare` gives the connection the functions that the statements call. */
@@ -39,7 +40,7 @@ export const migrations: readonly Migration[] = [
 
 /** A PostgreSQL database begins with the tables of then. What comes after has a text for it too. */
 export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
-  { name: "014-postgres-tables", sql: `${postgresTables}\n${postgresCounters}` },
+  { name: "014-postgres-tables", sql: `${postgresTables}\n${postgresCounters}\n${postgresFunctions}` },
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

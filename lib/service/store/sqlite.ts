@@ -6,6 +6,7 @@ import Sqlite, { type Database as Connection, type Statement } from "better-sqli
 import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type AssetChangeListener, tellOfAssets } from "./asset-triggers";
 import { type Compilable, type Database, type StoreLimits, type Transaction } from "./database";
+import { sqliteDialect as dialect } from "./dialect/sqlite";
 import { createGroupCommit } from "./group-commit";
 import { migrate } from "./migrations";
 
@@ -74,6 +75,7 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
   const commits = createGroupCommit(transaction, () => connection.inTransaction, reserve);
 
   return {
+    dialect,
     limits,
     async rows(statement) {
       while (commits.underWay()) await commits.underWay();
@@ -134,6 +136,7 @@ function openTransaction(statements: Statements, connection: Connection, limits:
     if (isOver || !connection.inTransaction) throw new Error("the transaction is over");
   };
   const tx: Transaction = {
+    dialect,
     limits,
     async rows(statement) {
       requireOpen();

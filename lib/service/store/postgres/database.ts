@@ -7,6 +7,7 @@ import { type PostgresPool } from "kysely";
 import { openPool } from "@/lib/shared/postgres";
 import { isStoreAway } from "@/lib/shared/store-away";
 import { type Compilable, type Database, type StoreLimits, type Transaction } from "../database";
+import { postgresDialect as dialect } from "../dialect/postgres";
 import { createGroupCommit } from "../group-commit";
 import { numbered } from "./numbered";
 import { migratePostgres, SERVICE_SCHEMA } from "./migrate";
@@ -64,6 +65,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   const commits = createGroupCommit(transaction, () => isOpen, undefined);
 
   return {
+    dialect,
     limits,
     rows: (statement) => alone(readers, (client) => rowsOf(client, statement)),
     row: (statement) => alone(readers, async (client) => (await rowsOf(client, statement))[0]),
@@ -137,6 +139,7 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
   }
   const say = (text: string) => inside(() => client.query(text, []));
   const tx: Transaction = {
+    dialect,
     limits,
     rows: (statement) => inside(() => rowsOf(client, statement)),
     row: (statement) => inside(async () => (await rowsOf(client, statement))[0]),
