@@ -3,7 +3,7 @@
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
-import { embedPageOf } from "@/lib/contract/embed-pages";
+import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { PAGE_HEADER, VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
 import { embedCookieRules, probeCookie } from "@/lib/server/embed/cookies";

@@ -5,7 +5,7 @@ import { NextIntlClientProvider } from "next-intl";
 import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
-import { Theme } from "@/components/frame/theme";
+import { Theme } from "@/components/frame/look/theme";
 import { embedLook } from "@/lib/server/auth/embed-look";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import "./globals.css";

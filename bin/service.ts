@@ -20,7 +20,7 @@ import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
-import { type ServiceRunners } from "@/lib/contract/runners";
+import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { startTelemetry } from "./telemetry";
 
 /** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */

@@ -2,10 +2,10 @@
 
 import { type MaskPlace } from "@/components/mask/file/mask-source";
 import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
-import { upload } from "@/lib/browser/upload";
+import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppFileAnswer } from "@/lib/contract/apps/app";
-import { toImageValue } from "@/lib/contract/image-ref";
+import { toImageValue } from "@/lib/contract/assets/image-ref";
 import { appApi } from "./apps-address";
 
 /** `input`: which takes it, as each has its own kind and bounds. */

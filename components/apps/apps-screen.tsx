@@ -20,7 +20,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppCard, type AppsAnswer } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";

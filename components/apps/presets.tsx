@@ -9,7 +9,7 @@ import { Select } from "@/components/ui/controls/select";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
 import { type FieldValues, toSend, valuesFrom } from "./app-values";
 import { appApi } from "./apps-address";

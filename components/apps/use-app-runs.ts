@@ -3,10 +3,10 @@ import { useFollowCounts } from "@/components/frame/counts-context";
 import { callApi } from "@/lib/browser/api";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
+import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
 

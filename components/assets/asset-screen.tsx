@@ -10,7 +10,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
-import { initialOf, type Stamped } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";

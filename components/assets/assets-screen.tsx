@@ -19,7 +19,7 @@ import { WaysInMenu } from "@/components/frame/ways-in-menu";
 import { Button } from "@/components/ui/controls/button";
 import { useShown } from "@/components/viewer/use-shown";
 import { useViewing } from "@/components/viewer/use-viewing";
-import { type Stamped } from "@/lib/browser/use-poll";
+import { type Stamped } from "@/lib/browser/poll/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { lacksOperation } from "@/lib/contract/failure";

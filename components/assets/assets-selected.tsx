@@ -1,6 +1,6 @@
 import dynamic from "next/dynamic";
 import { useMemo, useState } from "react";
-import { useChosen } from "@/components/data-table/select-cells";
+import { useChosen } from "@/components/data-table/selection/select-cells";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetAct, type Entry } from "./bulk/asset-acts";
 import { useAssetRights } from "./use-asset-rights";

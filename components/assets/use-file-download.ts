@@ -4,7 +4,7 @@ import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { showToast } from "@/components/ui/toast-store";
-import { saveFrom } from "@/lib/browser/save-file";
+import { saveFrom } from "@/lib/browser/files/save-file";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 

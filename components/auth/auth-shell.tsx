@@ -1,6 +1,6 @@
 import { type ReactNode } from "react";
-import { LanguageSwitch } from "@/components/frame/language-switch";
-import { ThemeSwitch } from "@/components/frame/theme-switch";
+import { LanguageSwitch } from "@/components/frame/look/language-switch";
+import { ThemeSwitch } from "@/components/frame/look/theme-switch";
 
 type AuthShellProps = { product: string; title: string; text?: ReactNode; children: ReactNode };
 

@@ -4,8 +4,8 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { signInAt } from "@/lib/browser/session";
-import { type OidcChoice } from "@/lib/contract/oidc";
-import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/provider-refusal";
+import { type OidcChoice } from "@/lib/contract/people/oidc";
+import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];

@@ -3,12 +3,12 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { faultyField } from "@/components/frame/failure/faulty-field";
-import { NewPasswordInput } from "@/components/frame/new-password-input";
+import { NewPasswordInput } from "@/components/frame/account/new-password-input";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
-import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";

@@ -12,7 +12,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { Picture } from "@/components/ui/pictures/picture";
 import { callApi } from "@/lib/browser/api";
-import { tellHost } from "@/lib/browser/host-page";
+import { tellHost } from "@/lib/browser/embed/host-page";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";

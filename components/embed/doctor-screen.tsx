@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
-import { shareBearer } from "@/lib/browser/embed-session";
+import { shareBearer } from "@/lib/browser/embed/embed-session";
 import { type DoctorLine, examine } from "./examine";
 
 type DoctorScreenProps = { origins: readonly string[]; origin: string };

@@ -6,7 +6,7 @@ import { MemberProvider } from "@/components/frame/member-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { EmbeddedTalk } from "./embedded-talk";
 import { type EmbeddedSession } from "./host-bridge";
 

@@ -2,10 +2,10 @@
 // outside of a frame is skipped.
 
 import { callApi } from "@/lib/browser/api";
-import { beginSession, endEmbedSession } from "@/lib/browser/embed-session";
-import { hearHost, isFramed, tellHost, type TicketMessage } from "@/lib/browser/host-page";
+import { beginSession, endEmbedSession } from "@/lib/browser/embed/embed-session";
+import { hearHost, isFramed, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
-import { type EmbedCheck } from "@/lib/contract/embedding";
+import { type EmbedCheck } from "@/lib/contract/embed/embedding";
 import { placeOf } from "@/lib/shared/place";
 
 export const doctorLines = ["host", "origin", "headers", "framing", "cookie", "storage", "clock", "ticket"] as const;

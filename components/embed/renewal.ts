@@ -2,9 +2,9 @@
 // that it has ended. A ticket that is refused ends it; a host or a console that does not answer, or cannot, is asked again until the
 // session's time is over. Must never: take a ticket that it did not ask for.
 
-import { type Begun } from "@/lib/browser/embed-session";
+import { type Begun } from "@/lib/browser/embed/embed-session";
 import { onHeard } from "@/lib/browser/heard";
-import { type EndReason, type TicketMessage } from "@/lib/browser/host-page";
+import { type EndReason, type TicketMessage } from "@/lib/browser/embed/host-page";
 
 /** So long before its end a session is renewed. */
 const EARLY_MS = 3 * 60_000;

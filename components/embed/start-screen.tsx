@@ -5,8 +5,16 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { WholePageNote } from "@/components/ui/whole-page-note";
-import { beginSession, shareBearer } from "@/lib/browser/embed-session";
-import { type EndReason, hearHost, type HostMessage, isEmbedAddress, isFileAddress, isFramed, tellHost } from "@/lib/browser/host-page";
+import { beginSession, shareBearer } from "@/lib/browser/embed/embed-session";
+import {
+  type EndReason,
+  hearHost,
+  type HostMessage,
+  isEmbedAddress,
+  isFileAddress,
+  isFramed,
+  tellHost,
+} from "@/lib/browser/embed/host-page";
 import { apiPath, outsidePath } from "@/lib/browser/urls";
 
 type StartScreenProps = { origins: readonly string[]; from: string; ended: EndReason | undefined };

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { tellHost } from "@/lib/browser/host-page";
+import { tellHost } from "@/lib/browser/embed/host-page";
 
 /** What is as high as the window would make the page higher each time that the host makes the window as high as the page. */
 const STEADY = "8px";

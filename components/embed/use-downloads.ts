@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-failure";
-import { saveFile } from "@/lib/browser/save-file";
+import { saveFile } from "@/lib/browser/files/save-file";
 import { placeOf } from "@/lib/shared/place";
 
 /** What a link saves is asked for outside of the frame, where neither its cookie nor its bearer goes along: the page fetches it instead. */

@@ -2,10 +2,10 @@ import { useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { callApi } from "@/lib/browser/api";
 import { onHeard } from "@/lib/browser/heard";
-import { tellHost } from "@/lib/browser/host-page";
+import { tellHost } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { objectOf, textOf } from "@/lib/contract/json/json";
-import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 
 const LOOK_MS = 2000;
 const MOST = 100;

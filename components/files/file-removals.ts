@@ -6,7 +6,7 @@
 import { createStore } from "zustand/vanilla";
 import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { newUuid } from "@/lib/browser/new-uuid";
-import { meetsAll, type Work } from "@/lib/browser/patient-call";
+import { meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TOP } from "@/lib/contract/userdata-paths";
-import { type Dropped } from "@/lib/browser/dropped-files";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { type FilesQuery } from "./files-address";
 import { useFilePick } from "./use-file-pick";
 

@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { type Dropped } from "@/lib/browser/dropped-files";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { toFolderName } from "./crumbs";
 import { useFilePick } from "./use-file-pick";
 

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
-import { type Dropped } from "@/lib/browser/dropped-files";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { useFilePick } from "./use-file-pick";
 
 /** Files, or a whole folder with what is in it. */

@@ -1,7 +1,7 @@
 // The beginning of a stored file as text, if it is text.
 // Guarantees: no more than a quarter of a megabyte is taken in, however large the file is; never an exception.
 
-import { readFirstBytes } from "@/lib/browser/first-bytes";
+import { readFirstBytes } from "@/lib/browser/files/first-bytes";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath } from "@/lib/browser/urls";
 import { ok, type Result } from "@/lib/shared/result";

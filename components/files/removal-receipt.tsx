@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";

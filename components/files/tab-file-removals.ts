@@ -1,5 +1,5 @@
 import { callApi } from "@/lib/browser/api";
-import { callPatiently } from "@/lib/browser/patient-call";
+import { callPatiently } from "@/lib/browser/bulk/patient-call";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { createFileRemovals, type FileRemovals } from "./file-removals";
 import { fileApiPath, listApiPath } from "./files-address";

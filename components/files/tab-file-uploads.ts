@@ -1,5 +1,5 @@
-import { patiently } from "@/lib/browser/patient-call";
-import { upload } from "@/lib/browser/upload";
+import { patiently } from "@/lib/browser/bulk/patient-call";
+import { upload } from "@/lib/browser/uploads/upload";
 import { fileApiPath } from "./files-address";
 import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
 

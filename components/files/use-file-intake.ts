@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { showToast } from "@/components/ui/toast-store";
-import { type Dropped } from "@/lib/browser/dropped-files";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { oneMore } from "@/lib/shared/one-more";
 import { within } from "./crumbs";
 import { onFileStored, tabFileUploads } from "./tab-file-uploads";

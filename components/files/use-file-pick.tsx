@@ -1,5 +1,5 @@
 import { useRef } from "react";
-import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 
 type FilePick = { onFiles: (picked: Dropped) => void; isFolder?: boolean; testId?: string };
 

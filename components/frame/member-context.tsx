@@ -3,7 +3,7 @@
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { keepTo } from "@/lib/browser/persisted";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 
 /** `signOutAt`: a proxy signs people in and out, there; null: it does not say where. */
 type Member = { id?: string; role: Role; isReadOnly?: boolean; signOutAt?: string | null };

@@ -3,22 +3,22 @@ import { type ReactNode } from "react";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
 import { ConnectionCard } from "./connection/connection-card";
-import { ConfirmGate } from "./confirm-gate";
+import { ConfirmGate } from "./account/confirm-gate";
 import { ConnectionProvider } from "./connection/connection-context";
 import { toCurrent } from "./connection/current-connection";
 import { CountsProvider } from "./counts-context";
 import { KeepConnection } from "./connection/keep-connection";
 import { MemberProvider } from "./member-context";
 import { BottomNavigation, Navigation } from "./navigation";
-import { PaletteButton } from "./palette-button";
+import { PaletteButton } from "./palette/palette-button";
 import { ReadOnlyNotice } from "./read-only-notice";
 import { Shortcuts } from "./shortcuts";
 import { Avatar } from "@/components/ui/avatar";
 import { Link } from "@/components/ui/link";
-import { type SignInMethods } from "@/lib/contract/oidc";
-import { type Role } from "@/lib/contract/roles";
-import { SignOutButton } from "./sign-out-button";
-import { ThemeSwitch } from "./theme-switch";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type Role } from "@/lib/contract/people/roles";
+import { SignOutButton } from "./account/sign-out-button";
+import { ThemeSwitch } from "./look/theme-switch";
 
 type ShellProps = {
   member: FrameMember;

@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
 import { isFreeKey } from "@/components/ui/hooks/free-key";
-import { showOverlay, useOverlay } from "./overlay";
+import { showOverlay, useOverlay } from "./palette/overlay";
 import { FILTERS } from "./list/tool-bar";
 
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { saveFile } from "@/lib/browser/save-file";
+import { saveFile } from "@/lib/browser/files/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 /** More than this is no reading matter; the whole is in the copy and in the file. */

@@ -1,4 +1,4 @@
-import { linksOf } from "@/lib/contract/graph";
+import { linksOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type Ends, withLanes } from "./graph-lanes";
 

@@ -3,7 +3,7 @@ import { memo } from "react";
 import { cn } from "@/components/ui/cn";
 import { Duration, RunningDuration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { nodeName } from "@/lib/contract/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeSize, type PlacedNode } from "./graph-layout";
 import { type NodeMark, toneOfState } from "./node-marks";

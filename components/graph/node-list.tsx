@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { nodeName } from "@/lib/contract/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMarks } from "./node-marks";

@@ -1,6 +1,6 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { nodeName } from "@/lib/contract/loose-graph";
-import { isLink, linksOf } from "@/lib/contract/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { isLink, linksOf } from "@/lib/contract/workflow/graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 

@@ -3,7 +3,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { unwrapWorkflow } from "@/lib/contract/read-workflow";
+import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 export const WORKFLOWS = "workflows/";

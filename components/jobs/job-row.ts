@@ -1,11 +1,11 @@
-import { type JobReach } from "@/lib/contract/console-job-search";
+import { type JobReach } from "@/lib/contract/jobs/console-job-search";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { type JobWaits } from "@/lib/contract/runners";
+import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type JobDetail, type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { type JobState } from "@/lib/contract/states";
-import { workflowName } from "@/lib/contract/workflow-name";
+import { type JobState } from "@/lib/contract/jobs/states";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as every list shows it, whichever answer it came in: it travels to the browser with every page, and holds no more. */
 export type JobRow = {

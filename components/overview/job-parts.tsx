@@ -9,7 +9,7 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { type Poll } from "@/lib/browser/use-poll";
+import { type Poll } from "@/lib/browser/poll/use-poll";
 import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote } from "./part";
 import { pictureGrid, PicturesSkeleton, RowsSkeleton } from "./skeletons";

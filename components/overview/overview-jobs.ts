@@ -3,7 +3,7 @@ import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { workflowName } from "@/lib/contract/workflow-name";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as the overview tells of it, and no more. */
 export type OverviewJob = {

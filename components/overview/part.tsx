@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { type Poll } from "@/lib/browser/use-poll";
+import { type Poll } from "@/lib/browser/poll/use-poll";
 
 type PartProps<T> = {
   title: string;

@@ -3,9 +3,9 @@ import { use } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Failure } from "@/lib/contract/failure";
-import { type Runner } from "@/lib/contract/runners";
+import { type Runner } from "@/lib/contract/runners/runners";
 import { type Result } from "@/lib/shared/result";
 import { toTroubled } from "./troubled-runners";
 

@@ -7,7 +7,7 @@ import { browserZone, chosenZone } from "@/components/ui/time/time-zone";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useNear } from "@/components/ui/hooks/use-near";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { Part } from "./part";
 import { useDayName } from "./use-day-name";

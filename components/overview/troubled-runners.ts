@@ -1,4 +1,4 @@
-import { type Runner } from "@/lib/contract/runners";
+import { type Runner } from "@/lib/contract/runners/runners";
 
 /** Those that take no jobs though nobody asked them not to. Called by the page and by its polls. */
 export function toTroubled({ runners }: { runners: Runner[] }): Runner[] {

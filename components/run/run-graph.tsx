@@ -5,7 +5,7 @@ import { type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type PlacedProblems } from "./form/node-problems";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { own } from "@/lib/contract/json/own";
 import { type OpenWorkflow } from "./run-state";
 

@@ -8,7 +8,7 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { withQuery } from "@/lib/browser/urls";
-import { saveFile } from "@/lib/browser/save-file";
+import { saveFile } from "@/lib/browser/files/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { OpenAnother, type WaysIn } from "./open-another";

@@ -1,15 +1,15 @@
 // What the Run page asks of the outside, each as a function: the page is given these, so that a test can replace the network.
 
 import { callApi } from "@/lib/browser/api";
-import { bytesAt } from "@/lib/browser/byte-source";
+import { bytesAt } from "@/lib/browser/files/byte-source";
 import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
-import { findKnownContent } from "@/lib/browser/known-content";
-import { upload } from "@/lib/browser/upload";
+import { findKnownContent } from "@/lib/browser/uploads/known-content";
+import { upload } from "@/lib/browser/uploads/upload";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./form/controls/check-picture";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
-import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
+import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { type AppDefinition } from "@/lib/contract/apps/app";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -17,10 +17,10 @@ import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { fileOfAsset } from "@/lib/contract/views/asset-view";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
-import { type ArrivalPorts } from "./workflow/arrivals";
+import { type ArrivalPorts } from "./workflow/arrivals/arrivals";
 import { readCatalogue } from "./workflow/catalogue";
 import { contentName } from "./form/controls/asset-value";
-import { toImageValue } from "@/lib/contract/image-ref";
+import { toImageValue } from "@/lib/contract/assets/image-ref";
 import { type Attempt } from "./submit/attempt";
 import { createStoredNames } from "./form/controls/stored-name";
 import { type SendPrompt } from "./submit/submission";

@@ -1,12 +1,12 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { checkPicture } from "./form/controls/check-picture";
-import { toImageValue } from "@/lib/contract/image-ref";
-import { bytesOfBlob } from "@/lib/browser/byte-source";
-import { drawingIn } from "@/lib/contract/workflow-name";
-import { chosenFormat, keepFormat } from "./workflow/format-choice";
+import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { chosenFormat, keepFormat } from "./workflow/format/format-choice";
 import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./workflow/open-workflow";
-import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals";
+import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals/arrivals";
 import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
 import { ofTab } from "@/lib/browser/persisted";

@@ -7,7 +7,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { useClock } from "@/components/ui/time/use-clock";
 import { type Tone } from "@/components/ui/tone";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { type ShareState, type ShareView } from "@/lib/contract/share";
 import { RevocableList } from "./revocable-list";
 import { SettingsTabs } from "./settings-tabs";

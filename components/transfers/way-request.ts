@@ -1,4 +1,4 @@
-import { type Dropped } from "@/lib/browser/dropped-files";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 
 /** What was asked for last; a number for each, so that the same way asked for twice is two wishes. */
 export type WayRequest = { id: number } & (

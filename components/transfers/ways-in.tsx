@@ -9,7 +9,7 @@ import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn } from "@/components/frame/ways-in";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type Dropped, filesOfInput } from "@/lib/browser/dropped-files";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
 import { useOwnAlarms } from "./uploads/use-own-alarms";
 import { useWindowFiles } from "./uploads/use-window-files";

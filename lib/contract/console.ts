@@ -2,12 +2,12 @@
 // Guarantees: no type here has a place for a key. Schemas are for the server; components import the types only.
 import { isCapability } from "./capabilities";
 import { type CheckOutcome } from "./check-outcomes";
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./passwords";
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/passwords";
 import { toPlainLine } from "./plain-line";
 
 import { z } from "zod";
-import { type MemberMethods } from "./oidc";
-import { roles } from "./roles";
+import { type MemberMethods } from "./people/oidc";
+import { roles } from "./people/roles";
 import { type JobListItem } from "./schemas/job";
 import { commaList } from "./schemas/lenient";
 import { userdataQuerySchema } from "./schemas/userdata";

@@ -3,7 +3,7 @@
 import { type z } from "zod";
 import { type Capability } from "./capabilities";
 import { type ErrorCode } from "./errors";
-import { type Role } from "./roles";
+import { type Role } from "./people/roles";
 
 export type OperationBody =
   | { kind: "json"; schema: z.ZodType }

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/console";
-import { type ServiceRunners } from "@/lib/contract/runners";
+import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";

@@ -5,7 +5,7 @@
 import "server-only";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { type Role, roles } from "@/lib/contract/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 
 export type OidcProvider = {
   id: string;

@@ -5,7 +5,7 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { z } from "zod";
-import { type Role, roles } from "@/lib/contract/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { isInNetworks, type networks } from "@/lib/shared/ip-address";
 import { VOUCHED_HEADER } from "./auth/page-header";
 import { networkList } from "./trusted-proxies";

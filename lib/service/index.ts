@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";
-import { type ServiceRunners } from "@/lib/contract/runners";
+import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { classes } from "./nodes/classes";
 import { createRunners } from "./runners/store";

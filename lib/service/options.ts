@@ -1,7 +1,7 @@
 // What the embedded service is given and what it hands back: the types of its one door.
 // Nothing here knows of the console, of a framework or of the environment.
 
-import { type ServiceRunners } from "@/lib/contract/runners";
+import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type Feed } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type ServiceSettings } from "./settings";

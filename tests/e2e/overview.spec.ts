@@ -8,7 +8,7 @@ import { keepConnection } from "./support/connections";
 import { drop, sample } from "./support/files";
 import { cancel, failingGraph, slowGraph, submit, untilState } from "./support/jobs";
 import { samples } from "@/components/frame/samples/samples";
-import { samplePictures } from "@/components/run/workflow/sample-pictures";
+import { samplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
 import { startStandIn } from "./support/service";
 import { goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "next-auth/jwt";
 import { inject } from "vitest";
-import { type Role, roles } from "@/lib/contract/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { setUp } from "@/lib/server/auth/set-up";
 import { readViewer, type Viewer } from "@/lib/server/auth/viewer";
 import { startComposition, type CompositionOptions } from "@/lib/server/composition";

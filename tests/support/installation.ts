@@ -1,6 +1,6 @@
 // A console with everything in it that people keep, and what it tells of that: the same before and after, wherever its data went.
 import { createHash } from "node:crypto";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { openApiKey } from "@/lib/server/keys/api-keys";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { type Asking, PASSWORD } from "./harness";

@@ -1,6 +1,6 @@
 // Personal access tokens of a harness's members, also such as nobody could make any more: expired, of a connection that is gone.
 import { randomBytes } from "node:crypto";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { type NewToken, type Token } from "@/lib/server/store/people/tokens";
 import { type Harness } from "./harness";
 

@@ -4,7 +4,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { type Question, questions, toOverviewJobs } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { toTroubled } from "@/components/overview/troubled-runners";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { roleOn } from "@/lib/server/connections/access";

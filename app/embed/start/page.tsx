@@ -2,7 +2,7 @@ import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { PageMessages } from "@/components/frame/page-messages";
 import { StartScreen } from "@/components/embed/start-screen";
-import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/host-page";
+import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

@@ -5,7 +5,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { portsOf } from "@/components/run/run-ports";
 import { emptyRun, type OpenedFile, type OpenWorkflow } from "@/components/run/run-state";
 import { tabRun } from "@/components/run/run-store";
-import { openArrival } from "@/components/run/workflow/arrivals";
+import { openArrival } from "@/components/run/workflow/arrivals/arrivals";
 import { catalogueAddress, fetchCatalogue } from "@/components/run/workflow/catalogue";
 import { type Refusal } from "@/components/run/workflow/refusal";
 import { useDraft } from "@/components/run/workflow/use-draft";
@@ -17,7 +17,7 @@ import { type AppPin, appDraft } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn, isNameless } from "@/lib/contract/workflow-name";
+import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 

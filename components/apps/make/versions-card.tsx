@@ -10,7 +10,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppVersionView, type AppView } from "@/lib/contract/apps/app";
 import { appApi, appPath } from "../apps-address";
 

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { tellOutcomes } from "@/components/data-table/tell-outcomes";
+import { tellOutcomes } from "@/components/data-table/bulk/tell-outcomes";
 import { type Entry, outcomes } from "./asset-acts";
 import { toneOf } from "./outcome-looks";
 

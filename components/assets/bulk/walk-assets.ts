@@ -1,5 +1,5 @@
-import { type Work } from "@/lib/browser/patient-call";
-import { walkPages } from "@/lib/browser/walk-pages";
+import { type Work } from "@/lib/browser/bulk/patient-call";
+import { walkPages } from "@/lib/browser/bulk/walk-pages";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { toAssetPage } from "../asset-page";
 import { assetsApiPath } from "../assets-address";

@@ -11,7 +11,7 @@ import { useHandsOutFiles } from "../use-file-download";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Beginning, readBeginning } from "@/lib/browser/read-beginning";
+import { type Beginning, readBeginning } from "@/lib/browser/files/read-beginning";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type AssetPreviewProps = {

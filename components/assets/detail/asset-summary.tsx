@@ -5,7 +5,7 @@ import { extensionOf } from "../extension-of";
 import useSWRImmutable from "swr/immutable";
 import { type Size } from "@/components/ui/hooks/viewport";
 import { useSeenSize } from "@/components/viewer/seen-sizes";
-import { readFirstBytes } from "@/lib/browser/first-bytes";
+import { readFirstBytes } from "@/lib/browser/files/first-bytes";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { assetFileUrl } from "../asset-urls";
 import { useHandsOutFiles } from "../use-file-download";

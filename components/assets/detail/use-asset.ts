@@ -1,4 +1,4 @@
-import { type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { type Asset } from "@/lib/contract/schemas/asset";

@@ -9,7 +9,7 @@ import { type Motion } from "./motion";
 import { SelectBox } from "./select-box";
 import { TilePicture } from "./tile-picture";
 import { type Picking } from "./use-picking";
-import { useChosen } from "@/components/data-table/select-cells";
+import { useChosen } from "@/components/data-table/selection/select-cells";
 
 type AssetTileProps = {
   /** Undefined: not read yet. */

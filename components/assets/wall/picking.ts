@@ -2,7 +2,7 @@
 // Guarantees: a range or a band reaches what was not read yet, up to a bound that is told; the later of two readings counts, and the other
 // is given up; what was let go of or taken out while it was read does not come back.
 
-import { type SelectionStore } from "@/components/data-table/selection-store";
+import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsSource } from "./assets-source";
 

@@ -1,4 +1,4 @@
-import { useChosen } from "@/components/data-table/select-cells";
+import { useChosen } from "@/components/data-table/selection/select-cells";
 import { type Picking } from "./use-picking";
 
 type SelectBoxProps = { id: string; name: string; index: number; picking: Picking; className?: string };

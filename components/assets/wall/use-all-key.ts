@@ -1,5 +1,5 @@
 import { type RefObject } from "react";
-import { useAllKey } from "@/components/data-table/use-selection";
+import { useAllKey } from "@/components/data-table/selection/use-selection";
 import { type AssetsSource } from "./assets-source";
 import { type Picking } from "./use-picking";
 

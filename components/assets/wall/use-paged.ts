@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useState } from "react";
-import { createSelection, type SelectionStore } from "@/components/data-table/selection-store";
+import { createSelection, type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { showToast } from "@/components/ui/toast-store";
 import { type AssetsSource } from "./assets-source";
 import { createPicker, type Picker, type Short } from "./picking";

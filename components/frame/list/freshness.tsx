@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useHydrated, useNow } from "@/components/ui/time/use-now";
-import { freshnessOf } from "@/lib/browser/poll-plan";
+import { freshnessOf } from "@/lib/browser/poll/poll-plan";
 
 type FreshnessProps = { atMs: number | undefined; everyMs: number; isFailing: boolean };
 

@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/clear-all";
+import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {

@@ -1,11 +1,11 @@
-import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
-import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
+import { type BatchOutcome, inBatches } from "@/lib/browser/bulk/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";
-import { mayHaveStarted } from "@/lib/contract/submission";
+import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
-import { isTerminalWord, type JobState } from "@/lib/contract/states";
+import { isTerminalWord, type JobState } from "@/lib/contract/jobs/states";
 import type * as LookUp from "./look-up";
 import { type JobNames, type ReceiptEntry } from "./receipt-entry";
 

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { BulkLines } from "@/components/data-table/bulk-lines";
+import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { useClock } from "@/components/ui/time/use-clock";
 import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";

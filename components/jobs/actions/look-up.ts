@@ -1,10 +1,10 @@
 // What became of jobs whose cancel, stop or removal had no clear answer: each is asked for and told as it is now.
 // Must never: send anything a second time.
 
-import { callPatiently, type Work } from "@/lib/browser/patient-call";
+import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobState, toJobState } from "@/lib/contract/states";
+import { type JobState, toJobState } from "@/lib/contract/jobs/states";
 import { type ReceiptEntry } from "./receipt-entry";
 
 export type Ending = "cancel" | "stop" | "remove";

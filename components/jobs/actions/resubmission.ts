@@ -1,11 +1,11 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { unwrapWorkflow } from "@/lib/contract/read-workflow";
+import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
-import { isLink } from "@/lib/contract/graph";
-import { looseGraph } from "@/lib/contract/loose-graph";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 
 /** The inputs that workflows draw their chance from. */
 const seedNames = new Set(["seed", "noise_seed"]);

@@ -1,10 +1,10 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
-import { type BatchOutcome, inBatches } from "@/lib/browser/in-batches";
-import { callPatiently, meetsAll, type Work } from "@/lib/browser/patient-call";
+import { type BatchOutcome, inBatches } from "@/lib/browser/bulk/in-batches";
+import { callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { IDEMPOTENCY_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { IDEMPOTENCY_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { type KnownJob, named } from "./end-jobs";

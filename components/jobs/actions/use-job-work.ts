@@ -1,11 +1,11 @@
 import { useTranslations } from "next-intl";
-import { tellOutcomes } from "@/components/data-table/tell-outcomes";
-import { type Meant, useBulkWork } from "@/components/data-table/use-bulk-work";
+import { tellOutcomes } from "@/components/data-table/bulk/tell-outcomes";
+import { type Meant, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
-import { type Work } from "@/lib/browser/patient-call";
+import { type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type Walked } from "@/lib/browser/walk-pages";
+import { type Walked } from "@/lib/browser/bulk/walk-pages";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
 import { cancelJobs, type KnownJob, named, removeJobs } from "./end-jobs";

@@ -1,8 +1,8 @@
 import dynamic from "next/dynamic";
 import { type ReactNode } from "react";
 import { type ColumnLook, columnsFor } from "@/components/data-table/features";
-import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
-import { type SelectionStore } from "@/components/data-table/selection-store";
+import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { thumbnailUrl } from "@/lib/browser/urls";

@@ -1,7 +1,7 @@
 // Values out of a job's graph: asked for one job at a time, at most a few at once, kept small.
 
 import { callApi } from "@/lib/browser/api";
-import { looseGraph } from "@/lib/contract/loose-graph";
+import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 
 const LONGEST_VALUE = 200;
 const AT_ONCE = 4;

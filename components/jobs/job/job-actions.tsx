@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent } from "react";
-import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { useCanStop } from "@/components/jobs/actions/use-can-stop";
 import { FailureMessage } from "@/components/frame/failure/failure-message";

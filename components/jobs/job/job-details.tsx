@@ -6,8 +6,8 @@ import { Duration, durationText, RunningDuration } from "@/components/ui/time/du
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useNow } from "@/components/ui/time/use-now";
-import { toJobState } from "@/lib/contract/states";
-import { namelessWorkflow } from "@/lib/contract/workflow-name";
+import { toJobState } from "@/lib/contract/jobs/states";
+import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
 export function JobDetails({ facts: { job, workflow, label, submittedBy, runner, words } }: { facts: JobFacts }) {

@@ -7,15 +7,15 @@ import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useNear } from "@/components/ui/hooks/use-near";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { unwrapWorkflow } from "@/lib/contract/read-workflow";
+import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobFacts } from "./job-facts";
 import { withTitles } from "@/components/graph/node-words";
 import { nameOfClass } from "./job-timeline";
 import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
-import { sourcesOf } from "@/lib/contract/graph";
+import { sourcesOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {

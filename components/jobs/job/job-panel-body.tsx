@@ -4,7 +4,7 @@ import { Freshness } from "@/components/frame/list/freshness";
 import { JobStatus } from "@/components/frame/job-status";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { Skeleton } from "@/components/ui/skeleton";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { inOtherTab, withQuery, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobActAnswer, JobActions } from "./job-actions";

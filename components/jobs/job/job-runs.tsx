@@ -3,11 +3,11 @@ import { durationText } from "@/components/ui/time/duration";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type JobState } from "@/lib/contract/states";
+import { type JobState } from "@/lib/contract/jobs/states";
 
 const MOST = 20;
 

@@ -13,7 +13,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { Link } from "@/components/ui/link";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";

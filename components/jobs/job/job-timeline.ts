@@ -1,6 +1,6 @@
 import { textOf } from "@/lib/contract/json/json";
 import { anyText, list, or } from "@/lib/contract/json/readers";
-import { looseGraph, nodeName } from "@/lib/contract/loose-graph";
+import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobView } from "@/lib/contract/views/job-view";
 import { toMilliseconds } from "@/lib/contract/times";

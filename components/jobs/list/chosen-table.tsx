@@ -1,6 +1,6 @@
 import { memo, useEffect, useMemo } from "react";
 import { type Sizing, type Sorting } from "@/components/data-table/features";
-import { type SelectionStore } from "@/components/data-table/selection-store";
+import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { type Opened } from "@/components/frame/list/use-opened";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { useCellWords } from "../columns/cells";

@@ -2,10 +2,10 @@
 // Guarantees: two ways to the same list have one address.
 
 import { withQuery } from "@/lib/browser/urls";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
-import { isSearch, jobParams, searchParams } from "@/lib/contract/job-search";
+import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { isSearch, jobParams, searchParams } from "@/lib/contract/jobs/job-search";
 import { addressValues, readAddress } from "@/lib/contract/params";
-import { type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 
 export type ListName = "jobs" | "history";
 /** The history is the list of the jobs that have ended. */

@@ -7,8 +7,8 @@ import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { KnownUntil } from "@/components/ui/time/duration";
-import { type Poll } from "@/lib/browser/use-poll";
-import { type JobReach } from "@/lib/contract/console-job-search";
+import { type Poll } from "@/lib/browser/poll/use-poll";
+import { type JobReach } from "@/lib/contract/jobs/console-job-search";
 
 // With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
 const SearchReach = dynamic(() => import("../search/search-reach").then((module) => module.SearchReach), { loading: () => null });

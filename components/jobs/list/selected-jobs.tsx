@@ -1,10 +1,10 @@
 import dynamic from "next/dynamic";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
-import { useChosen } from "@/components/data-table/select-cells";
-import { type SelectionStore } from "@/components/data-table/selection-store";
-import { useAllRowsKey } from "@/components/data-table/use-selection";
+import { useChosen } from "@/components/data-table/selection/select-cells";
+import { type SelectionStore } from "@/components/data-table/selection/selection-store";
+import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type JobRow } from "../job-row";
 
 const loadActions = () => import("./selection-actions");

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection-bar";
-import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/work-line";
+import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
+import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { useBusyJobs } from "../actions/busy-jobs";
 import { fits, type KnownJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
@@ -12,7 +12,7 @@ import { type JobRow } from "../job-row";
 import { type ChosenJobs, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
 import { type Asked, type Bulk, useBulk } from "./use-bulk";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { saveFile } from "@/lib/browser/save-file";
+import { saveFile } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { Button } from "@/components/ui/controls/button";

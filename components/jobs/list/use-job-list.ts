@@ -1,10 +1,10 @@
 import { useSearchParams } from "next/navigation";
 import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState } from "react";
-import { createSelection } from "@/components/data-table/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection-store";
 import { useHeldRows } from "@/components/data-table/use-held-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/use-poll";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { useBusyJobs } from "../actions/busy-jobs";

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type ListState } from "./list-state";
 
 /** One thing about what was asked for last: draws only where that changes. */

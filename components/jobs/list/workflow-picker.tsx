@@ -7,7 +7,7 @@ import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { namelessWorkflow } from "@/lib/contract/workflow-name";
+import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";
 import { type ListState } from "./list-state";
 

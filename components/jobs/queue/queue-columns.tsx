@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
-import { type SelectionStore } from "@/components/data-table/selection-store";
+import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
-import { type JobWaits } from "@/lib/contract/runners";
+import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";

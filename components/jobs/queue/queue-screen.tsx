@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useSelection } from "@/components/data-table/use-selection";
+import { useSelection } from "@/components/data-table/selection/use-selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/frame/counts-context";
 import { useWhyNot } from "@/components/frame/member-context";
@@ -11,7 +11,7 @@ import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { withQuery } from "@/lib/browser/urls";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/use-poll";
+import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 import { type Result } from "@/lib/shared/result";

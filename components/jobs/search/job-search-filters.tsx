@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { TimeFilter } from "@/components/frame/list/time-filter";
 import { chipStyle } from "@/components/ui/controls/chip";
-import { type JobSearch } from "@/lib/contract/job-search";
+import { type JobSearch } from "@/lib/contract/jobs/job-search";
 
 const PersonName = dynamic(() => import("./person-dialog").then((module) => module.PersonName), { loading: () => "…" });
 const PersonDialog = dynamic(() => import("./person-dialog").then((module) => module.PersonDialog), { ssr: false });

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useClock } from "@/components/ui/time/use-clock";
-import { type JobReach } from "@/lib/contract/console-job-search";
+import { type JobReach } from "@/lib/contract/jobs/console-job-search";
 
 /** How far back was searched, and whether the service answers: what is not found may still be there. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {

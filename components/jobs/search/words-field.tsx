@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ChangeEvent, useEffect, useRef, useState } from "react";
 import { Input } from "@/components/ui/controls/input";
-import { type JobSearch } from "@/lib/contract/job-search";
+import { type JobSearch } from "@/lib/contract/jobs/job-search";
 import { FILTERS } from "@/components/frame/list/tool-bar";
 
 const TYPING_MS = 350;

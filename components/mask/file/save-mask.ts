@@ -3,7 +3,7 @@
 // by the next one, since a refusal stored nothing; any other refusal comes back as it is.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { upload } from "@/lib/browser/upload";
+import { upload } from "@/lib/browser/uploads/upload";
 import { type FileName, withQuery } from "@/lib/browser/urls";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Coverage } from "../drawing/coverage";

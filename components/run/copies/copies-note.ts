@@ -3,7 +3,7 @@
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { anyText, isTrue, list, number, object, oneOf, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
-import { isIdempotencyKey } from "@/lib/contract/submission";
+import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type CopiesSet, type Copy } from "./copies-state";
 import { mostCopies } from "./variation";
 

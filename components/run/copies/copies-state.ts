@@ -2,7 +2,7 @@
 // Guarantees: an outcome is never overwritten by a later guess; what cannot be told stays told as that.
 
 import { type Failure } from "@/lib/contract/failure";
-import { type JobState } from "@/lib/contract/states";
+import { type JobState } from "@/lib/contract/jobs/states";
 import { type RunOutcome } from "../submit/attempt";
 
 export type CopyOutcome =

@@ -2,7 +2,7 @@
 // Guarantees: a key a copy, so that one copy is one job however often it is asked for; a plain rate limit is waited out and nothing else is
 // sent again; what would meet the same refusal is not sent; stopping lets the copy under way come to its end.
 
-import { meetsAll, patiently, type Work } from "@/lib/browser/patient-call";
+import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { askAfter } from "../submit/attempt-outcome";

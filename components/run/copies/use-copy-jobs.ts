@@ -3,9 +3,9 @@
 // an earlier one was asked too is gone, if it had not ended; nothing is asked once all have ended or are gone.
 
 import { useCallback, useState } from "react";
-import { type Motion } from "@/lib/browser/poll-plan";
+import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type CopiesSet, type CopyJob, type CopyJobs } from "./copies-state";

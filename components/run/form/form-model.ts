@@ -1,8 +1,8 @@
 // A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
 // The service's catalogue decides where it is known; otherwise the value's own type does. Nothing in the graph is ever hidden or changed here.
 
-import { isLink } from "@/lib/contract/graph";
-import { nodeName } from "@/lib/contract/loose-graph";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

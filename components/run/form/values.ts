@@ -3,7 +3,7 @@
 // the range; whole numbers are compared to the last digit. A node that did not change is judged once.
 // Must never: judge what comes over a link, or a kind of input that it does not know.
 
-import { isLink } from "@/lib/contract/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";

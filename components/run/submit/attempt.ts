@@ -5,7 +5,7 @@ import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { type Failure } from "@/lib/contract/failure";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { isIdempotencyKey } from "@/lib/contract/submission";
+import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
 
 const attempt = object(

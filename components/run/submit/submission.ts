@@ -4,9 +4,9 @@
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Result } from "@/lib/shared/result";

@@ -2,9 +2,9 @@
 // Guarantees: one question each time for the newest jobs, as details carry the whole graph; the details once it has ended, for its outputs and
 // for an error that the list does not tell; then nothing is asked any more. One that the list lacks is gone where the details are a 404 too.
 
-import { type Motion } from "@/lib/browser/poll-plan";
+import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";

@@ -2,8 +2,8 @@
 // Guarantees: pure; bounded; says what the console can prove. No edit of a value changes it, so it is told once for an opened file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { danglingLinks, findCycle } from "@/lib/contract/graph";
-import { nodeName } from "@/lib/contract/loose-graph";
+import { danglingLinks, findCycle } from "@/lib/contract/workflow/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

@@ -9,7 +9,7 @@ import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { own } from "@/lib/contract/json/own";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import useSWR from "swr";
 import { focusProblem } from "../form/field-ids";
 

@@ -2,14 +2,14 @@
 // Guarantees: never throws; a file that cannot be read is refused before it is opened, so that what was open stays. One that no service could
 // run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
 
-import { type ByteSource, PartUnread } from "@/lib/browser/byte-source";
-import { readWorkflow, topologicalOrder } from "@/lib/contract/graph";
+import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
+import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { type Workflow, workflowLimits } from "@/lib/contract/read-workflow";
+import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn, nameInExtraData } from "@/lib/contract/workflow-name";
+import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { nameOfFile } from "./file-name";
 import { leftOut, withoutMasks } from "../form/masked";

@@ -1,7 +1,7 @@
 // Why a file was not opened: facts only, the sentences are in the message catalogue.
 
 import { type Failure } from "@/lib/contract/failure";
-import { type WorkflowProblem } from "@/lib/contract/graph";
+import { type WorkflowProblem } from "@/lib/contract/workflow/graph";
 
 export type RefusalReason =
   | WorkflowProblem

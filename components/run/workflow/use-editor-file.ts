@@ -3,7 +3,7 @@ import { type writable, type Writable } from "@/lib/contract/editor-workflow/wri
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 
 /** The editor's own file of a workflow, with the values of this graph in it. */
 export type InEditorFile = Writable["withValues"];

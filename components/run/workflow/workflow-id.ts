@@ -3,7 +3,7 @@
 // Must never: be used as a secret or a proof; it is four 32-bit mixes, no cryptographic digest.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { linksOf } from "@/lib/contract/graph";
+import { linksOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** An RFC 9562 version 8 UUID: its bits are ours to define. */

@@ -5,7 +5,7 @@
 
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { anyText, map, object, where } from "@/lib/contract/json/readers";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { withInput } from "../form/form-model";

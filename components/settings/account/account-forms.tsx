@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useRouter } from "@/components/ui/hooks/use-router";
-import { NewPasswordInput } from "@/components/frame/new-password-input";
+import { NewPasswordInput } from "@/components/frame/account/new-password-input";
 import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Card } from "@/components/ui/card";
 import { Input } from "@/components/ui/controls/input";
 import { showToast } from "@/components/ui/toast-store";
 import { signIn } from "@/lib/browser/session";
-import { SHORTEST_PASSWORD } from "@/lib/contract/passwords";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
 import { apiPath } from "@/lib/browser/urls";
 import { AccountForm, PresentPassword } from "./account-form";
 import { useState } from "react";

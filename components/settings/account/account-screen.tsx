@@ -4,7 +4,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
 import { EmailForm, FixedEmail, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";
-import { type SignInMethods } from "@/lib/contract/oidc";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
 import { MethodsCard } from "./methods-card";
 import { SessionsCard } from "./sessions-card";
 import { SettingsTabs } from "../settings-tabs";

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
-import { LanguageSwitch } from "@/components/frame/language-switch";
+import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { Card } from "@/components/ui/card";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Select } from "@/components/ui/controls/select";

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/provider-refusal";
+import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
@@ -12,7 +12,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInAt } from "@/lib/browser/session";
-import { type SignInMethods } from "@/lib/contract/oidc";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
 
 /** How this member signs in, where a provider is offered beside passwords. */
 export function MethodsCard({ methods }: { methods: SignInMethods }) {

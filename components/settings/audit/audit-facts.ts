@@ -1,6 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
-import { namelessWorkflow } from "@/lib/contract/workflow-name";
+import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 
 /** What the log calls a thing, and what people call it. */
 const words = {

@@ -6,8 +6,8 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type AuditFact } from "./audit-facts";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
-import { roles } from "@/lib/contract/roles";
-import { runnerOrders, runnerProblems } from "@/lib/contract/runner-problems";
+import { roles } from "@/lib/contract/people/roles";
+import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
 
 /** Notes that are always the same, as the log keeps them. */
 const fixed = {

@@ -11,7 +11,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { type AuditChoices, type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
 import { auditAddress, type AuditView } from "./audit-address";
 import { AuditFilters } from "./audit-filters";

@@ -12,9 +12,9 @@ import { Select } from "@/components/ui/controls/select";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { embedPages } from "@/lib/contract/embed-pages";
-import { type EmbedHostBody, type EmbedHostSaved, type EmbedHostView, type RenewSecret } from "@/lib/contract/embedding";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { embedPages } from "@/lib/contract/embed/embed-pages";
+import { type EmbedHostBody, type EmbedHostSaved, type EmbedHostView, type RenewSecret } from "@/lib/contract/embed/embedding";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 
 export type TeamConnection = { id: string; name: string };
 type HostFormProps = {

@@ -6,7 +6,7 @@ import { useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type EmbedHostView } from "@/lib/contract/embedding";
+import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { RemovalDialog } from "../removal-dialog";

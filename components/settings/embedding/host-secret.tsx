@@ -4,7 +4,7 @@ import { Card } from "@/components/ui/card";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { type EmbedHostSaved } from "@/lib/contract/embedding";
+import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 
 /** Shown until it is closed, and never again. */
 export function HostSecret({ saved: { host, secret = "" }, onClose }: { saved: EmbedHostSaved; onClose: () => void }) {

@@ -3,7 +3,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { outsidePath, withQuery } from "@/lib/browser/urls";
-import { type EmbedHostView } from "@/lib/contract/embedding";
+import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { pageSnippet, serverSnippet } from "./snippet";
 
 export function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => void }) {

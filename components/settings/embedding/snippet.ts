@@ -1,6 +1,6 @@
 // The code that a host pastes, filled in with what it was set up with.
 
-import { type EmbedHostView } from "@/lib/contract/embedding";
+import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 
 /** The console's address, as tickets name it. */
 function consoleOf({ audience, id }: EmbedHostView): string {

@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type MemberView } from "@/lib/contract/console";
-import { type MemberMethods } from "@/lib/contract/oidc";
+import { type MemberMethods } from "@/lib/contract/people/oidc";
 
 type MemberItemProps = {
   member: MemberView;

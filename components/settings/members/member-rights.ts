@@ -1,5 +1,5 @@
 import { type MemberView } from "@/lib/contract/console";
-import { hasRole, type Role, roles } from "@/lib/contract/roles";
+import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 
 export type SettingsViewer = { id: string; role: Role };
 export type GivenRole = Exclude<Role, "owner">;

@@ -1,5 +1,5 @@
 import { useLocale, useTranslations } from "next-intl";
-import { type Runner, type RunnerCheck } from "@/lib/contract/runners";
+import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";
 import { OutcomeNote } from "../outcome";
 

@@ -8,7 +8,7 @@ import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners";
+import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { CheckNote } from "./check-note";
 
 export function runnerPath(id?: string, part?: "state"): `/api/console/runners${string}` {

@@ -7,7 +7,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { durationText } from "@/components/ui/time/duration";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Tone } from "@/components/ui/tone";
-import { type Runner } from "@/lib/contract/runners";
+import { type Runner } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";
 import { ProblemNote } from "./check-note";
 

@@ -10,9 +10,9 @@ import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { hasRole, type Role, roles } from "@/lib/contract/roles";
-import { EVENTS, tokenLifetimes } from "@/lib/contract/token-choices";
-import { type TokenBody, type TokenChoices, type TokenMade, type TokenOperation } from "@/lib/contract/tokens";
+import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
+import { EVENTS, tokenLifetimes } from "@/lib/contract/people/token-choices";
+import { type TokenBody, type TokenChoices, type TokenMade, type TokenOperation } from "@/lib/contract/people/tokens";
 
 type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (made: TokenMade) => void; onClose: () => void };
 

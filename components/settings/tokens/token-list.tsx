@@ -8,7 +8,7 @@ import { useClock } from "@/components/ui/time/use-clock";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type Tone } from "@/components/ui/tone";
 import { type Failure } from "@/lib/contract/failure";
-import { type TokenState, type TokenView } from "@/lib/contract/tokens";
+import { type TokenState, type TokenView } from "@/lib/contract/people/tokens";
 import { type Result } from "@/lib/shared/result";
 import { RevocableList } from "../revocable-list";
 

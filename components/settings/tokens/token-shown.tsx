@@ -5,7 +5,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { apiPath } from "@/lib/browser/urls";
-import { type TokenMade } from "@/lib/contract/tokens";
+import { type TokenMade } from "@/lib/contract/people/tokens";
 
 /** Shown until it is closed, and never again: the console keeps a hash of it. */
 export function TokenShown({ made: { token, view }, onClose }: { made: TokenMade; onClose: () => void }) {

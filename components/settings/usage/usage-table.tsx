@@ -2,7 +2,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { durationText } from "@/components/ui/time/duration";
-import { addUp, type Amount, amountNames, type UsageConnection, type UsageFigures, type UsageRow } from "@/lib/contract/usage";
+import { addUp, type Amount, amountNames, type UsageConnection, type UsageFigures, type UsageRow } from "@/lib/contract/people/usage";
 import { formatBytes } from "@/lib/shared/format";
 
 const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";

@@ -1,7 +1,7 @@
 // Addresses as a person types them, one a line: which of them a service may be asked for at all.
 // Guarantees: bounded; says what is wrong with each. The last word has the service.
 
-import { maskedAddress } from "@/lib/contract/download-task";
+import { maskedAddress } from "@/lib/contract/assets/download-task";
 
 export type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
 /** `shown` is without the query: it may hold a token. */

@@ -2,9 +2,9 @@ import { useCallback, useState } from "react";
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { type DownloadTask, type DownloadTasks } from "@/lib/contract/download-task";
+import { type DownloadTask, type DownloadTasks } from "@/lib/contract/assets/download-task";
 
 export type Downloads = ReturnType<typeof useDownloads>;
 

@@ -3,11 +3,11 @@
 // theirs; a file that may have arrived is asked for before it is sent again; what the service holds is compared with what was hashed here, whichever way was taken.
 // Must never: touch the queue; it tells what happens, and a signal that ends ends it.
 
-import { type HashPoint } from "@/lib/browser/hash-file";
-import { type HashPool } from "@/lib/browser/hash-pool";
+import { type HashPoint } from "@/lib/browser/uploads/hash-file";
+import { type HashPool } from "@/lib/browser/uploads/hash-pool";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { isWorthHashing, type Speeds } from "@/lib/browser/speeds";
-import { isUnsent, mayHaveStarted } from "@/lib/contract/submission";
+import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/speeds";
+import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { checkStored } from "./check-hash";

@@ -8,7 +8,7 @@ import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
-import { offerHash } from "@/lib/browser/offer-hash";
+import { offerHash } from "@/lib/browser/uploads/offer-hash";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";

@@ -1,10 +1,10 @@
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { hashPool } from "@/lib/browser/hash-pool";
-import { offerHash } from "@/lib/browser/offer-hash";
-import { patiently } from "@/lib/browser/patient-call";
-import { upload } from "@/lib/browser/upload";
-import { canBeRead } from "@/lib/browser/picture-check";
+import { hashPool } from "@/lib/browser/uploads/hash-pool";
+import { offerHash } from "@/lib/browser/uploads/offer-hash";
+import { patiently } from "@/lib/browser/bulk/patient-call";
+import { upload } from "@/lib/browser/uploads/upload";
+import { canBeRead } from "@/lib/browser/uploads/picture-check";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";

@@ -1,6 +1,6 @@
 // A file on its way into the service: what it is, what shall be on it, and what it is doing. Types only, and the words' keys.
 
-import { type HashPoint } from "@/lib/browser/hash-file";
+import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type About, type Part } from "./about";

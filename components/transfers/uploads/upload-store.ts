@@ -6,7 +6,7 @@
 import { createStore } from "zustand/vanilla";
 import { newUuid } from "@/lib/browser/new-uuid";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
-import { type Speeds, withSample } from "@/lib/browser/speeds";
+import { type Speeds, withSample } from "@/lib/browser/uploads/speeds";
 import { type Failure } from "@/lib/contract/failure";
 import { carry, type Learnt, type UploadPorts } from "./carry";
 import { type About, changesBetween, mergeAbout, writtenBut } from "./about";

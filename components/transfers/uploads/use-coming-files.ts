@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { type Dropped } from "@/lib/browser/dropped-files";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { aboutFile, newDraft, readDraft } from "./about";
 import { uploadHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";

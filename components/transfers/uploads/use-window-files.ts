@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from "react";
-import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/dropped-files";
+import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/files/dropped-files";
 import { pastedName } from "./pasted-name";
 
 /** Longer than the pause between two events of a drag, which is half a second in some browsers; a drag that ends without a word ends with it. */

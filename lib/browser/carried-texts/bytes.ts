@@ -3,7 +3,7 @@
 
 import { isObject, parseJson } from "@/lib/contract/json/json";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type ByteSource } from "../byte-source";
+import { type ByteSource } from "../files/byte-source";
 
 /** More than any workflow is. */
 const MOST_BYTES = 12_000_000;

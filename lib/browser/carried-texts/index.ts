@@ -3,7 +3,7 @@
 // hostile file is an answer. Throws only what the file's own reading throws.
 
 import { isObject, objectOf, parseJson, withoutNaN } from "@/lib/contract/json/json";
-import { type ByteSource } from "../byte-source";
+import { type ByteSource } from "../files/byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { matroskaTexts, movieTexts } from "./films";
 import { heifTexts } from "./heif";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
 import { checkValue, problemSentence, withUsual } from "./fill";
-import { roles, type Role } from "../roles";
+import { roles, type Role } from "../people/roles";
 import { isSecretName } from "../secrets/secret-names";
 import { appBounds, appValueSchema, type AppField, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
 

@@ -3,10 +3,10 @@
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
 import { placesOfWidget } from "../editor-workflow/widget-places";
-import { isLink } from "../graph";
+import { isLink } from "../workflow/graph";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
-import { nodeName } from "../loose-graph";
+import { nodeName } from "../workflow/loose-graph";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { type Graph } from "../schemas/graph";

@@ -2,7 +2,7 @@
 // Guarantees: made of the app's definition alone; it names no node and holds no value of a person.
 
 import { type JsonSchema } from "../openapi/wire-schema";
-import { IDEMPOTENCY_HEADER } from "../submission";
+import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunStates } from "./app";
 import { isFileKind, RANDOM } from "./fill";
 

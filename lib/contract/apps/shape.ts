@@ -3,7 +3,7 @@
 
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
-import { workflowLimits } from "../read-workflow";
+import { workflowLimits } from "../workflow/read-workflow";
 import { graphSchema } from "../schemas/graph";
 import { freeForm } from "../schemas/lenient";
 

@@ -1,7 +1,7 @@
 // Whether a drawing of the editor is of a graph. What brings both, a picture say, may bring a drawing that was changed since, or of something else.
 // Guarantees: pure, bounded, in the time of both sizes, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of subgraphs are taken on trust.
 
-import { isLink } from "../graph";
+import { isLink } from "../workflow/graph";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
 import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";

@@ -5,7 +5,7 @@
 import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
-import { workflowLimits } from "../read-workflow";
+import { workflowLimits } from "../workflow/read-workflow";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";

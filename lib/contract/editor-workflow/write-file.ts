@@ -1,7 +1,7 @@
 // A graph of the API format as a file of the graph editor (schema 0.4): each value at its place, each link at both its ends.
 // Guarantees: pure; read back it is the same graph, whatever that holds (kept-inputs.ts); nodes that the editor would take for its own are named.
 
-import { isLink } from "../graph";
+import { isLink } from "../workflow/graph";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
 import { orderedInputs } from "../nodes/dynamic-inputs";

@@ -2,7 +2,7 @@
 // Guarantees: pure; the file given is never changed; what is not written is the very same in the new file. Checked by reading it back: an input
 // that the file then says otherwise is told of.
 
-import { isLink } from "../graph";
+import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";

@@ -1,10 +1,10 @@
 // Jobs in their three views: list item, details, status. Status words are kept as sent; `toJobState` reads them.
 
 import { z } from "zod";
-import { jobParams } from "../job-search";
-import { jobRunnerSchema, jobWaitsSchema } from "../runners";
+import { jobParams } from "../jobs/job-search";
+import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
-import { jobStates } from "../states";
+import { jobStates } from "../jobs/states";
 import { assetFields } from "./asset";
 import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
 import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";

@@ -2,7 +2,7 @@
 // Guarantees: deep; the same reference back where nothing was found; idempotent; never throws on JSON; bounded: what lies deeper or
 // beyond the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
 
-import { isLink } from "../graph";
+import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject } from "../json/json";
 import { isSecretName } from "./secret-names";
 import { MASK, maskText, spellingsOf } from "./secret-texts";

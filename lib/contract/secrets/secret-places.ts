@@ -2,10 +2,10 @@
 // Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
 // Must never: be given what was not masked, since names of fields are told as they are.
 
-import { isLink } from "../graph";
+import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
-import { looseGraph, nodeName } from "../loose-graph";
+import { looseGraph, nodeName } from "../workflow/loose-graph";
 import { MASK } from "./secret-texts";
 
 /** `extra`: the way down to the field of extra_data. `error` and `output`: what a node said, which no run can leave out. */

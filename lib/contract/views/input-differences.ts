@@ -3,7 +3,7 @@
 // Free of zod: browsers load it.
 
 import { writeExactJson } from "../json/exact-json";
-import { looseGraph, type LooseNode, nodeName } from "../loose-graph";
+import { looseGraph, type LooseNode, nodeName } from "../workflow/loose-graph";
 
 export type InputDifference = {
   nodeId: string;

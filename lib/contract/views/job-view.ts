@@ -6,7 +6,7 @@ import { isObject, textOf } from "../json/json";
 import { type JobErrorView, toJobErrorView } from "./job-error-view";
 import { type OutputView, toPreviewView } from "./outputs-view";
 import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
-import { isTerminalWord, type JobState, toJobState } from "../states";
+import { isTerminalWord, type JobState, toJobState } from "../jobs/states";
 import { toMilliseconds } from "../times";
 
 export type JobProgressView = {

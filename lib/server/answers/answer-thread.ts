@@ -11,7 +11,7 @@ import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { nameInExtraData } from "@/lib/contract/workflow-name";
+import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { filesShownIn, readsJobs } from "./job-files";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { type Done, type Task, type Told } from "../upstream/large-answers";

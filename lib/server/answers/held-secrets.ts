@@ -5,7 +5,7 @@
 import "server-only";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { placesInJob, placesInWorkflow, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { composition } from "../composition";
 

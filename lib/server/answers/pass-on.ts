@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Operation } from "@/lib/contract/operation";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { composition } from "../composition";
 import { filesShownIn, readsJobs } from "./job-files";

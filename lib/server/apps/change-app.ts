@@ -16,7 +16,7 @@ import {
 import { compareVersions } from "@/lib/contract/apps/compare";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { workflowLimits } from "@/lib/contract/read-workflow";
+import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";

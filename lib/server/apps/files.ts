@@ -15,7 +15,7 @@ import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";

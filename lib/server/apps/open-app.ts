@@ -4,7 +4,7 @@
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readReadOnly } from "../auth/read-only";
 import { type Viewer } from "../auth/viewer";

@@ -5,7 +5,7 @@
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, problemOf, isFileKind } from "@/lib/contract/apps/fill";
-import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { operations } from "@/lib/contract/operations";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { type Viewer } from "../auth/viewer";

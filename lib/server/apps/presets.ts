@@ -5,7 +5,7 @@ import "server-only";
 import { type appPresetBodySchema, type AppPreset } from "@/lib/contract/apps/app";
 import { checkValue, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type z } from "zod";

@@ -4,7 +4,7 @@
 import "server-only";
 import { problemSentence, isFileKind } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
-import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";

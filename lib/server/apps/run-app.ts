@@ -17,7 +17,7 @@ import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
-import { IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/submission";
+import { IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
 import { readJson } from "../bff/read-request";

@@ -7,7 +7,7 @@ import { type AppDefinition, type AppRun, type AppResult } from "@/lib/contract/
 import { type Failure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { submittedJob } from "@/lib/contract/submission";
+import { submittedJob } from "@/lib/contract/workflow/submission";
 import { errorLine, type JobErrorView } from "@/lib/contract/views/job-error-view";
 import { type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { makeZip } from "client-zip";
-import { type ArchiveChoice } from "@/lib/contract/archive";
+import { type ArchiveChoice } from "@/lib/contract/assets/archive";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";

@@ -4,8 +4,8 @@
 import "server-only";
 import { headers } from "next/headers";
 import { cache } from "react";
-import { type EmbedLook } from "@/lib/contract/embed-pages";
-import { embedLookSchema } from "@/lib/contract/embedding";
+import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
+import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { PAGE_HEADER } from "./page-header";
 import { readEmbedded, readPlace } from "../embed/sessions";
 

@@ -2,8 +2,8 @@
 // the team alone.
 
 import "server-only";
-import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed-pages";
-import { type Role } from "@/lib/contract/roles";
+import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { type Role } from "@/lib/contract/people/roles";
 import { placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";

@@ -7,7 +7,7 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { type InvitationItem, type InvitationState, type InvitationView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { consoleUrl } from "../env";

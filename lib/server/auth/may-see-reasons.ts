@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { readViewer } from "./viewer";
 
 export async function maySeeReasons({ headers }: IncomingMessage): Promise<boolean> {

@@ -5,7 +5,7 @@
 import "server-only";
 import { type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { type Member } from "../store/people/members";

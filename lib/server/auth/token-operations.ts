@@ -6,8 +6,8 @@
 import "server-only";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { APPS, EVENTS } from "@/lib/contract/token-choices";
-import { type TokenOperations } from "@/lib/contract/tokens";
+import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
+import { type TokenOperations } from "@/lib/contract/people/tokens";
 
 /** Every token may learn what there is, and that there is nothing at an address. */
 const always = ["unknown", "readOpenApi", "listConnections"];

@@ -4,8 +4,8 @@
 // Must never: say which of these it was.
 
 import "server-only";
-import { type Role, weaker } from "@/lib/contract/roles";
-import { looksLikeToken } from "@/lib/contract/token-choices";
+import { type Role, weaker } from "@/lib/contract/people/roles";
+import { looksLikeToken } from "@/lib/contract/people/token-choices";
 import { composition } from "../composition";
 import { type Token } from "../store/people/tokens";
 import { operationsOf } from "./token-operations";

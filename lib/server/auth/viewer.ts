@@ -8,7 +8,7 @@ import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
 import { readPlace } from "../embed/sessions";

@@ -4,11 +4,11 @@
 
 import "server-only";
 import { type AuditThing, idsAsked, idsTold, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
-import { fileOfAddress, maskedAddress } from "@/lib/contract/download-task";
+import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/download-task";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
 import { passOn } from "../answers/pass-on";

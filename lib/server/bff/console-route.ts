@@ -3,7 +3,7 @@
 import "server-only";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, type Result } from "@/lib/shared/result";
 import { clientAddress } from "../limits/client-address";

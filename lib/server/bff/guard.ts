@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { ACT_HEADER, readActId } from "@/lib/contract/audit/act-id";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { isStoreAway } from "@/lib/shared/store-away";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { NextRequest } from "next/server";
-import { type OidcRefusal } from "@/lib/contract/oidc";
+import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { safeReturn } from "@/lib/shared/safe-return";

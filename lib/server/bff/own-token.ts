@@ -3,7 +3,7 @@
 
 import "server-only";
 import { isObject } from "@/lib/contract/json/json";
-import { looksLikeToken } from "@/lib/contract/token-choices";
+import { looksLikeToken } from "@/lib/contract/people/token-choices";
 
 export function withoutTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type z } from "zod";
-import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embedding";
+import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok } from "@/lib/shared/result";
 import { embedCookie, embedCookieRules, probeCookie } from "../embed/cookies";

@@ -5,7 +5,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type Role, weaker } from "@/lib/contract/roles";
+import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";

@@ -13,7 +13,7 @@ import {
   isAccepted,
 } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";

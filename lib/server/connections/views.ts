@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type ConnectionView } from "@/lib/contract/console";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Connection } from "../store/connections";

@@ -8,7 +8,7 @@
 import "server-only";
 import { createLocalJWKSet, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify, type JWTPayload } from "jose";
 import { z } from "zod";
-import { isOnThisMachine } from "@/lib/contract/embedding";
+import { isOnThisMachine } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/json";
 import { unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";

@@ -11,9 +11,9 @@ import {
   type EmbedHostSaved,
   type EmbedHostView,
   OLD_SECRET_MS,
-} from "@/lib/contract/embedding";
+} from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { seal } from "../keys/cipher";

@@ -6,10 +6,10 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { type EmbedLook } from "@/lib/contract/embed-pages";
-import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embedding";
-import { type EmbedRefusal } from "@/lib/contract/embed-refusals";
-import { type Role, roles, weaker } from "@/lib/contract/roles";
+import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
+import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embed/embedding";
+import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
+import { type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { type Place, PLACE_HEADER, placeOf } from "@/lib/shared/place";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";

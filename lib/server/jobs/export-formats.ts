@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
-import { workflowName } from "@/lib/contract/workflow-name";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
 
 type ExportEnd = { count: number; total: number | undefined; failure: Failure | undefined };

@@ -4,10 +4,10 @@
 // Must never: end quietly because a page failed.
 
 import "server-only";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { isSearch } from "@/lib/contract/job-search";
+import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";

@@ -3,11 +3,11 @@
 // what is known is shown and said to be old. Must never: say that all jobs were searched where older ones are still to be read.
 
 import "server-only";
-import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { isTerminalWord } from "@/lib/contract/states";
+import { isTerminalWord } from "@/lib/contract/jobs/states";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { findVisible, openForJobs, visibleConnections } from "../connections/access";

@@ -2,7 +2,7 @@
 // Guarantees: never throws; bounded; sentences come before single words, so that a prompt is kept where not everything is.
 
 import "server-only";
-import { isLink } from "@/lib/contract/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject } from "@/lib/contract/json/json";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 

@@ -10,7 +10,7 @@ import { toListedError } from "@/lib/contract/views/job-error-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { toJobState } from "@/lib/contract/states";
+import { toJobState } from "@/lib/contract/jobs/states";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type LedgerNote } from "../store/jobs/job-ledger";
 import { textsOf } from "./input-texts";

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { type SubmissionReport } from "@/lib/contract/submission";
+import { type SubmissionReport } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
 import { outcomeOfKept, reportOf } from "./submission-outcome";

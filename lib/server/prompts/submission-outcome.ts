@@ -3,7 +3,7 @@
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, parseJson } from "@/lib/contract/json/json";
-import { mayHaveStarted, type SubmissionReport } from "@/lib/contract/submission";
+import { mayHaveStarted, type SubmissionReport } from "@/lib/contract/workflow/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
 import { type KeptSubmission } from "../store/jobs/submissions";

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { isIdempotencyKey, LABEL_HEADER, mayHaveStarted, IDEMPOTENCY_HEADER, readLabel } from "@/lib/contract/submission";
+import { isIdempotencyKey, LABEL_HEADER, mayHaveStarted, IDEMPOTENCY_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";

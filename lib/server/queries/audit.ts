@@ -12,7 +12,7 @@ import {
   type AuditQuery,
 } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";

@@ -4,7 +4,7 @@
 import "server-only";
 import { type InvitationItem, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { listInvitationItems, readInvitation } from "../auth/invitations";
 import { toMemberView } from "../auth/members";

@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { queueListSchema } from "@/lib/contract/schemas/queue";
-import { toJobState } from "@/lib/contract/states";
+import { toJobState } from "@/lib/contract/jobs/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";

@@ -5,8 +5,8 @@
 import "server-only";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
-import { runnerProblems } from "@/lib/contract/runner-problems";
-import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners";
+import { runnerProblems } from "@/lib/contract/runners/runner-problems";
+import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 

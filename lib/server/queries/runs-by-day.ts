@@ -9,7 +9,7 @@ import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { type JobState, jobStates } from "@/lib/contract/states";
+import { type JobState, jobStates } from "@/lib/contract/jobs/states";
 import { toMilliseconds } from "@/lib/contract/times";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";

@@ -3,7 +3,7 @@
 // Must never: put an id of the service, a job or a connection on the public page.
 
 import "server-only";
-import { hasRole, type Role, roles } from "@/lib/contract/roles";
+import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
 import { type SentHeaders, type Viewer } from "../auth/viewer";

@@ -2,7 +2,7 @@
 // Guarantees: of a provider only its name for people leaves the server.
 
 import "server-only";
-import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/oidc";
+import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/oidc";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";

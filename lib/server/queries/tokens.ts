@@ -3,8 +3,8 @@
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { allOperations } from "@/lib/contract/operations";
-import { APPS, EVENTS } from "@/lib/contract/token-choices";
-import { type TokenChoices, type TokenOperation } from "@/lib/contract/tokens";
+import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
+import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";

@@ -4,8 +4,8 @@
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { hasRole } from "@/lib/contract/roles";
-import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { hasRole } from "@/lib/contract/people/roles";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import {
   addUp,
   type Amount,
@@ -14,7 +14,7 @@ import {
   type UsageQuery,
   type UsageRow,
   type UsageView,
-} from "@/lib/contract/usage";
+} from "@/lib/contract/people/usage";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";

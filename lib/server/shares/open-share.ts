@@ -6,7 +6,7 @@
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { cookieAttributes, cookieName } from "../auth/session-cookie";
 import { type Viewer } from "../auth/viewer";

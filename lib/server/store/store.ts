@@ -35,7 +35,7 @@ import { createTokenStore, type TokenStore } from "./people/tokens";
 import { createShareStore, type ShareStore } from "./shares";
 import { createWorkflowNameStore, type WorkflowNameStore } from "./jobs/workflow-names";
 import { randomUUID } from "node:crypto";
-import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/archive";
+import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/assets/archive";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 // Choices of assets that wait to be fetched as one file.

@@ -4,7 +4,7 @@
 import "server-only";
 import { operations } from "@/lib/contract/operations";
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { type DownloadTask } from "@/lib/contract/download-task";
+import { type DownloadTask } from "@/lib/contract/assets/download-task";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { textOf, objectOf } from "@/lib/contract/json/json";
 import { taskStartedSchema } from "@/lib/contract/schemas/task";

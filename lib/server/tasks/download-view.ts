@@ -1,7 +1,7 @@
 // A stored download as the browser gets it. Must never: carry what was sealed.
 
 import "server-only";
-import { type DownloadState, downloadStates, type DownloadTask } from "@/lib/contract/download-task";
+import { type DownloadState, downloadStates, type DownloadTask } from "@/lib/contract/assets/download-task";
 import { type StoredDownload } from "../store/download-tasks";
 
 export function toDownloadTask(row: StoredDownload): DownloadTask {

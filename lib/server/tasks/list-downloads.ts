@@ -4,7 +4,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type DownloadTasks } from "@/lib/contract/download-task";
+import { type DownloadTasks } from "@/lib/contract/assets/download-task";
 import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";

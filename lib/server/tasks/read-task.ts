@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type z } from "zod";
-import { type DownloadState, maskAddresses } from "@/lib/contract/download-task";
+import { type DownloadState, maskAddresses } from "@/lib/contract/assets/download-task";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type taskSchema } from "@/lib/contract/schemas/task";
 import { type DownloadNews } from "../store/download-tasks";

@@ -5,8 +5,8 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
-import { hasRole } from "@/lib/contract/roles";
-import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/tokens";
+import { hasRole } from "@/lib/contract/people/roles";
+import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { usableConnections } from "../connections/access";

@@ -6,7 +6,7 @@ import { isObject, textOf } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
-import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/states";
+import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/states";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { type CallInput } from "./outgoing";
 

@@ -3,7 +3,7 @@
 // Must never: ask a service; it is lost with the process, and nodes then bear their classes.
 
 import "server-only";
-import { looseGraph } from "@/lib/contract/loose-graph";
+import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 
 const MOST_CONNECTIONS = 20;

@@ -8,7 +8,7 @@ import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { nameInExtraData } from "@/lib/contract/workflow-name";
+import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { composition } from "../composition";
 import { classesIn, classNamesIn } from "./class-names";
 

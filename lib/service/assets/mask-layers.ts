@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
+import { MASK_LAYER_TAG } from "@/lib/contract/assets/mask-layer-tag";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type StoredAsset } from "./asset-row";

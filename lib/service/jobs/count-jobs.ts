@@ -2,7 +2,7 @@
 // is counted, while it is being cleared.
 
 import { type RawBuilder, sql } from "kysely";
-import { type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { type Reader } from "../store/database";
 import { type JobCountRow } from "../store/schema";
 import { plainStatement, statement } from "../store/statement";

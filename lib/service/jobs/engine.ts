@@ -6,7 +6,7 @@
 import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query, type Transaction } from "../store/database";
-import { BUILT_IN_RUNNER } from "@/lib/contract/runners";
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { endAttempt } from "../runners/attempts";
 import { kindOf, kindWith, type Place, triedRunners } from "../runners/pool";
 import { clearAway } from "../runners/whereabouts";

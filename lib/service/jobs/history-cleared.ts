@@ -2,7 +2,7 @@
 // until the background has removed them. What waits or runs is never one of them, and what ends meanwhile is noted by a trigger.
 
 import { type RawBuilder, sql } from "kysely";
-import { type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { query, type Reader } from "../store/database";
 import { plainStatement } from "../store/statement";
 import { isTerminal } from "./transitions";

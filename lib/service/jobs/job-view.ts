@@ -2,8 +2,8 @@
 // Outputs, preview and timeline are there in terminal states only; progress while it runs.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners";
-import { type KnownJobState } from "@/lib/contract/states";
+import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { resultOfNoRun } from "./finish";

@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
-import { type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { type Engine } from "./engine";

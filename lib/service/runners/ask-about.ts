@@ -2,8 +2,8 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { type RunnerProblem } from "@/lib/contract/runner-problems";
-import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners";
+import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
+import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { withoutFileNames } from "./libraries";
 import { askJson, nonsense, type Trouble } from "./speak";

@@ -5,7 +5,7 @@
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
-import { BUILT_IN_RUNNER } from "@/lib/contract/runners";
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { classes } from "../nodes/classes";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
 import { describeLibrary } from "../nodes/library";

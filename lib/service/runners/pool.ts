@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
-import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners";
+import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { createLibraries } from "./libraries";

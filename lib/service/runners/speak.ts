@@ -6,7 +6,7 @@ import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson, withoutNaN } from "@/lib/contract/json/json";
-import { type RunnerProblem } from "@/lib/contract/runner-problems";
+import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 

@@ -14,7 +14,7 @@ import {
   type RunnerChange,
   type RunnerFailure,
   type ServiceRunners,
-} from "@/lib/contract/runners";
+} from "@/lib/contract/runners/runners";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Database, query, type Reader, type Transaction } from "../store/database";

@@ -1,7 +1,7 @@
 // Steps that submit a job of their own, follow it, and manage queue and history with nothing but its id.
 import { parseFailure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { isTerminalWord } from "@/lib/contract/states";
+import { isTerminalWord } from "@/lib/contract/jobs/states";
 import { field, LABEL, needed, poll, type Step, text, UNKNOWN_ID } from "./steps";
 import { demand, demandRefusal, NotTried, read } from "./verdict";
 

@@ -1,6 +1,6 @@
 // Steps that only read: they change nothing but the time of an asset's last access.
 import { operations } from "@/lib/contract/operations";
-import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { toMilliseconds } from "@/lib/contract/times";
 import { field, itemsOf, needed, number, type Step, text, UNKNOWN, UNKNOWN_ID } from "./steps";
 import { demand, demandRefusal, read } from "./verdict";

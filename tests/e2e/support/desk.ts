@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type APIRequestContext, type BrowserContext, expect } from "@playwright/test";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { type Started, startProcess } from "@/tests/support/start-process";
 
 export const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };

@@ -1,6 +1,6 @@
 // A member's own account: what changes with and without the password, and which sessions end.
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 

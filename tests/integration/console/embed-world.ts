@@ -1,7 +1,7 @@
 // A console with a host page, and tickets as that host's server makes them: good ones, and ones that are wrong in one thing.
 import { SignJWT } from "jose";
-import { type EmbedHostSaved } from "@/lib/contract/embedding";
-import { type Role } from "@/lib/contract/roles";
+import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
+import { type Role } from "@/lib/contract/people/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
 import { PLACE_HEADER } from "@/lib/shared/place";
 import { type Asking, createHarness } from "@/tests/support/harness";

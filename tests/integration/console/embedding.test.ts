@@ -1,7 +1,7 @@
 // Tickets of host pages at the console's own door: what opens a session, what does not, and what ends one.
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EMBED_SESSION_MS } from "@/lib/contract/embedding";
+import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
 import { PLACE_HEADER } from "@/lib/shared/place";
 import { createEmbedWorld, SLOT } from "./embed-world";
 

@@ -1,6 +1,6 @@
 // A key in what was submitted is masked for everybody; its owner alone is told where it stands.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 

@@ -1,6 +1,6 @@
 // The team through the console's own API, with sessions that were really opened: who may change whom, and what ends with it.
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { getInvitation, listMembers } from "@/lib/server/queries/members";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
 

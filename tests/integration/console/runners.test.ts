@@ -1,7 +1,7 @@
 // Runners as the console's own routes hand them to admins: what is added, what is refused and why, and what the audit log says of it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners";
+import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { gpuClasses, startRunnerServer } from "@/tests/support/runner-server";

@@ -1,7 +1,7 @@
 // Generated over every route file in app/api: what is added there tomorrow is tested by these lines the same day.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
-import { hasRole, roles } from "@/lib/contract/roles";
+import { hasRole, roles } from "@/lib/contract/people/roles";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";

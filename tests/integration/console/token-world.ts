@@ -1,5 +1,5 @@
 // A console whose members make tokens and bring them: for the tests of tokens.
-import { type TokenMade } from "@/lib/contract/tokens";
+import { type TokenMade } from "@/lib/contract/people/tokens";
 import { createHarness } from "@/tests/support/harness";
 
 export const DAY_MS = 24 * 60 * 60_000;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usageCsv, readUsage } from "@/lib/server/queries/usage";
-import { type UsageQuery } from "@/lib/contract/usage";
+import { type UsageQuery } from "@/lib/contract/people/usage";
 import { openStore } from "@/lib/server/store/store";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -10,7 +10,7 @@ import { curlLine } from "@/components/apps/app-operation";
 import { appDefinitionSchema, type AppInput, type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
 import { objectOf } from "@/lib/contract/json/json";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { ok } from "@/lib/shared/result";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { renderInApp } from "../components/render";

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import { RunRefusal } from "@/components/apps/run-refusal";
 import { MemberProvider } from "@/components/frame/member-context";
 import { type AppView } from "@/lib/contract/apps/app";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { renderInApp } from "../components/render";
 
 afterEach(cleanup);

@@ -11,7 +11,7 @@ import { AssetSummary } from "@/components/assets/detail/asset-summary";
 import { AssetTile } from "@/components/assets/wall/asset-tile";
 import { createMotion } from "@/components/assets/wall/motion";
 import { sharedNames } from "@/components/assets/wall/shared-names";
-import { createSelection } from "@/components/data-table/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import * as messages from "@/lib/messages/en";

@@ -1,6 +1,6 @@
 // Files that a service holds, read in parts.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bytesAt, type ByteSource, PartUnread } from "@/lib/browser/byte-source";
+import { bytesAt, type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
 import { startLittleServer } from "@/tests/support/little-server";
 import { box, carrier } from "./files";

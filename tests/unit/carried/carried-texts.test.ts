@@ -1,10 +1,10 @@
 // Which files carry a workflow, read as their writers wrote them: the fixtures were made by ffmpeg, the pictures are made here.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { bytesOfBlob } from "@/lib/browser/byte-source";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
-import { readWorkflow } from "@/lib/contract/graph";
-import { drawingIn } from "@/lib/contract/workflow-name";
+import { readWorkflow } from "@/lib/contract/workflow/graph";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
-import { bytesOfBlob } from "@/lib/browser/byte-source";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
 
 export const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);

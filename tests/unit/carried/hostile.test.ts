@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { readdirSync } from "node:fs";
 import fc from "fast-check";
-import { bytesOfBlob } from "@/lib/browser/byte-source";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { failed } from "@/lib/shared/result";
 import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png } from "./files";

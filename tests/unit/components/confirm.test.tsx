@@ -2,7 +2,7 @@
 // A call that is refused until the person has confirmed that it is them, as a page meets it.
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { ConfirmGate } from "@/components/frame/confirm-gate";
+import { ConfirmGate } from "@/components/frame/account/confirm-gate";
 import { callApi } from "@/lib/browser/api";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
@@ -13,7 +13,7 @@ const refused = (code: string, status: number, message = "") => Response.json({ 
 const done = () => Response.json({ id: "made" }, { status: 201 });
 
 // It comes with the first refusal; here it is there before.
-beforeAll(() => import("@/components/frame/confirm-dialog"));
+beforeAll(() => import("@/components/frame/account/confirm-dialog"));
 beforeEach(() => {
   sent.length = 0;
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {

@@ -15,7 +15,7 @@ import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { ok } from "@/lib/shared/result";
-import { IDLE_MS } from "@/lib/browser/poll-plan";
+import { IDLE_MS } from "@/lib/browser/poll/poll-plan";
 import { builtInRunner } from "./runners";
 import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";

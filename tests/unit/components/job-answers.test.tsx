@@ -6,7 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { useStartedJob } from "@/components/run/submit/use-started-job";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/use-poll";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 
 const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
 

@@ -6,8 +6,8 @@ import { DataTable } from "@/components/data-table/data-table";
 import { columnsFor } from "@/components/data-table/features";
 import { PageControls } from "@/components/data-table/page-controls";
 import { lastOffset, pageRange } from "@/components/data-table/page-range";
-import { SelectAllRows, SelectRow } from "@/components/data-table/select-cells";
-import { createSelection } from "@/components/data-table/selection-store";
+import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
+import { createSelection } from "@/components/data-table/selection/selection-store";
 import { choiceOfOne, readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
 import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
 import { toInputs } from "@/components/jobs/columns/job-inputs";
@@ -15,7 +15,7 @@ import { listHref, readList, viewHref } from "@/components/jobs/list/list-addres
 import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { isBareAddress, toSearchParams } from "@/app/(console)/params";
-import { type KnownJobState } from "@/lib/contract/states";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { persisted } from "@/lib/browser/persisted";
 import { renderInApp } from "./render";
 

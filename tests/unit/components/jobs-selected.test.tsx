@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { createSelection } from "@/components/data-table/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection-store";
 import { SelectedJobs } from "@/components/jobs/list/selected-jobs";
 import { renderInApp } from "./render";
 

@@ -4,9 +4,9 @@ import { vi } from "vitest";
 import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { type JobRow } from "@/components/jobs/job-row";
-import { IDEMPOTENCY_HEADER } from "@/lib/contract/submission";
+import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { type JobState } from "@/lib/contract/states";
+import { type JobState } from "@/lib/contract/jobs/states";
 import { renderInApp } from "./render";
 
 /** jsdom knows the element and not its two methods. */

@@ -8,7 +8,7 @@ import { MemberItem } from "@/components/settings/members/member-item";
 import { mayChange, rolesToGive } from "@/components/settings/members/member-rights";
 import { MembersScreen } from "@/components/settings/members/members-screen";
 import { type MemberView } from "@/lib/contract/console";
-import { type Role, roles } from "@/lib/contract/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

@@ -5,7 +5,7 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
 

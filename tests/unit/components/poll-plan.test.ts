@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BUSY_MS, freshnessOf, IDLE_MS, LONGEST_WAIT_MS, nextPollMs, retryPollMs } from "@/lib/browser/poll-plan";
+import { BUSY_MS, freshnessOf, IDLE_MS, LONGEST_WAIT_MS, nextPollMs, retryPollMs } from "@/lib/browser/poll/poll-plan";
 
 describe("when a page asks again", () => {
   it("asks faster while something moves than while nothing does, and never again once nothing can change", () => {

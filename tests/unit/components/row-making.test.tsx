@@ -2,7 +2,7 @@
 // What guards the speed of a long list without a clock: how many rows come in a frame, and when they wait.
 import { act, cleanup } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection-store";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";

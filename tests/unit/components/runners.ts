@@ -1,5 +1,5 @@
 // Runners as the service tells of them.
-import { type Runner } from "@/lib/contract/runners";
+import { type Runner } from "@/lib/contract/runners/runners";
 
 export const builtInRunner: Runner = {
   id: "built-in",

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { SignOutButton } from "@/components/frame/sign-out-button";
+import { SignOutButton } from "@/components/frame/account/sign-out-button";
 import { Toasts } from "@/components/ui/toasts";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { until } from "@/tests/support/until";

@@ -4,8 +4,8 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { TokensScreen } from "@/components/settings/tokens/tokens-screen";
-import { type Role } from "@/lib/contract/roles";
-import { type TokenChoices, type TokenView } from "@/lib/contract/tokens";
+import { type Role } from "@/lib/contract/people/roles";
+import { type TokenChoices, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations, coreOperations } from "@/lib/contract/operations";
-import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 
 const page = readFileSync("docs/interface.md", "utf8");
 

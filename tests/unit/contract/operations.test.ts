@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { capabilities } from "@/lib/contract/capabilities";
 import { fillPath } from "@/lib/contract/operation";
 import { allOperations, coreOperations, operations } from "@/lib/contract/operations";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 
 const signature = (operation: { method: string; path: string }) => `${operation.method} ${operation.path}`;
 

@@ -4,7 +4,7 @@ import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
-import { workflowName } from "@/lib/contract/workflow-name";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 const file = (filename: string, more: object = {}) => ({ filename, subfolder: "", type: "output", ...more });
 /** As the console gets them: parsed from a job's details first. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findJsonError, lineAndColumn } from "@/lib/contract/json/json-position";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { readWorkflow, unwrapWorkflow, workflowLimits } from "@/lib/contract/read-workflow";
+import { readWorkflow, unwrapWorkflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 
 const graph = {
   "4": { class_type: "LoadImage", inputs: { image: "photo.png" }, _meta: { title: "Photo" } },

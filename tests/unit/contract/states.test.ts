@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/states";
+import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/states";
 
 const table: [word: string, state: string, terminal: boolean][] = [
   ["waiting_to_dispatch", "pending", false],

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal } from "@/components/embed/renewal";
 import { tellHeard } from "@/lib/browser/heard";
-import { hearHost, type HostMessage, tellHost } from "@/lib/browser/host-page";
+import { hearHost, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
 
 const HOST = "https://app.example.com";
 const around = { postMessage: vi.fn() };

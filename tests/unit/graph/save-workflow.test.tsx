@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { fileNameOf, storedPath, storedText, storedTextOfJob } from "@/components/graph/stored-workflow";
-import { readWorkflow } from "@/lib/contract/graph";
+import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 

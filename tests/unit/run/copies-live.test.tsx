@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CopiesCard, type CopiesWork } from "@/components/run/copies/copies-card";
 import { type CopiesSet, type Copy } from "@/components/run/copies/copies-state";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
-import { BUSY_MS } from "@/lib/browser/poll-plan";
+import { BUSY_MS } from "@/lib/browser/poll/poll-plan";
 import { renderPage } from "./render";
 
 type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };

@@ -3,7 +3,7 @@ import { formBuilder } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
 import { problemSentence } from "@/components/run/form/problem-sentence";
 import { parseFailure } from "@/lib/contract/failure";
-import { topologicalOrder } from "@/lib/contract/graph";
+import { topologicalOrder } from "@/lib/contract/workflow/graph";
 import { catalogue, refusals } from "./files";
 
 function refused(name: string) {

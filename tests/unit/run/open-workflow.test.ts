@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesOfBlob } from "@/lib/browser/byte-source";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { failed } from "@/lib/shared/result";
 import { sampleText } from "./files";

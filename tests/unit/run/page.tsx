@@ -1,7 +1,7 @@
 // The Run page in a browser without a network but for the little service of the test.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { File } from "node:buffer";
-import { type ByteSource } from "@/lib/browser/byte-source";
+import { type ByteSource } from "@/lib/browser/files/byte-source";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";

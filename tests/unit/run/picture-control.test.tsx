@@ -4,7 +4,7 @@ import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { assetValue } from "@/components/run/form/controls/asset-value";
 import { checkPicture } from "@/components/run/form/controls/check-picture";
-import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/use-picture-upload";
 import { type ApiFailure } from "@/lib/browser/read-failure";

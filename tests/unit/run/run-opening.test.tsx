@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { blake3 } from "hash-wasm";
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { samplePictures } from "@/components/run/workflow/sample-pictures";
+import { samplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
 import { sampleText } from "./files";
 import { drop, field, openText, portsTo, show, type PromptServer } from "./page";
 import { startPromptServer } from "./prompt-server";

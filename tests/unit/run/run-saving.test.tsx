@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { type Arrival } from "@/components/run/workflow/arrivals";
+import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { ok } from "@/lib/shared/result";

@@ -6,7 +6,7 @@ import { countPaths, CountsProvider } from "@/components/frame/counts-context";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { NewestJob } from "@/components/run/submit/started-job";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
-import { BUSY_MS } from "@/lib/browser/poll-plan";
+import { BUSY_MS } from "@/lib/browser/poll/poll-plan";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { inPage, renderPage } from "./render";
 import { AtPage } from "@/tests/support/at-page";

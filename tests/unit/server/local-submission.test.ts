@@ -1,6 +1,6 @@
 // A workflow for a local server that this console cannot prepare: nothing is sent, and whoever submits it is told so.
 import { expect, test } from "vitest";
-import { mayHaveStarted } from "@/lib/contract/submission";
+import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { operations } from "@/lib/contract/operations";
 import { speakLocal } from "@/lib/server/upstream/local-dialect/speak-local";
 import { createUpstream } from "@/lib/server/upstream/upstream";

@@ -5,7 +5,7 @@ import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/
 import { checkStored } from "@/components/transfers/uploads/check-hash";
 import { pastedName } from "@/components/transfers/uploads/pasted-name";
 import { readHash } from "@/components/transfers/uploads/read-hash";
-import { maskAddresses, maskedAddress } from "@/lib/contract/download-task";
+import { maskAddresses, maskedAddress } from "@/lib/contract/assets/download-task";
 import { failed } from "@/lib/shared/result";
 
 const hex = "ab".repeat(32);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { findKnownContent } from "@/lib/browser/known-content";
-import { hashFile } from "@/lib/browser/hash-file";
-import { type FromHashWorker, type ToHashWorker } from "@/lib/browser/hash-worker";
+import { findKnownContent } from "@/lib/browser/uploads/known-content";
+import { hashFile } from "@/lib/browser/uploads/hash-file";
+import { type FromHashWorker, type ToHashWorker } from "@/lib/browser/uploads/hash-worker";
 
 /** Hashes as the real worker does, on this thread: there are no workers of a browser here. */
 class ThisThread {

@@ -3,7 +3,7 @@ import { type About } from "@/components/transfers/uploads/about";
 import { type UploadPorts } from "@/components/transfers/uploads/carry";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { createUploadStore } from "@/components/transfers/uploads/upload-store";
-import { type PoolOutcome } from "@/lib/browser/hash-pool";
+import { type PoolOutcome } from "@/lib/browser/uploads/hash-pool";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";

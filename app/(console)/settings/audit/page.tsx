@@ -6,7 +6,7 @@ import { AuditScreen } from "@/components/settings/audit/audit-screen";
 import { auditParams } from "@/lib/contract/audit/audit";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";

@@ -6,7 +6,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
-import { usageParams, type UsageView } from "@/lib/contract/usage";
+import { usageParams, type UsageView } from "@/lib/contract/people/usage";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { readUsage } from "@/lib/server/queries/usage";

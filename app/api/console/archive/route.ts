@@ -1,5 +1,5 @@
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type ArchiveAnswer, archiveChoiceSchema, MOST_ARCHIVED } from "@/lib/contract/archive";
+import { type ArchiveAnswer, archiveChoiceSchema, MOST_ARCHIVED } from "@/lib/contract/assets/archive";
 import { ok } from "@/lib/shared/result";
 import { countChosen } from "@/lib/server/archive/chosen-assets";
 import { jsonAnswer } from "@/lib/server/bff/answers";

@@ -1,4 +1,4 @@
-import { embedHostSchema } from "@/lib/contract/embedding";
+import { embedHostSchema } from "@/lib/contract/embed/embedding";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";

@@ -1,4 +1,4 @@
-import { newRunnerSchema } from "@/lib/contract/runners";
+import { newRunnerSchema } from "@/lib/contract/runners/runners";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { listRunners, saveRunner } from "@/lib/server/queries/runners";

@@ -1,4 +1,4 @@
-import { tokenBodySchema } from "@/lib/contract/tokens";
+import { tokenBodySchema } from "@/lib/contract/people/tokens";
 import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";

@@ -1,4 +1,4 @@
-import { usageParams } from "@/lib/contract/usage";
+import { usageParams } from "@/lib/contract/people/usage";
 import { querySchema } from "@/lib/contract/schemas/lenient";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";

@@ -1,4 +1,4 @@
-import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embedding";
+import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";

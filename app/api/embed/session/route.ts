@@ -1,4 +1,4 @@
-import { embedLookSchema } from "@/lib/contract/embedding";
+import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";

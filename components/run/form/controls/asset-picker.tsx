@@ -13,7 +13,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { MASK_LAYER_TAG } from "@/lib/contract/mask-layer-tag";
+import { MASK_LAYER_TAG } from "@/lib/contract/assets/mask-layer-tag";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { readTags } from "@/lib/shared/read-tags";
 import { AssetChoices } from "./asset-choices";

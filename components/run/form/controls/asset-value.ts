@@ -2,7 +2,7 @@
 // Guarantees: pure; a service that stores by content is given the content's own name, which no later file of the same name can take over.
 
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 
 const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;
 const folders = ["output", "temp", "input"] as const;

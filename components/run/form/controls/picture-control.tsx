@@ -11,7 +11,7 @@ import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useMedia } from "@/components/ui/hooks/use-media";
-import { toFileRef, toImageValue } from "@/lib/contract/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { AssetPicker } from "./asset-picker";
 import { contentOf } from "./asset-value";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";

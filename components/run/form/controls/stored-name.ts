@@ -8,7 +8,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { viewUrl } from "@/lib/browser/urls";
 import { type Result } from "@/lib/shared/result";
 import { contentOf } from "./asset-value";
-import { toFileRef } from "@/lib/contract/image-ref";
+import { toFileRef } from "@/lib/contract/assets/image-ref";
 
 type Newest = () => Promise<Result<AssetsAnswer, ApiFailure>>;
 

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from "react";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { own } from "@/lib/contract/json/own";
 import { contentOf } from "./asset-value";
-import { toFileRef } from "@/lib/contract/image-ref";
+import { toFileRef } from "@/lib/contract/assets/image-ref";
 import { type PictureContext } from "./picture-context";
 
 type UnlistedNoteProps = { value: string; options: readonly ChoiceValue[]; picture: Pick<PictureContext, "ownNames" | "listing"> };

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react"
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { checkPicture, type Decode } from "./check-picture";
-import { toImageValue } from "@/lib/contract/image-ref";
+import { toImageValue } from "@/lib/contract/assets/image-ref";
 
 export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
 /** Of a picture that the service had already nothing was sent. */

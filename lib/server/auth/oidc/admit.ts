@@ -5,8 +5,8 @@
 
 import "server-only";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { type OidcRefusal } from "@/lib/contract/oidc";
-import { hasRole } from "@/lib/contract/roles";
+import { type OidcRefusal } from "@/lib/contract/people/oidc";
+import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider } from "@/lib/server/oidc-settings";

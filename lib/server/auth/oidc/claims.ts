@@ -3,7 +3,7 @@
 
 import "server-only";
 import { isObject } from "@/lib/contract/json/json";
-import { hasRole, type Role } from "@/lib/contract/roles";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/oidc-settings";
 
 export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: string };

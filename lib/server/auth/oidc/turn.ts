@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
-import { type OidcRefusal } from "@/lib/contract/oidc";
+import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider, oidcSetting } from "@/lib/server/oidc-settings";
 import { type Admitted, admit, type Refused } from "./admit";

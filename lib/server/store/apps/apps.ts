@@ -8,7 +8,7 @@ import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kyse
 import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
 import { type AppChange } from "@/lib/contract/apps/compare";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Role } from "@/lib/contract/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type AppRow } from "./app-rows";

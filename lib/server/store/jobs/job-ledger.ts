@@ -8,7 +8,7 @@ import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
-import { isTerminalWord, toJobState } from "@/lib/contract/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { dialectOf } from "../dialect/dialect";
 import { bodyOf, markOf } from "./ledger-words";
 import { type Database } from "../database";

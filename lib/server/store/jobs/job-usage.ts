@@ -6,7 +6,7 @@ import "server-only";
 import { type Kysely, sql } from "kysely";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobListItem } from "@/lib/contract/schemas/job";
-import { isTerminalWord } from "@/lib/contract/states";
+import { isTerminalWord } from "@/lib/contract/jobs/states";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { inPieces } from "../in-pieces";

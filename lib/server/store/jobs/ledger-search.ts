@@ -5,7 +5,7 @@
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
-import { type JobState } from "@/lib/contract/states";
+import { type JobState } from "@/lib/contract/jobs/states";
 import { fold, markOf, pieceOf } from "./ledger-words";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";

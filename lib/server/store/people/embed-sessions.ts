@@ -5,8 +5,8 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { type EmbedLook, embedPages, type EmbedPage, embedThemes } from "@/lib/contract/embed-pages";
-import { type EmbedRole } from "@/lib/contract/embedding";
+import { type EmbedLook, embedPages, type EmbedPage, embedThemes } from "@/lib/contract/embed/embed-pages";
+import { type EmbedRole } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { type Database, prepareOne } from "../database";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { roles, type Role } from "@/lib/contract/roles";
+import { roles, type Role } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
 import { type Identity, linkIdentity } from "./identities";
 import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";

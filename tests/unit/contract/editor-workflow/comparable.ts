@@ -1,6 +1,6 @@
 // A graph of the API format as two converters may be compared by: what the class declares, after defaults.
 // Where a class is unknown the links count. The order of nodes and inputs, titles and undeclared inputs do not.
-import { isLink } from "@/lib/contract/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { fallbackOf, inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
 import { settingsOf } from "@/lib/contract/nodes/input-spec";

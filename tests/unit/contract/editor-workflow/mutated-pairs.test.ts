@@ -8,7 +8,7 @@ import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { readNode } from "@/lib/contract/editor-workflow/file";
 import { widgetsOf } from "@/lib/contract/editor-workflow/values";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { isLink } from "@/lib/contract/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { comparable } from "./comparable";

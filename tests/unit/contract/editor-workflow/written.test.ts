@@ -7,7 +7,7 @@ import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { listOf } from "@/lib/contract/editor-workflow/file";
 import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { isLink } from "@/lib/contract/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";

@@ -1,4 +1,4 @@
-import { toFileRef } from "@/lib/contract/image-ref";
+import { toFileRef } from "@/lib/contract/assets/image-ref";
 import { receiveFile } from "@/lib/server/apps/receive-file";
 import { openApp } from "@/lib/server/apps/open-app";
 import { mayName } from "@/lib/server/apps/pictures";

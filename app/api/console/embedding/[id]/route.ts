@@ -1,4 +1,4 @@
-import { embedHostChangeSchema } from "@/lib/contract/embedding";
+import { embedHostChangeSchema } from "@/lib/contract/embed/embedding";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { changeEmbedHost, removeEmbedHost } from "@/lib/server/embed/hosts";

@@ -1,4 +1,4 @@
-import { runnerChangeSchema } from "@/lib/contract/runners";
+import { runnerChangeSchema } from "@/lib/contract/runners/runners";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { removeRunner, saveRunner } from "@/lib/server/queries/runners";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runnerAddressSchema } from "@/lib/contract/runners";
+import { runnerAddressSchema } from "@/lib/contract/runners/runners";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

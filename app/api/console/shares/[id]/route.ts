@@ -1,4 +1,4 @@
-import { hasRole } from "@/lib/contract/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok } from "@/lib/shared/result";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";

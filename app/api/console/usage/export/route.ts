@@ -1,4 +1,4 @@
-import { usageParams } from "@/lib/contract/usage";
+import { usageParams } from "@/lib/contract/people/usage";
 import { querySchema } from "@/lib/contract/schemas/lenient";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";

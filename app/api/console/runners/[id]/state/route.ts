@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runnerChangeSchema } from "@/lib/contract/runners";
+import { runnerChangeSchema } from "@/lib/contract/runners/runners";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, idOf } from "@/lib/server/bff/console-route";
 import { saveRunner } from "@/lib/server/queries/runners";

@@ -1,0 +1,25 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useEffect, useState } from "react";
+import { onConfirmationAsked } from "@/lib/browser/confirm";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
+
+const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
+
+/** Opens when a call is refused until the person has confirmed that it is them. What it opens comes with the first such call. */
+export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {
+  const [asking, setAsking] = useState<{ answer: (isConfirmed: boolean) => void }>();
+  useEffect(() => onConfirmationAsked((answer) => setAsking({ answer })), []);
+  if (!asking) return null;
+  return (
+    <ConfirmDialog
+      email={email}
+      methods={methods}
+      onEnd={(isConfirmed) => {
+        setAsking(undefined);
+        asking.answer(isConfirmed);
+      }}
+    />
+  );
+}

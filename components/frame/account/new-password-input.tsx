@@ -1,0 +1,18 @@
+import { type ComponentProps } from "react";
+import { Input } from "@/components/ui/controls/input";
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+
+/** Takes what its form field gives it. */
+export function NewPasswordInput(control: ComponentProps<typeof Input>) {
+  return (
+    <Input
+      {...control}
+      name="password"
+      type="password"
+      autoComplete="new-password"
+      required
+      minLength={SHORTEST_PASSWORD}
+      maxLength={LONGEST_PASSWORD}
+    />
+  );
+}

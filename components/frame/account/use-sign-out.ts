@@ -1,0 +1,37 @@
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { showToast } from "@/components/ui/toast-store";
+import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { forgetPerson } from "@/lib/browser/persisted";
+import { signOut } from "@/lib/browser/session";
+import { useSignOutAt } from "../member-context";
+
+export function useSignOut() {
+  const t = useTranslations("frame.member");
+  const [isBusy, setBusy] = useState(false);
+  const signOutAt = useSignOutAt();
+  async function end() {
+    setBusy(true);
+    // The question was asked already, and after the session is ended there would be nothing to stay for.
+    leaveUnasked(true);
+    // A full load, so that nothing of the member stays in memory.
+    const target = signOutAt ?? (await signOut());
+    if (target !== undefined) {
+      forgetPerson();
+      return window.location.assign(target);
+    }
+    leaveUnasked(false);
+    setBusy(false);
+    showToast({ tone: "bad", text: t("signOutFailed") });
+  }
+  async function leave() {
+    if (!wouldLose()) return end();
+    showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void end() } });
+  }
+  return { isBusy, leave, isOffered: signOutAt !== null };
+}
+
+/** Whatever asks before the page is left says so: files on their way, a mask, a workflow that cannot be kept. */
+function wouldLose(): boolean {
+  return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
+}

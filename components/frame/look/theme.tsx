@@ -1,0 +1,25 @@
+"use client";
+
+import { ThemeProvider } from "next-themes";
+import { type ReactNode } from "react";
+import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
+import { useEmbedTheme } from "./embed-theme";
+
+/** `embedded`: the host page's word, which goes before what this browser keeps for the console. */
+export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
+  const told = useEmbedTheme(embedded);
+  const own = told && { storageKey: "lightdesk.embedded-theme", forcedTheme: told === "system" ? undefined : told };
+  return (
+    // The stylesheet sets color-scheme itself; a style attribute would need a wider content policy.
+    <ThemeProvider
+      attribute="data-theme"
+      defaultTheme="system"
+      enableColorScheme={false}
+      disableTransitionOnChange={false}
+      nonce={nonce}
+      {...own}
+    >
+      {children}
+    </ThemeProvider>
+  );
+}

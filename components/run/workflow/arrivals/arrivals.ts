@@ -1,0 +1,143 @@
+// What the console or the service holds, brought to the Run page: a past job, a stored user data file, what an asset carries, a sample, pictures to
+// run with.
+// Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
+
+import { type JsonObject } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type SampleName } from "@/components/frame/samples/samples";
+import { type Failure } from "@/lib/contract/failure";
+import { type ByteSource } from "@/lib/browser/files/byte-source";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
+import { type Asset } from "@/lib/contract/schemas/asset";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { assetValue } from "@/components/run/form/controls/asset-value";
+import { type PendingImages, type PendingImage } from "../pending-images";
+import { type CataloguePort, openAnyWorkflow, openFile, openWorkflow } from "../open-workflow";
+import { type Refusal } from "../refusal";
+import { type OpenedFile } from "@/components/run/run-state";
+import { type SentSamplePicture, shippedName, withSamplePictures } from "./sample-pictures";
+
+const SHORT_ID = 8;
+
+/** What /run was opened with: ?job=ID (with &without=secrets: what is masked is left out), ?file=workflows/x.json, ?carrier=ID (of an asset), ?sample=NAME, ?app=ID: its workflow, or ?asset=ID and ?assets=ID,ID: pictures to put into a workflow. */
+export type Arrival =
+  | { job: string; without?: "secrets" }
+  | { file: string }
+  | { carrier: string }
+  | { sample: SampleName }
+  | { app: string }
+  | { assets: readonly string[] };
+
+export type ArrivalPorts = CataloguePort & {
+  readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
+  /** The workflow of an app, as its file has it. */
+  readApp: (id: string) => Promise<Result<{ title: string; graph: Graph; editor?: JsonObject }, Failure>>;
+  readAsset: (id: string) => Promise<Result<Asset, Failure>>;
+  readStored: (path: string) => Promise<Result<ByteSource, Failure>>;
+  readFile: (file: AssetView) => Promise<Result<ByteSource, Failure>>;
+  loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
+  /** What people call a sample: its file name says nothing. */
+  sampleTitle?: (name: SampleName) => string;
+  /** The service came with the pictures of the samples. */
+  shipsPictures?: boolean;
+  /** Sends a sample's picture to a service that lacks it, and says what it is called there. */
+  sendSamplePicture?: (name: string) => Promise<SentSamplePicture>;
+};
+
+export async function openArrival(
+  arrival: Exclude<Arrival, { assets: unknown }>,
+  ports: ArrivalPorts,
+): Promise<Result<OpenedFile, Refusal>> {
+  if ("job" in arrival) return openJob(arrival, ports);
+  if ("carrier" in arrival) return openCarrier(arrival.carrier, ports);
+  if ("app" in arrival) return openApp(arrival.app, ports);
+  return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
+}
+
+/** One after another: a hundred of them at once would be a burst that a service may refuse. */
+export async function bringAssets(
+  ids: readonly string[],
+  { readAsset }: ArrivalPorts,
+  isLocal: boolean,
+): Promise<Result<PendingImages, Refusal>> {
+  const pictures: PendingImage[] = [];
+  let failure: Failure | undefined;
+  for (const id of ids) {
+    const asset = await readAsset(id);
+    if (!asset.ok) {
+      failure = asset.failure;
+      // What is gone is one picture less; anything else would meet the others too.
+      if (failure.status !== 404) break;
+      continue;
+    }
+    const view = toAssetView(asset.value);
+    if (view.kind === "image") pictures.push({ id, value: assetValue(view, isLocal), name: view.name });
+  }
+  if (pictures.length > 0) return ok({ pictures, lost: ids.length - pictures.length });
+  if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
+  return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
+}
+
+async function openJob({ job: id, without }: Extract<Arrival, { job: string }>, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const refuse = (reason: Refusal["reason"]) => failed({ fileName: id.slice(0, SHORT_ID), reason });
+  const job = await ports.readJob(id);
+  if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
+  if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
+  // The name is on the job; its own id keeps the new run beside the older ones.
+  const opened = await openAnyWorkflow(writeExactJson(job.value.workflow), ports, undefined, {
+    name: workflowName(job.value),
+    workflowId: job.value.workflow_id,
+    ...(without && { leavesOut: placesInWorkflow(job.value.workflow) }),
+  });
+  return opened.ok ? opened : refuse(opened.failure.reason);
+}
+
+async function openApp(id: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const app = await ports.readApp(id);
+  if (!app.ok) return failed({ reason: { code: "unread", failure: app.failure } });
+  const { title, graph, editor } = app.value;
+  const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
+  const opened = await openAnyWorkflow(writeExactJson(workflow), ports, undefined, { name: title });
+  if (!opened.ok) return opened;
+  // What the app runs is its graph: nobody is asked which of the two to open.
+  const { both: _both, ...file } = opened.value;
+  return ok(file);
+}
+
+async function openSample(name: SampleName, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = `${name}.json`;
+  const missing = failed<Refusal>({ fileName, reason: { code: "sample_missing" } });
+  const text = await ports.loadSample(name);
+  if (!text.ok) return missing;
+  const title = ports.sampleTitle?.(name);
+  const opened = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
+  if (!opened.ok) return opened;
+  const valueOf = ports.shipsPictures ? shippedName : (picture: string) => ports.sendSamplePicture?.(picture);
+  const whole = await withSamplePictures(opened.value, valueOf);
+  return whole.ok ? whole : missing;
+}
+
+async function openStored(path: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = path.slice(path.lastIndexOf("/") + 1);
+  const source = await ports.readStored(path);
+  if (!source.ok) return unread(source.failure, fileName);
+  const opened = await openFile(source.value, ports, { name: fileName });
+  // What is saved is a graph: it must not take the place of the editor's own file by itself.
+  return opened.ok && !opened.value.rawTexts && /\.json$/i.test(path) ? ok({ ...opened.value, stored: path }) : opened;
+}
+
+async function openCarrier(id: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {
+  const asset = await ports.readAsset(id);
+  if (!asset.ok) return unread(asset.failure, id.slice(0, SHORT_ID));
+  const view = toAssetView(asset.value);
+  const source = await ports.readFile(view);
+  return source.ok ? openFile(source.value, ports, { name: view.name, type: view.mimeType }) : unread(source.failure, view.name);
+}
+
+function unread(failure: Failure, fileName: string) {
+  return failed<Refusal>({ fileName, reason: failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure } });
+}

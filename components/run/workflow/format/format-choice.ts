@@ -1,0 +1,26 @@
+// Which of two formats a person opens of a file that carries both: asked once for each file, known again by its content.
+// Guarantees: never throws; bounded, the oldest choice goes first. Must never: hold anything of the file but a fingerprint.
+
+import { persisted } from "@/lib/browser/persisted";
+import { list, type Reader } from "@/lib/contract/json/readers";
+import { type BothFormats, type Format } from "@/components/run/run-state";
+import { fingerprint } from "../workflow-id";
+
+const MOST_FILES = 200;
+
+type Choice = readonly [file: string, format: Format];
+const choice: Reader<Choice> = (kept) => {
+  const [file, format]: unknown[] = Array.isArray(kept) ? kept : [];
+  return typeof file === "string" && (format === "run" || format === "drawing") ? [file, format] : undefined;
+};
+const choices = persisted("lightdesk.run.formats", (kept) => list(choice)(kept) ?? []);
+
+export function chosenFormat({ text }: BothFormats): Format | undefined {
+  const file = fingerprint(text);
+  return choices.get().find(([one]) => one === file)?.[1];
+}
+
+export function keepFormat({ text }: BothFormats, format: Format): void {
+  const file = fingerprint(text);
+  choices.set([...choices.get().filter(([one]) => one !== file), [file, format] as const].slice(-MOST_FILES));
+}

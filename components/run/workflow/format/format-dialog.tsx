@@ -1,0 +1,95 @@
+import { useTranslations } from "next-intl";
+import { useEffect, useState } from "react";
+import { Button } from "@/components/ui/controls/button";
+import { Dialog } from "@/components/ui/dialog";
+import { ok, type Result } from "@/lib/shared/result";
+import { type Format, type OpenedFile } from "@/components/run/run-state";
+import { differencesOf, type FormatDifferences } from "./format-differences";
+import { type CataloguePort, openDrawingOf } from "../open-workflow";
+import { type Refusal, type RefusalReason } from "../refusal";
+import { useReason } from "../refusal-note";
+
+const MOST_SHOWN = 4;
+const formats = ["run", "drawing"] as const;
+
+type FormatDialogProps = { file: OpenedFile | undefined; ports: CataloguePort; onChoose: (format: Format) => void; onClose: () => void };
+
+/** A file holds what was run and the editor's drawing of it: which one is opened. Closed without a choice, nothing is. */
+export function FormatDialog({ file, ports, onChoose, onClose }: FormatDialogProps) {
+  const t = useTranslations("run.formats");
+  const common = useTranslations("common");
+  return (
+    <Dialog
+      isOpen={file !== undefined}
+      onClose={onClose}
+      title={t("title", { name: file?.both?.fileName ?? file?.name ?? t("nameless") })}
+      className="w-[min(560px,calc(100vw-32px))]"
+      actions={<Button onClick={onClose}>{common("cancel")}</Button>}
+    >
+      <p>{t("text")}</p>
+      <div className="mt-3 flex flex-col gap-2">
+        {formats.map((format) => (
+          <button
+            key={format}
+            type="button"
+            onClick={() => onChoose(format)}
+            className="rounded-md border border-control bg-surface px-3.5 py-2.5 text-left hover:bg-surface-2"
+          >
+            <span className="block font-medium text-ink">{t(`${format}.name`)}</span>
+            <span className="block text-ink-2">{t(`${format}.text`)}</span>
+          </button>
+        ))}
+      </div>
+      {file ? <Differences key={file.workflowId} file={file} ports={ports} /> : null}
+    </Dialog>
+  );
+}
+
+/** Told as soon as the service's list of nodes is there; the choice waits for nothing. */
+function Differences({ file, ports }: { file: OpenedFile; ports: CataloguePort }) {
+  const t = useTranslations("run.formats");
+  const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
+  useEffect(() => {
+    let isWanted = true;
+    if (file.both)
+      void openDrawingOf(file.both, ports).then((drawing) => {
+        if (isWanted) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
+      });
+    return () => void (isWanted = false);
+  }, [file, ports]);
+  if (!found) return null;
+  if (!found.ok) return <Unread reason={found.failure.reason} />;
+  const { values, onlyRun, onlyDrawing } = found.value;
+  if (values.length + onlyRun + onlyDrawing === 0) return <p className="mt-3">{t("same")}</p>;
+  return (
+    <section aria-label={t("differences")} className="mt-3">
+      <p className="font-medium text-ink">{t("differences")}</p>
+      <ul className="mt-1 flex list-disc flex-col gap-0.5 pl-4 break-words">
+        {values.slice(0, MOST_SHOWN).map(({ nodeId, title, input, run, drawing }) => (
+          <li key={`${nodeId} ${input}`}>{t("value", { nodeId, title, input, run, drawing })}</li>
+        ))}
+        {values.length > MOST_SHOWN ? <li>{t("more", { count: values.length - MOST_SHOWN })}</li> : null}
+        {onlyRun > 0 ? <li>{t("onlyRun", { count: onlyRun })}</li> : null}
+        {onlyDrawing > 0 ? <li>{t("onlyDrawing", { count: onlyDrawing })}</li> : null}
+      </ul>
+    </section>
+  );
+}
+
+function Unread({ reason }: { reason: RefusalReason }) {
+  return <p className="mt-3">{useReason(reason)}</p>;
+}
+
+/** Above the form: which of the two is open, and the other one a click away. */
+export function FormatNote({ shown, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
+  const t = useTranslations("run.formats");
+  const other = shown === "run" ? "drawing" : "run";
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-2">
+      {t(`${shown}.open`)}
+      <Button size="small" onClick={() => onOpen(other)}>
+        {t(`${other}.instead`)}
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,68 @@
+// One call of a longer piece of work over many things: it waits out a plain rate limit, and tells that it waits.
+// Guarantees: what is refused for another reason, or was stopped meanwhile, comes back as it was; nothing that may have been done is sent again.
+
+import { isPlainRateLimit } from "@/lib/contract/failure";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { type Result } from "@/lib/shared/result";
+import { callApi, type CallInit } from "../api";
+import { type ApiFailure } from "../read-failure";
+
+/** What a longer piece of work is told, and tells. Ending `signal` lets the call under way finish, so that its outcome is known. */
+export type Work = {
+  connection: string | undefined;
+  signal: AbortSignal;
+  /** The same for all of it: the audit log shows it as one row. */
+  act?: string;
+  /** So many more are through. */
+  onDone: (count: number) => void;
+  /** The service asked to wait; undefined when the wait is over. */
+  onWait: (ms: number | undefined) => void;
+  /** The page goes away: everything leaves at once, in requests that outlive it. */
+  isLeaving?: boolean;
+};
+
+const FIRST_WAIT_MS = 1_000;
+const MOST_TRIES = 6;
+
+/** A plain rate limit is the one refusal that did nothing and is worth the same request again, after the wait that it names. */
+export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
+  const headers = new Headers(init.headers);
+  if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
+  const call = () => callApi<T>(path, { ...init, headers, ...(work.isLeaving && { keepalive: true }) });
+  return work.isLeaving ? call() : patiently(call, work);
+}
+
+/** For calls of every kind. */
+export async function patiently<T>(
+  call: () => Promise<Result<T, ApiFailure>>,
+  { signal, onWait }: Pick<Work, "signal" | "onWait">,
+): Promise<Result<T, ApiFailure>> {
+  for (let tried = 1; ; tried++) {
+    const result = await call();
+    if (result.ok || tried === MOST_TRIES || !isPlainRateLimit(result.failure)) return result;
+    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
+    onWait(waitMs);
+    const isFull = await paused(waitMs, signal);
+    onWait(undefined);
+    if (!isFull) return result;
+  }
+}
+
+/** The next one would meet the same: no session, no right, no key, no money, no network. */
+export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
+  return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
+}
+
+function paused(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isFull: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      resolve(isFull);
+    };
+    const stop = () => end(false);
+    const timer = setTimeout(() => end(true), ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+  });
+}

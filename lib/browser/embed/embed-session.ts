@@ -1,0 +1,85 @@
+// The session of an embedded page: begun and renewed with a ticket, in a cookie where the browser keeps one, else in the memory of a worker
+// and of the page itself.
+// Guarantees: an outcome, never an exception. Must never: keep a bearer in a storage.
+
+import { type EmbedSessionBegun } from "@/lib/contract/embed/embedding";
+import { callApi } from "../api";
+import { type TicketMessage } from "./host-page";
+import { type ApiFailure, CONSOLE_UNREACHABLE } from "../read-failure";
+import { outsidePath } from "../urls";
+
+const WORKER_MS = 10_000;
+
+export type Begun =
+  | { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" | "memory" }
+  | { ok: false; reason: "ticket" | "unreachable" | "console" | "storage" | "unknown-host" };
+
+let bearer: string | undefined;
+
+export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<Begun> {
+  const result = await callApi<EmbedSessionBegun>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
+  if (!result.ok) return { ok: false, reason: reasonOf(result.failure) };
+  const { leftMs, isSame, bearer: given } = result.value;
+  if (given !== undefined && !(await keepBearer(given))) return { ok: false, reason: "storage" };
+  const look = { ...(theme && { theme }), ...(language && { language }) };
+  if (Object.keys(look).length > 0) await callApi("/api/embed/session", { method: "PATCH", json: look });
+  return { ok: true, leftMs, isSame, keeps: given === undefined ? "cookie" : "memory" };
+}
+
+export async function endEmbedSession(): Promise<void> {
+  await callApi("/api/embed/session", { method: "DELETE" });
+  bearer = undefined;
+  navigator.serviceWorker?.controller?.postMessage({ kind: "forget" });
+}
+
+/** Only what the console says of the ticket is the ticket's. `console`: something is wrong there, such as a full disk. */
+function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
+  if (status === 404) return "unknown-host";
+  if (status === 400 || status === 401 || status === 413) return "ticket";
+  return code === CONSOLE_UNREACHABLE || status === 429 ? "unreachable" : "console";
+}
+
+/** A worker that was stopped asks its pages; a page that was just opened asks the worker. */
+export function shareBearer(): () => void {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker?.controller) return () => undefined;
+  void askWorker(serviceWorker.controller, { kind: "tell" }).then((told) => {
+    if (typeof told === "string") bearer ??= told;
+  });
+  const onMessage = ({ data, ports: [port] }: MessageEvent<{ kind?: string }>) => {
+    if (data.kind === "ask") port?.postMessage(bearer);
+  };
+  serviceWorker.addEventListener("message", onMessage);
+  return () => serviceWorker.removeEventListener("message", onMessage);
+}
+
+/** What a browser without cookies has instead; undefined where there is no worker. */
+export function keepsMemory(): boolean {
+  return navigator.serviceWorker?.controller != null;
+}
+
+async function keepBearer(given: string): Promise<boolean> {
+  try {
+    const { serviceWorker } = navigator;
+    await serviceWorker.register(outsidePath("/embed-worker.js"), { scope: outsidePath("/embed/") });
+    const { active } = await serviceWorker.ready;
+    if (!active || (await askWorker(active, { kind: "keep", bearer: given })) !== given) return false;
+    bearer = given;
+    return true;
+  } catch {
+    // The browser allows none here: an address without https, or a window that keeps nothing.
+    return false;
+  }
+}
+
+function askWorker(worker: ServiceWorker, message: { kind: string; bearer?: string }): Promise<unknown> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), WORKER_MS);
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      clearTimeout(timer);
+      resolve(data);
+    };
+    worker.postMessage(message, [port2]);
+  });
+}

@@ -1,0 +1,82 @@
+// An embedded page and the page around it: messages with exact origins both ways.
+// Guarantees: what is told goes to the origins it is given and no other; what is heard came from the parent window, from one of them, in a
+// known shape; anything else is passed over. Must never: put a ticket anywhere but into the body of one request.
+
+import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
+import { objectOf } from "@/lib/contract/json/json";
+import { type Language, languages } from "@/lib/shared/languages";
+
+const LONGEST_TICKET = 8000;
+const LONGEST_ADDRESS = 2000;
+
+export type HostMessage =
+  | { type: "ticket"; ticket: string; theme?: EmbedTheme; language?: Language }
+  | { type: "no-ticket" }
+  | { type: "navigate"; to: `/${string}` }
+  | { type: "theme"; theme: EmbedTheme }
+  | { type: "language"; language: Language }
+  | { type: "height"; follow: boolean }
+  | { type: "choose-asset" }
+  | { type: "end" };
+export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
+
+/** An address of a page that hosts may show, whatever ".." stands in it. */
+export function isEmbedAddress(to: unknown): to is `/${string}` {
+  if (typeof to !== "string" || to.length > LONGEST_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
+  const { pathname } = new URL(`http://here/place${to}`);
+  return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
+}
+
+/** What a link or a picture of an embedded page shows, which is data of the console and no page. */
+export function isFileAddress(to: string): to is `/${string}` {
+  return to.startsWith("/api/");
+}
+
+function readMessage(data: unknown): HostMessage | undefined {
+  const said = objectOf(data);
+  if (said?.lightdesk !== 1) return undefined;
+  const { type, ticket, to, follow } = said;
+  const theme = embedThemes.find((name) => name === said.theme);
+  const language = languages.find((name) => name === said.language);
+  if (type === "ticket" && typeof ticket === "string" && ticket !== "" && ticket.length <= LONGEST_TICKET)
+    return { type, ticket, theme, language };
+  if (type === "navigate" && isEmbedAddress(to)) return { type, to };
+  if (type === "theme" && theme) return { type, theme };
+  if (type === "language" && language) return { type, language };
+  if (type === "height" && typeof follow === "boolean") return { type, follow };
+  return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
+}
+
+/** `changed` is no end for the person: the page goes on with other rights. */
+export const endReasons = ["host", "expired", "refused"] as const;
+export type EndReason = (typeof endReasons)[number];
+
+export type HostEvent =
+  | { type: "want-ticket" }
+  | { type: "ready"; page: string; keeps: "cookie" | "memory" }
+  | { type: "navigated"; path: string }
+  | { type: "job-submitted"; id: string }
+  | { type: "job-ended"; id: string; status: string }
+  | { type: "asset-chosen"; id: string; name: string; hash: string | null }
+  | { type: "session-ended"; reason: "changed" | EndReason }
+  | { type: "error"; reason: "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host" }
+  | { type: "height"; height: number };
+
+export function isFramed(): boolean {
+  return window.parent !== window;
+}
+
+export function tellHost(origins: readonly string[], event: HostEvent): void {
+  // To each by its name: a window of another origin is told nothing.
+  if (isFramed()) for (const origin of origins) window.parent.postMessage({ lightdesk: 1, ...event }, origin);
+}
+
+export function hearHost(origins: readonly string[], hear: (message: HostMessage, origin: string) => void): () => void {
+  const onMessage = ({ source, origin, data }: MessageEvent<unknown>) => {
+    if (!isFramed() || source !== window.parent || !origins.includes(origin)) return;
+    const message = readMessage(data);
+    if (message) hear(message, origin);
+  };
+  window.addEventListener("message", onMessage);
+  return () => window.removeEventListener("message", onMessage);
+}

@@ -1,0 +1,51 @@
+// A file of any size, read in parts: one of this browser, or one that a service holds.
+// Guarantees: nothing is held beyond the parts that were asked for; a service that knows no ranges is read up to a bound.
+
+import { type Failure } from "@/lib/contract/failure";
+import { ok, type Result } from "@/lib/shared/result";
+import { readFirstBytes } from "./first-bytes";
+import { type ApiFailure } from "../read-failure";
+
+export type ByteSource = {
+  size: number;
+  /** Throws where it cannot be read any more: `PartUnread` of a service, the browser's own error of a file that was moved or locked. */
+  read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
+  text: () => Promise<string>;
+};
+
+/** A part that a service did not hand out. */
+export class PartUnread extends Error {
+  constructor(readonly failure: Failure) {
+    super(failure.message);
+  }
+}
+
+export function bytesOfBlob(blob: Blob): ByteSource {
+  return {
+    size: blob.size,
+    read: async (from, to) => new Uint8Array(await blob.slice(from, to).arrayBuffer()),
+    text: () => blob.text(),
+  };
+}
+
+const FIRST_BYTES = 256 * 1024;
+const MOST_WITHOUT_RANGES = 24 * 1024 ** 2;
+
+/** `src`: an address that `fetch` takes. */
+export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailure>> {
+  const first = await readFirstBytes(src, FIRST_BYTES);
+  if (!first.ok) return first;
+  const { bytes, isWhole, size } = first.value;
+  if (isWhole) return ok(bytesOfBlob(new Blob([bytes])));
+  if (size === undefined) {
+    const more = await readFirstBytes(src, MOST_WITHOUT_RANGES);
+    return more.ok ? ok(bytesOfBlob(new Blob([more.value.bytes]))) : more;
+  }
+  const read = async (from: number, to: number) => {
+    if (to <= bytes.length) return bytes.slice(from, to);
+    const part = await readFirstBytes(src, to - from, from);
+    if (!part.ok) throw new PartUnread(part.failure);
+    return part.value.bytes;
+  };
+  return ok({ size, read, text: async () => new TextDecoder().decode(await read(0, size)) });
+}

@@ -1,0 +1,16 @@
+// The beginning of a text file, of whatever length the file is.
+// Guarantees: says whether there is more; a letter that the bound cuts is left out.
+
+import { ok, type Result } from "@/lib/shared/result";
+import { readFirstBytes } from "./first-bytes";
+import { type ApiFailure } from "../read-failure";
+
+const MOST_BYTES = 64 * 1024;
+export type Beginning = { text: string; isWhole: boolean };
+
+export async function readBeginning(src: string): Promise<Result<Beginning, ApiFailure>> {
+  const read = await readFirstBytes(src, MOST_BYTES);
+  if (!read.ok) return read;
+  const { bytes, isWhole } = read.value;
+  return ok({ text: new TextDecoder().decode(bytes, { stream: !isWhole }), isWhole });
+}

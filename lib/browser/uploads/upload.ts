@@ -1,0 +1,54 @@
+// Sending files with their progress: XMLHttpRequest, since fetch tells nothing of what has gone out.
+// Guarantees: a value or a failure, never an exception; the bytes stream from the file and are not held; an abort ends the connection.
+// Must never: send anything twice by itself.
+
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type ApiFailure, failureOfThrown, readFailure } from "../read-failure";
+import { apiPath } from "../urls";
+
+/** `bytes` go as they are, without a form around them. */
+export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
+  /** 0 to 1 of the bytes that have left. */
+  onProgress?: (share: number) => void;
+  signal?: AbortSignal;
+  /** What it is part of, where many are sent by one act. */
+  act?: string;
+};
+
+export function upload<T>(path: `/${string}`, { onProgress, signal, act, ...body }: UploadOptions): Promise<Result<T, ApiFailure>> {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    const stop = () => request.abort();
+    const finish = (result: Result<T, ApiFailure>) => {
+      signal?.removeEventListener("abort", stop);
+      resolve(result);
+    };
+    request.upload.onprogress = ({ loaded, total, lengthComputable }) => {
+      if (lengthComputable && total > 0) onProgress?.(loaded / total);
+    };
+    request.onload = () => finish(readAnswer<T>(request));
+    request.onerror = () => finish(failed(failureOfThrown(new TypeError("network"))));
+    request.onabort = () => finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
+    request.open("POST", apiPath(path));
+    request.setRequestHeader("accept", "application/json");
+    if (act !== undefined) request.setRequestHeader(ACT_HEADER, act);
+    if (signal?.aborted) return finish(failed(failureOfThrown(new DOMException("aborted", "AbortError"))));
+    signal?.addEventListener("abort", stop);
+    if ("bytes" in body) request.setRequestHeader("content-type", "application/octet-stream");
+    request.send("bytes" in body ? body.bytes : body.form);
+  });
+}
+
+function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
+  const { status, responseText } = request;
+  if (status < 200 || status > 299) return failed(readFailure(status, request.getResponseHeader("retry-after"), responseText));
+  try {
+    const value: T = parseExactJson(responseText, { means: undefined });
+    return ok(value);
+  } catch {
+    // A sign-in page or a proxy's greeting with status 200: not an answer of ours.
+    return failed(readFailure(502, null, ""));
+  }
+}

@@ -1,0 +1,134 @@
+// Runners: where jobs of the embedded service are executed, the built-in one and plain local servers of the family by their address.
+// (Not the role of the same name.) Guarantees: an address that is kept is http or https and holds no credentials, query or fragment.
+
+import { z } from "zod";
+import { toBaseUrl, withScheme } from "../base-url";
+import { toPlainLine } from "../plain-line";
+import { runnerOrders, type RunnerProblem, runnerProblems } from "./runner-problems";
+
+/** The id of the runner that is part of the service. */
+export const BUILT_IN_RUNNER = "built-in";
+
+/**
+ * `draining`: takes no new job and is `paused` when its last one has ended; `paused`: takes no new job; `set_aside`: the service paused it
+ * itself, after failures; `checking`: it has not answered yet; `unreachable`: it was asked and did not answer as it should.
+ */
+const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
+
+const count = z.int().min(0);
+const id = z.string().min(1).max(200);
+const label = z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(60));
+const tags = z
+  .array(z.string().max(200).transform(toPlainLine).pipe(z.string().trim().min(1).max(40)))
+  .max(20)
+  .transform((all) => [...new Set(all)]);
+const slots = z.int().min(1).max(16);
+
+/** As people type it; `localhost:8188` and an address that ends with /api mean what they say. */
+export const runnerAddressSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(2000)
+  .transform((typed) => toBaseUrl(withScheme(typed)))
+  .pipe(z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" }))
+  .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password")
+  .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment");
+
+export const runnerDeviceSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  /** Bytes; null where the server does not say. */
+  vramTotal: z.number().nullable(),
+  vramFree: z.number().nullable(),
+});
+
+export const runnerSchema = z.object({
+  id,
+  label: z.string(),
+  /** Null: the built-in one. */
+  address: z.string().nullable(),
+  tags: z.array(z.string()),
+  /** Jobs at once; that of the built-in one is a setting (LIGHTDESK_CONCURRENCY). */
+  slots: count,
+  state: z.enum(runnerStates),
+  /** Why it is set aside or unreachable. `code`: one of runnerProblems, or `failures`. */
+  reason: z.object({ code: z.enum([...runnerProblems, "failures"]), message: z.string() }).nullable(),
+  /** Null where it is not known yet, or the server does not say. */
+  version: z.string().nullable(),
+  devices: z.array(runnerDeviceSchema),
+  /** How many node classes it has. */
+  classes: count,
+  /** Jobs of this service that run there now. */
+  running: count,
+  /** What its own queue held when it was last asked, others' jobs among them. */
+  queue: z.object({ running: count, pending: count }).nullable(),
+  /** Of this service, since it was added: jobs that ended well and others. */
+  done: count,
+  failed: count,
+  meanRunMs: z.number().nullable(),
+  /** When it last answered. */
+  lastSeenMs: z.number().nullable(),
+});
+export type Runner = z.infer<typeof runnerSchema>;
+
+/** Without a label it is called as its host. `keep`: add it although the check found something wrong. */
+export const newRunnerSchema = z.object({
+  address: runnerAddressSchema,
+  label: label.optional(),
+  tags: tags.default([]),
+  slots: slots.default(1),
+  keep: z.boolean().default(false),
+});
+export type NewRunner = z.input<typeof newRunnerSchema>;
+
+/** What is left out stays as it is. */
+export const runnerChangeSchema = z.object({
+  label: label.optional(),
+  address: runnerAddressSchema.optional(),
+  tags: tags.optional(),
+  slots: slots.optional(),
+  state: z.enum(runnerOrders).optional(),
+});
+export type RunnerChange = z.input<typeof runnerChangeSchema>;
+
+export type RunnerFacts = Pick<Runner, "version" | "devices" | "classes" | "queue">;
+export type RunnerCheck = { ok: true; address: string; facts: RunnerFacts } | { ok: false; code: RunnerProblem; message: string };
+
+/** `invalid`: not as the schema has it; `taken`: another runner has this address; `built_in`: the built-in one has no address and is not removed. */
+export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "taken" | "built_in"; message: string };
+
+type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
+
+/** Where jobs of the embedded service are executed, as it hands them to the console and to its command. */
+export type ServiceRunners = {
+  /** The built-in one first, then in the order in which they were added. */
+  list(): Promise<Runner[]>;
+  /** Asks that address and keeps nothing. */
+  check(address: string): Promise<RunnerCheck>;
+  add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
+  /** Another address is checked before it is kept. */
+  change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
+  /** What runs there is given up and goes to another runner; jobs that ran there go on saying so. */
+  remove(id: string): Promise<RunnerOutcome<undefined>>;
+};
+
+/** In the details of a job: where it runs or ran. A runner that was removed keeps its label. */
+export const jobRunnerSchema = z.object({ id, label: z.string(), attempt: z.int().min(1) });
+export type JobRunner = z.infer<typeof jobRunnerSchema>;
+
+/**
+ * Of a job that waits although a slot may be free: no runner that can do it takes jobs now. `state`: that of the one nearest to it;
+ * `none`: no runner has what the job needs any more.
+ */
+export const jobWaitsSchema = z.object({
+  state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none"]),
+  /** Labels of the runners that could do it. */
+  runners: z.array(z.string()),
+  message: z.string(),
+});
+export type JobWaits = z.infer<typeof jobWaitsSchema>;
+
+/** Of the console: nothing was added or changed where a problem was found. */
+export type RunnerSaved =
+  { runner: Runner; problem?: undefined } | { runner?: undefined; problem: { code: RunnerProblem; message: string } };

@@ -1,0 +1,61 @@
+// One submission of a workflow to the console: its idempotency key never reaches a service, and makes one job at most.
+// Free of zod: browsers load it with the first page.
+
+import { object, oneOf, text } from "../json/readers";
+import { type Failure } from "../failure";
+
+export const IDEMPOTENCY_HEADER = "idempotency-key";
+const key = /^[A-Za-z0-9-]{16,64}$/;
+
+export function isIdempotencyKey(text: string): boolean {
+  return key.test(text);
+}
+
+/** What the console shall call the job of a submission, as encodeURIComponent writes it. Like the key it stays with the console. */
+export const LABEL_HEADER = "x-lightdesk-label";
+const LONGEST_LABEL = 120;
+
+/** One line, short enough for a list; undefined for what says nothing. Cut before it is encoded, so that no letter is cut in half. */
+function toLabel(text: string): string | undefined {
+  const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return Array.from(line).slice(0, LONGEST_LABEL).join("") || undefined;
+}
+
+export function readLabel(header: string | null): string | undefined {
+  try {
+    return toLabel(decodeURIComponent(header ?? ""));
+  } catch {
+    // A stray per cent sign: a label is for people, and a job is not refused for it.
+    return undefined;
+  }
+}
+
+/** What became of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
+export type SubmissionReport =
+  | { state: "accepted"; answer: unknown }
+  /** The service said no: nothing was started. */
+  | { state: "refused" }
+  /** It was sent and no readable answer came. */
+  | { state: "unknown"; failure: { code: string; message: string } };
+
+const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
+
+const accepted = object({}, { prompt_id: text, job_id: text });
+
+/** The job that the answer to a submission names, under either of its names. */
+export function submittedJob(answer: unknown): string | undefined {
+  const read = accepted(answer);
+  return read?.prompt_id ?? read?.job_id;
+}
+
+const unsent = object({ sent: oneOf([false]) });
+
+/** The request surely went nowhere. */
+export function isUnsent({ details }: Pick<Failure, "details">): boolean {
+  return unsent(details) !== undefined;
+}
+
+/** Behind this failure the service may have accepted the job all the same: it was sent, and no clear answer came. */
+export function mayHaveStarted(failure: Pick<Failure, "code" | "details">): boolean {
+  return unanswered.has(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
+}

@@ -1,0 +1,32 @@
+// What a workflow is called: the editor's own name where it was submitted with the graph, else a short id.
+// Guarantees: never throws, never empty where there is any id. File names and labels given in the console are looked up by the caller first.
+// Free of zod: browsers load it with the first page.
+
+import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
+
+const LONGEST_NAME = 200;
+
+/** `extra_pnginfo.workflow` of a prompt's extra_data: the editor's drawing, with its id and name. */
+export function drawingIn(extraData: unknown): JsonObject | undefined {
+  return objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow);
+}
+
+export function nameInExtraData(extraData: unknown): string | undefined {
+  return textOf(drawingIn(extraData)?.name)?.trim().slice(0, LONGEST_NAME);
+}
+
+/** What has no name is called after its id, which is marked as one: eight digits alone could be taken for a name. */
+export function namelessWorkflow(id: string): string {
+  return `#${id.slice(0, 8)}`;
+}
+
+/** The name is one of these, and says nothing to people who do not know the id. */
+export function isNameless(name: string): boolean {
+  return /^#[0-9a-f]{8}$/i.test(name);
+}
+
+/** From a job in any view: the submitted name, else the last known one, else after the workflow's id or the job's. */
+export function workflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
+  const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;
+  return submitted ?? textOf(job.workflow_name) ?? namelessWorkflow(textOf(job.workflow_id) ?? job.id);
+}
