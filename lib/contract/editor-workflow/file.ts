@@ -138,7 +138,12 @@ function readLink(value: unknown): [string, EditorLink][] {
     : listOf(value);
   const [link, from, to] = [idText(id), idText(origin), idText(target)];
   if (link === undefined || from === undefined) return [];
-  return [[link, { origin: from, originSlot: numberOf(originSlot) ?? 0, target: to ?? "", targetSlot: numberOf(targetSlot) ?? 0 }]];
+  return [[link, { origin: from, originSlot: slotIn(originSlot), target: to ?? "", targetSlot: slotIn(targetSlot) }]];
+}
+
+/** Some programs write numbers as texts; the editor reads both. */
+function slotIn(value: unknown): number {
+  return numberOf(value) ?? (typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : 0);
 }
 
 function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" | "outputs"> {

@@ -3,7 +3,7 @@
 // Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
 
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
-import { isObject, parseJson } from "../json/json";
+import { isObject, objectOf, parseJson, textOf } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
@@ -104,11 +104,17 @@ function makePlaces(place: Place, following: Following): readonly Slot[] {
     // A widget that cannot be linked has no place.
     if (hasWidget && settingsOf(raw).socketless !== undefined) return [];
     const slot = inFile(name);
-    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? (slot?.type ?? "*") : typeOf(raw);
+    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? matchedType(slot, raw) : typeOf(raw);
     return [{ name, type, hasWidget, ...linkOf(slot) }];
   });
   const names = new Set(listed.map(({ name }) => name));
   return [...listed, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
+}
+
+/** As it was saved, which says more, unless that says nothing. */
+function matchedType(slot: Slot | undefined, raw: unknown): string {
+  if (slot && slot.type !== "*") return slot.type;
+  return textOf(objectOf(settingsOf(raw).template)?.allowed_types) ?? "*";
 }
 
 function widgetsIn(node: EditorNode, info: NodeInfo, { widgets }: Following): readonly Widget[] {

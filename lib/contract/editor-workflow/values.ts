@@ -22,6 +22,8 @@ const widgetTypes = new Set([
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 /** A button, which not every such list has. */
 const REFRESH = "refresh";
+/** Buttons that the editor has before the view of a model. */
+const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const DEEPEST = 4;
 
 /** Without forceInput: a socket that would be a widget by its type. */
@@ -57,6 +59,11 @@ export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
 
 export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
   return byName(orderedInputs(info), values, 0);
+}
+
+/** What a list of values has before a value, which belongs to no input. */
+export function listedBefore(raw: unknown): readonly string[] {
+  return widgetTypeOf(raw) === "LOAD_3D" ? viewButtons : [];
 }
 
 /** What a list of values has for them: the value itself, and behind it what belongs to no input. */
@@ -99,10 +106,14 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
+    // Older files have fewer of them.
+    for (const button of listedBefore(raw)) if (list.isAt(button)) list.take();
     const { key, value } = list.take();
     valuesBehind(name, raw, hasFilters).forEach(list.take);
     if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
-    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), list, depth + 1, hasFilters) : [];
+    // Null becomes the first choice when all values are read: what that brings has none.
+    const rest = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
+    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), rest, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...brought];
   });
 }

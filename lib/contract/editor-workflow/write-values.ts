@@ -15,7 +15,7 @@ import { convert } from "./index";
 import { isSameJson } from "./kept-inputs";
 import { type EditorProblem } from "./problems";
 import { defaultOf, widgetFinder } from "./sent-values";
-import { type Home, listed, listedAtEnd, namedWidgets, type Widget, widgetsOf } from "./values";
+import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 
 /** `input`: left out where one side has the whole node, or another class there. */
 type Unplaced = { nodeId: string; input?: string };
@@ -119,7 +119,7 @@ export function listOfValues(
     const [, ...behind] = listed({ ...widget, value });
     const was = before.get(widget.name);
     const kept = was && !isBox(widget.raw) ? stoodBehind(was) : [];
-    return [value, ...behind.map((usual, place) => kept[place] ?? usual)];
+    return [...listedBefore(widget.raw), value, ...behind.map((usual, place) => kept[place] ?? usual)];
   });
   const last = read.at(-1);
   const end = last ? stoodBehind(last).slice(listed(last).length - 1) : [];

@@ -1,6 +1,9 @@
 // Values of widgets by the editor's rules, where its own pairs do not show them.
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
+import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { convert, info, inputsOf, net } from "./editor-files";
 
@@ -139,8 +142,8 @@ test("of values by name of a class that is not there none reads as a link", () =
   expect(graph["1"]?.inputs).toEqual({ crop: { __value__: ["2", 0] }, size: 3, none: null });
 });
 
-test("null is the first of the choices that bring inputs, whatever the usual one is", () => {
-  expect(inputsOf(net([{ id: 1, type: "Branching", values: [null, 9, 8] }]), "1")).toEqual({ mode: "a", "mode.x": 9, last: 8 });
+test("null is the first of the choices that bring inputs, whatever the usual one is, and the list has nothing of what that brings", () => {
+  expect(inputsOf(net([{ id: 1, type: "Branching", values: [null, 9, 8] }]), "1")).toEqual({ mode: "a", "mode.x": 1, last: 9 });
   expect(inputsOf(net([{ id: 1, type: "Branching", values: [] }]), "1")).toEqual({ mode: "b", "mode.y": 2, last: 0 });
 });
 
@@ -175,4 +178,19 @@ test("a text with choices is filled in however deep its braces are", () => {
   expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")?.text).toBe("a");
   expect(inputsOf(net([{ id: 1, type: "Prompt", values: [values[1], ""] }]), "1")?.text === values[1]).toBe(true);
   expect(inputsOf(net([{ id: 1, type: "Prompt", values: ["/* a // b", ""] }]), "1")?.text).toBe("/* a ");
+});
+
+test("before the view of a model stand the editor's buttons, fewer in older files, and none by hand", () => {
+  const model = { input: { required: { model_file: [["none"], {}], image: ["LOAD_3D", {}], width: ["INT", {}], height: ["INT", {}] } } };
+  const catalogue = objectInfoSchema.parse({ Load3D: model });
+  const said = { model_file: "a.glb", image: "", width: 768, height: 512 };
+  const buttons = ["upload3dmodel", "uploadExtraResources", "clear"];
+  for (const before of [buttons, [buttons[0], buttons[2]], []]) {
+    const file = net([{ id: 1, type: "Load3D", values: ["a.glb", ...before, "", 768, 512] }]);
+    expect(toApiWorkflow(file, catalogue).graph["1"]?.inputs).toEqual(said);
+    const wider = { "1": { class_type: "Load3D", inputs: { ...said, width: 769 } } };
+    expect(writable(file, catalogue).withValues(wider).file.nodes).toMatchObject([{ widgets_values: ["a.glb", ...before, "", 769, 512] }]);
+  }
+  const { file } = toEditorFile({ "1": { class_type: "Load3D", inputs: said } }, catalogue, { id: "x", places: new Map() });
+  expect(file.nodes).toMatchObject([{ widgets_values: ["a.glb", ...buttons, "", 768, 512] }]);
 });

@@ -1,0 +1,204 @@
+// Files in which several rules of a node's values, places and ids meet.
+// What is expected of each was worked out from the rules before it was read.
+import { test } from "vitest";
+import { A, subgraphs, expectReadAs, type Nodes } from "./combined-files";
+import { definition, net } from "./editor-files";
+
+test.for<[string, object | string, Nodes]>([
+  [
+    "ids as texts, links as lists and as objects in one file, and values by name beside values by place",
+    {
+      nodes: [
+        { id: "1", type: "Source", mode: 1 },
+        { id: 7, type: "Blur", mode: 3, inputs: [{ name: "image", link: "5" }], widgets_values: { radius: 8 } },
+        {
+          id: "x 寸",
+          type: "Sink",
+          inputs: [
+            { name: "also", link: 6 },
+            { name: "images", link: 5 },
+          ],
+        },
+      ],
+      links: [["5", "1", "1", 7, 0, "IMAGE"], { id: 6, origin_id: "7", origin_slot: 1, target_id: "x 寸", target_slot: 9, type: -1 }],
+    },
+    { "1": ["Source", {}], "7": ["Blur", { image: ["1", 1], radius: 8 }], "x 寸": ["Sink", { also: ["7", 1], images: ["1", 1] }] },
+  ],
+  [
+    "a list that grows with holes: the first and the third are linked, the second leads to a muted node",
+    net([
+      { id: 1, type: "Source" },
+      { id: 2, type: "Source", mode: 2 },
+      {
+        id: 3,
+        type: "Grown",
+        in: {
+          "images.image0": [1, 0],
+          "images.image1": [2, 0],
+          "images.image2": [1, 1],
+          "images.image3": undefined,
+          size: [1, 2, "INT", true],
+        },
+        values: [7],
+      },
+    ]),
+    { "1": ["Source", {}], "3": ["Grown", { "images.image0": ["1", 0], "images.image2": ["1", 1], size: ["1", 2] }] },
+  ],
+  [
+    "a list that grows, bypassed: its second place passes the second output's like on, else the first of the type",
+    net([
+      { id: 1, type: "Source" },
+      { id: 3, type: "Grown", mode: 4, in: { "images.image0": undefined, "images.image1": [1, 1] }, values: [7] },
+      { id: 4, type: "Sink", in: { images: [3, 0] } },
+    ]),
+    // The first place fits and is empty: no other is tried.
+    { "1": ["Source", {}], "4": ["Sink", {}] },
+  ],
+  [
+    "a choice in a choice, with a control behind the innermost, a socket, and too few values",
+    net([
+      { id: 1, type: "Source" },
+      { id: 2, type: "Nested", in: { "how.image": [1, 1] }, values: ["deep", "x", 5, "randomize", "a text"] },
+      { id: 3, type: "Nested", values: ["plain", 4, "rest", null] },
+      { id: 4, type: "Nested", values: ["gone", 4] },
+    ]),
+    {
+      "1": ["Source", {}],
+      "2": ["Nested", { how: "deep", "how.kind": "x", "how.kind.n": 5, "how.label": "a text", "how.image": ["1", 1], last: 0 }],
+      "3": ["Nested", { how: "plain", last: 4 }],
+      "4": ["Nested", { how: "gone", last: 4 }],
+    },
+  ],
+  [
+    "a picture that is chosen, with the button at the end behind an optional value, and a folder in its name",
+    net([
+      { id: 1, type: "Uploading", values: ["sub dir/größe.png [output]", "green", 0.5, "image"] },
+      { id: 2, type: "Uploading", values: [null, null, null] },
+      { id: 3, type: "Uploading", values: ["", "green"] },
+    ]),
+    {
+      "1": ["Uploading", { image: "sub dir/größe.png [output]", channel: "green", more: 0.5 }],
+      "2": ["Uploading", { image: "a.png", channel: "red", more: 0 }],
+      "3": ["Uploading", { image: "", channel: "green", more: 0 }],
+    },
+  ],
+  [
+    "lists of numbers, a number as a text, and a list where a choice is made",
+    net([
+      { id: 1, type: "Numbered", values: [128, 2] },
+      { id: 2, type: "Numbered", values: ["128", ["1", 0]] },
+    ]),
+    { "1": ["Numbered", { size: 128, of: 2 }], "2": ["Numbered", { size: "128", of: { __value__: ["1", 0] } }] },
+  ],
+  [
+    "hidden inputs have no place, and a text is kept with all of its signs",
+    net([
+      { id: 1, type: "Hidden", values: ["", 3, true] },
+      { id: 2, type: "Hidden", values: ["a // {b|c} \\\\\n寸\u0000", 3, false] },
+    ]),
+    { "1": ["Hidden", { text: "", seed: 3 }], "2": ["Hidden", { text: "a // {b|c} \\\\\n寸\u0000", seed: 3 }] },
+  ],
+  [
+    "a list of types is a socket, unless the class names a widget",
+    net([
+      { id: 1, type: "Mixed", values: [1.5, 7] },
+      { id: 2, type: "Mixed", mode: 4, in: { amount: [1, 0, "INT"] }, values: [1, 2] },
+      { id: 3, type: "Blur", in: { radius: [2, 0, "INT", true] }, values: [4] },
+    ]),
+    { "1": ["Mixed", { typed: 1.5, last: 7 }], "3": ["Blur", { radius: ["1", 0] }] },
+  ],
+  [
+    "a socket that follows what is linked takes its own types where the file says none",
+    net([
+      { id: 1, type: "Latent" },
+      { id: 2, type: "Decode", mode: 4, in: { samples: [1, 0, "LATENT"] } },
+      { id: 3, type: "Resize", in: { input: [2, 0, "*"] } },
+    ]),
+    // A latent does not fit "IMAGE,MASK".
+    { "1": ["Latent", {}], "3": ["Resize", {}] },
+  ],
+  [
+    "a bypassed switch passes its first place on, whatever it would choose",
+    net([
+      { id: 1, type: "Source" },
+      { id: 2, type: "Switch", mode: 4, in: { no: [1, 1], yes: [1, 0] }, values: [true], outputs: [{ name: "out", type: "IMAGE" }] },
+      { id: 3, type: "Sink", in: { images: [2, 0] } },
+    ]),
+    { "1": ["Source", {}], "3": ["Sink", { images: ["1", 1] }] },
+  ],
+  [
+    "set and get of one name on both sides of a subgraph's edge are missing classes with their links",
+    {
+      ...net([
+        { id: 1, type: "Source" },
+        { id: 2, type: "SetNode", in: { IMAGE: [1, 0] }, values: ["picture"] },
+        { id: 3, type: A },
+      ]),
+      ...subgraphs(
+        definition(A, [
+          { id: 30, type: "GetNode", values: ["picture"] },
+          { id: 31, type: "Sink", in: { images: [30, 0] } },
+        ]),
+      ),
+    },
+    {
+      "1": ["Source", {}],
+      "2": ["SetNode", { IMAGE: ["1", 0] }],
+      "3:30": ["GetNode", {}],
+      "3:31": ["Sink", { images: ["3:30", 0] }],
+    },
+  ],
+  [
+    "a place by the name that a person gave it, and two by one name",
+    {
+      nodes: [
+        { id: 1, type: "Source" },
+        { id: 2, type: "Blur", inputs: [{ name: "Größe", widget: { name: "radius" }, link: 1 }], widgets_values: [4] },
+        {
+          id: 3,
+          type: "Sink",
+          inputs: [
+            { name: "images", link: null },
+            { name: "images", link: 2 },
+          ],
+        },
+      ],
+      links: [
+        [1, 1, 2, 2, 0, "INT"],
+        [2, 1, 1, 3, 1, "IMAGE"],
+      ],
+    },
+    { "1": ["Source", {}], "2": ["Blur", { radius: ["1", 2] }], "3": ["Sink", { images: ["1", 1] }] },
+  ],
+  [
+    "whole numbers beyond 2^53, from a primitive too, and inside a subgraph",
+    JSON.stringify({
+      ...net([
+        { id: 1, type: "PrimitiveNode", values: ["BIG", "fixed"] },
+        { id: 2, type: "Stepped", in: { seed: [1, 0, "INT", true] }, values: [64, 8, 1, 0, 5, "fixed"] },
+        { id: 4, type: A },
+      ]),
+      ...subgraphs(
+        definition(A, [{ id: 30, type: "Seeded", in: { seed: [-10, 0, "INT", true] }, values: ["BIG", false, 3] }], { inputs: ["seed"] }),
+      ),
+    }).replaceAll('"BIG"', "18446744073709551615"),
+    {
+      "2": ["Stepped", { width: 64, cfg: 8, much: 1, fine: 0, seed: 18446744073709551615n }],
+      "4:30": ["Seeded", { seed: 18446744073709551615n, steps: 3 }],
+    },
+  ],
+  [
+    "lists in lists, an object, and a list that is wrapped already",
+    net([
+      { id: 1, type: "Coloured", values: ["#fff", [[0, [1]], { x: 1 }], { __value__: [["1", 0]] }] },
+      { id: 2, type: "Coloured", values: ["", [], []] },
+    ]),
+    {
+      "1": [
+        "Coloured",
+        { color: "#fff", curve: { __type__: "CURVE", __value__: [[0, [1]], { x: 1 }] }, points: { __value__: [["1", 0]] } },
+      ],
+      "2": ["Coloured", { color: "", curve: [], points: [] }],
+    },
+  ],
+])("%s", ([, file, expected]) => expectReadAs(file, expected));
