@@ -12,7 +12,9 @@ const project = (name: string, extra: object = {}) => ({
 const onPostgres = {
   include: [
     "tests/integration/postgres/**/*.test.ts",
-    ...["audit", "apps.runs", "job-search", "tokens", "usage"].map((name) => `tests/integration/console/${name}.test.ts`),
+    ...["audit", "apps/apps.runs", "jobs/job-search", "people/tokens", "jobs/usage"].map(
+      (name) => `tests/integration/console/${name}.test.ts`,
+    ),
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };

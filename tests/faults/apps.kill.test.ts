@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
-import { type AppWorld, createAppWorld, picture } from "../integration/console/app-world";
+import { type AppWorld, createAppWorld, picture } from "../integration/console/apps/app-world";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "../support/little-server";
 import { serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { startProcess, type Started } from "../support/start-process";

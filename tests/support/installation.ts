@@ -5,7 +5,7 @@ import { openApiKey } from "@/lib/server/keys/api-keys";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { type Asking, PASSWORD } from "./harness";
 import { until } from "./until";
-import { type AppWorld, picture } from "../integration/console/app-world";
+import { type AppWorld, picture } from "../integration/console/apps/app-world";
 
 export const ANOTHER_KEY = "sk-of-another-service";
 

@@ -11,7 +11,7 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
-import { type AppWorld, createAppWorld } from "./app-world";
+import { type AppWorld, createAppWorld } from "./apps/app-world";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

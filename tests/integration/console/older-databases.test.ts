@@ -17,7 +17,7 @@ import { migrations } from "@/lib/server/store/migrations";
 import { createOlderDatabase } from "@/tests/support/older-database";
 import { PASSWORD } from "@/tests/support/harness";
 import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
-import { createAppWorld } from "./app-world";
+import { createAppWorld } from "./apps/app-world";
 
 /** Made by that release, with `fillInstallation` and `tellOf` of tests/support/installation.ts; without what a start makes anew. */
 type Release = { at: number; made: Installation; told: Record<string, unknown> };

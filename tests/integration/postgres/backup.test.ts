@@ -12,7 +12,7 @@ import { fillInstallation, type Installation, tellOf } from "@/tests/support/ins
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
-import { type AppWorld, createAppWorld } from "../console/app-world";
+import { type AppWorld, createAppWorld } from "../console/apps/app-world";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

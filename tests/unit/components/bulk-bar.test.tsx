@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
-import { asked, ids, outside, pass, press, query, rows, show, stubDialogs } from "./jobs-selection";
+import { asked, ids, outside, pass, press, query, rows, show, stubDialogs } from "./jobs/jobs-selection";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => void vi.useFakeTimers());

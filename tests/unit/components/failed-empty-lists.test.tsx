@@ -16,7 +16,7 @@ import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { ok } from "@/lib/shared/result";
 import { IDLE_MS } from "@/lib/browser/poll/poll-plan";
-import { builtInRunner } from "./runners";
+import { builtInRunner } from "./settings/runners";
 import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
 

@@ -1,0 +1,220 @@
+// GET /ws of the console over real sockets: who hears of a connection's jobs, what they hear, and when they are sent away.
+import { once } from "node:events";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { refusedWith } from "@/tests/support/event-socket";
+import { startLittleServer } from "@/tests/support/little-server";
+import { makeToken } from "@/tests/support/tokens";
+import { until } from "@/tests/support/until";
+import { canvas, record } from "@/tests/integration/service/support";
+import { closed, createEventWorld, type EventWorld, greeted, KEY } from "./event-world";
+
+let world: EventWorld;
+beforeAll(async () => {
+  world = await createEventWorld();
+});
+afterEach(() => world.endSockets());
+afterAll(() => world.dispose());
+
+describe("a member who is signed in", () => {
+  it("hears of a job of the embedded service from its start to its end, as every client of the family does", async () => {
+    const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
+    await greeted(events);
+    expect(events.heard[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
+    const answer = await world.harness.request("/api/prompt", {
+      as: "operator",
+      method: "POST",
+      json: { prompt: canvas(0x302010, 32), client_id: "mine" },
+    });
+    const { prompt_id: id } = record(await answer.json()) as { prompt_id: string };
+    await events.over(id);
+    expect(events.of(id).map(({ type }) => type)).toEqual(expect.arrayContaining(["execution_start", "executed", "execution_success"]));
+  });
+
+  it("is refused from a page of another site, and heard without an Origin, which no browser leaves out", async () => {
+    expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
+    expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
+    await greeted(await world.listen("", world.as("owner")));
+  });
+
+  it("of a connection that is none, or of somebody else's, hears 404", async () => {
+    expect(await refusedWith(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
+  });
+});
+
+it("nobody else is let in: no cookie, a cookie of another secret, a service's key, a session that has ended", async () => {
+  const { memberId } = world.harness.viewerOf("viewer");
+  const forged = await world.harness.mintCookie({ sub: memberId, version: 1 }, "another secret");
+  const old = await world.harness.mintCookie({ sub: memberId, version: 1, sid: "ended" });
+  await world.harness.console.store.sessions.end("ended");
+  const { key } = await world.harness.console.serviceKeys().createKey("somebody");
+  for (const headers of [{}, { cookie: forged }, { cookie: old }, { "x-api-key": key }] as Record<string, string>[])
+    expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
+});
+
+it("whoever runs apps only hears of no jobs, neither signed in nor by a token for reads or for events", async () => {
+  expect(await refusedWith(`${world.url}/ws`, world.as("runner"))).toBe(403);
+  for (const operations of ["reads" as const, "all" as const, ["events"]]) {
+    const { headers } = await makeToken(world.harness, "runner", { operations });
+    expect(await refusedWith(`${world.url}/ws`, headers)).toBe(403);
+  }
+});
+
+describe("whoever listens is sent away at the next look", () => {
+  let person: { id: string; cookie: string };
+  let count = 0;
+  beforeEach(async () => {
+    count += 1;
+    const { store, now } = world.harness.console;
+    const given = { name: "Going", email: `going-${count}@desk.test`, role: "operator" as const, passwordHash: "x", createdAt: now() };
+    const member = await store.members.create(given);
+    if (!member) throw new Error("no member");
+    person = { id: member.id, cookie: await world.harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  });
+  const ways: Record<string, () => Promise<Response>> = {
+    "when they were removed": () => world.harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "DELETE" }),
+    "when their role was changed": () =>
+      world.harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
+    "when they ended all of their other sessions": async () => {
+      const cookie = await world.harness.mintCookie({ sub: person.id, version: 1 });
+      return world.harness.request("/api/console/account/sessions", { cookie, method: "DELETE" });
+    },
+  };
+  it.each(Object.keys(ways))("%s", async (way) => {
+    const events = await world.listen("", { cookie: person.cookie });
+    await greeted(events);
+    const closing = closed(events);
+    expect((await ways[way]?.())?.ok).toBe(true);
+    world.look();
+    expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
+  });
+
+  it("when the maker of their token runs apps only from now on", async () => {
+    const { headers } = await makeToken(world.harness, "operator", { memberId: person.id });
+    const events = await world.listen("", headers);
+    await greeted(events);
+    const closing = closed(events);
+    await world.harness.console.store.members.change(person.id, { role: "runner" });
+    world.look();
+    expect(await closing).toEqual([1008, "This needs the role viewer."]);
+  });
+
+  it("when they signed out", async () => {
+    const cookie = await world.harness.mintCookie({ sub: person.id, version: 1, sid: "this one" });
+    const events = await world.listen("", { cookie });
+    await greeted(events);
+    const closing = closed(events);
+    await world.harness.console.store.sessions.end("this one");
+    world.look();
+    expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
+  });
+
+  it("when they switched to another connection, and not when they named the one they meant", async () => {
+    const little = await startLittleServer((_, response) => response.writeHead(404).end());
+    const other = await world.harness.connect(little.url, KEY);
+    const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(firstOf));
+    const [usual, named] = [
+      await world.listen("", { cookie: person.cookie }),
+      await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
+    ];
+    for (const one of [usual, named]) await greeted(one);
+    const closing = closed(usual);
+    const used = await world.harness.request(`/api/console/connections/${other}/use`, { cookie: person.cookie, method: "POST" });
+    expect(used.ok).toBe(true);
+    world.look();
+    expect(await closing).toEqual([1008, "The connection was switched, changed or removed."]);
+    expect(named.socket.readyState).toBe(WebSocket.OPEN);
+    await world.harness.console.store.connections.remove(other);
+    await little.close();
+  });
+});
+const firstOf = (answer: unknown) => (record(answer).connections as unknown[])[0];
+
+describe("a token", () => {
+  it("lets its bearer hear, in a header or in the address as clients of the interface send a key, from anywhere", async () => {
+    const { token, headers } = await makeToken(world.harness, "viewer");
+    const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
+    const ways: [string, Record<string, string>][] = [
+      ["", headers],
+      ["", { ...headers, ...foreign }],
+      ["", { authorization: `Bearer ${token}` }],
+      [`?token=${token}`, foreign],
+      [`?token=${token}`, { ...headers, cookie: "lightdesk.session=nonsense" }],
+    ];
+    for (const [query, sent] of ways) {
+      const events = await world.listen(query, sent);
+      await greeted(events);
+      await events.close();
+    }
+    expect(world.harness.log()).not.toContain(token);
+  });
+
+  it("that is wrong, that another one contradicts, or that is not for events, is refused, whatever the cookie", async () => {
+    const [good, narrow] = [await makeToken(world.harness, "owner"), await makeToken(world.harness, "owner", { operations: ["listJobs"] })];
+    const elsewhere = await makeToken(world.harness, "owner", { connectionIds: ["elsewhere"] });
+    const { cookie } = world.as("owner");
+    const refused: [number, string, Record<string, string>][] = [
+      [401, "?token=nonsense", { cookie }],
+      [401, `?token=${narrow.token}`, { ...good.headers, cookie }],
+      [400, `?token=${narrow.token}`, { authorization: `Bearer ${good.token}` }],
+      [403, `?token=${narrow.token}`, { cookie }],
+      [409, "", { ...elsewhere.headers, cookie }],
+      [404, "?connection=embedded", { ...elsewhere.headers, cookie }],
+    ];
+    for (const [status, query, headers] of refused)
+      expect([query, await refusedWith(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
+  });
+
+  it("that is revoked, or whose member was suspended, ends what it opened", async () => {
+    const { store } = world.harness.console;
+    const { memberId } = world.harness.viewerOf("admin");
+    const ends: ((id: string) => Promise<unknown>)[] = [
+      (id) => world.harness.request(`/api/console/tokens/${id}`, { as: "owner", method: "DELETE" }),
+      () => store.members.change(memberId, { disabled: true }),
+    ];
+    for (const end of ends) {
+      const { id, headers } = await makeToken(world.harness, "admin");
+      const events = await world.listen("", headers);
+      await greeted(events);
+      const closing = closed(events);
+      await end(id);
+      world.look();
+      expect(await closing).toEqual([1008, "The token is not valid any more."]);
+    }
+    await store.members.change(memberId, { disabled: false });
+  });
+});
+
+describe("a listener that is no good", () => {
+  it("and answers no ping is ended at the second one", async () => {
+    const socket = new WebSocket(`${world.url.replace("http", "ws")}/ws`, { headers: world.as("viewer"), autoPong: false });
+    world.keep(socket);
+    await once(socket, "message");
+    world.look();
+    await once(socket, "ping");
+    const closing = once(socket, "close");
+    world.look();
+    expect((await closing)[0]).toBe(1006);
+  });
+
+  it("and has too many sockets already, or whose address has, is refused with 429 until one is closed", async () => {
+    const mine = [await world.listen(), await world.listen(), await world.listen()];
+    expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(429);
+    await world.listen("", world.as("viewer"));
+    await world.listen("", world.as("viewer"));
+    expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
+    world.from.address = "192.0.2.2";
+    await world.listen("", world.as("viewer"));
+    expect(await refusedWith(`${world.url}/ws`, world.as("viewer"))).toBe(429);
+    await mine[0]?.close();
+    await until("there is room again", async () => (await refusedWith(`${world.url}/ws`, world.as("operator"))) === undefined);
+  });
+});
+
+it("a stop closes every socket and takes no new one", async () => {
+  const events = await world.listen();
+  const closing = closed(events);
+  world.sockets.close();
+  expect(await closing).toEqual([1001, "The service is stopping."]);
+  expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(503);
+});

@@ -1,0 +1,51 @@
+// Which pages open for whoever runs apps only, and where the others lead.
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PAGE_HEADER } from "@/lib/server/auth/page-header";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { PLACE_HEADER } from "@/lib/shared/place";
+import { createEmbedWorld, SLOT } from "../embed/embed-world";
+
+const sent = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+
+let world: Awaited<ReturnType<typeof createEmbedWorld>>;
+beforeAll(async () => {
+  world = await createEmbedWorld();
+});
+afterAll(() => world.dispose());
+
+/** What Next answers with: the page, or where it leads. */
+async function opened(page: string, brought: Record<string, string>, isFrame = false): Promise<string> {
+  sent.headers = new Headers({ ...brought, [PAGE_HEADER]: page });
+  try {
+    return (await requireViewer({ isFrame })).role;
+  } catch (error) {
+    return error instanceof Error && "digest" in error ? String(error.digest) : String(error);
+  }
+}
+
+test("a member who runs apps only has the apps and the account; all else leads to the apps, and what is around a page is shown", async () => {
+  const { cookie } = await world.addMember("Rita", "runner");
+  for (const page of ["/apps", "/apps/1?x=1", "/settings/account", "/settings/tokens"])
+    expect(await opened(page, { cookie })).toBe("runner");
+  for (const page of ["/", "/jobs", "/appsx", "/settings", "/settings/members"])
+    expect(await opened(page, { cookie })).toContain(";/apps;");
+  expect(await opened("/confirmed", { cookie }, true)).toBe("runner");
+});
+
+test("in an embedded page they are led to its apps, and to no page that the host page does not show", async () => {
+  await world.giveRole("viewer", "runner");
+  for (const [pages, asApps] of [
+    [["overview", "jobs", "apps"], "runner"],
+    [["jobs"], "404"],
+  ] as const) {
+    const { host, secret } = await world.addHost({ pages });
+    const place = `/embed/${host.id}/${SLOT}`;
+    const answer = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
+    const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed")) ?? "";
+    const brought = { cookie: cookie.split(";")[0] ?? "", [PLACE_HEADER]: place };
+    expect(await opened(`${place}/jobs`, brought)).toContain(`;${place}/apps;`);
+    expect(await opened(place, brought)).toContain(`;${place}/apps;`);
+    expect(await opened(`${place}/apps`, brought)).toContain(asApps);
+  }
+});

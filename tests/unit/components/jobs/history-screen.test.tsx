@@ -1,0 +1,124 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { Suspense } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
+import { HistoryScreen } from "@/components/jobs/history/history-screen";
+import { type JobsView } from "@/components/jobs/job-row";
+import { readList } from "@/components/jobs/list/list-address";
+import { ok } from "@/lib/shared/result";
+import { renderInApp } from "../render";
+
+const network = { isBroken: false };
+let sent: unknown[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  // jsdom has no media; the screen is a wide one.
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  network.isBroken = true;
+  sent = [];
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+  // Fetch is the hostile outside here: it notes what leaves and answers as the console does.
+  vi.stubGlobal("fetch", async (_path: string, init: RequestInit = {}) => {
+    if (network.isBroken) throw new TypeError("offline");
+    if (init.method !== "POST") return Response.json({ history: [] });
+    sent.push(JSON.parse(String(init.body)));
+    return Response.json({ code: "OK", message: "" });
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+async function show() {
+  const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
+  const history = Promise.resolve(ok({ value, atMs: 1 }));
+  await act(async () => {
+    renderInApp(
+      <Suspense>
+        <HistoryScreen isTeam={false} canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+      </Suspense>,
+    );
+    await history;
+  });
+}
+/** What can be done with them is fetched when something is selected. */
+async function select(id: string) {
+  fireEvent.click(screen.getByRole("checkbox", { name: `Select job ${id}` }));
+  await act(() => vi.dynamicImportSettled());
+}
+const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+
+it("the question keeps the word that was typed while the network is gone, and clears by the next press", async () => {
+  await show();
+  await press("Clear all entries");
+  const dialog = within(screen.getByRole("dialog"));
+  fireEvent.change(dialog.getByRole("textbox"), { target: { value: "clear" } });
+  const form = dialog.getByRole("textbox").closest("form");
+  const submit = () => act(async () => void (form && fireEvent.submit(form)));
+  await submit();
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(dialog.getByRole("alert").textContent).toContain("Lightdesk cannot be reached");
+  expect(dialog.getByRole<HTMLInputElement>("textbox").value).toBe("clear");
+  network.isBroken = false;
+  await submit();
+  expect(sent).toEqual([{ clear: true }]);
+  expect(screen.getByText("History cleared")).toBeDefined();
+});
+
+it("says which removal failed, and tries it again", async () => {
+  await show();
+  await select("old-1");
+  await press("Remove from history");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  // The look-up is fetched by the first act without an answer.
+  await act(() => vi.dynamicImportSettled());
+  expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
+  network.isBroken = false;
+  await press("Retry 1");
+  expect(sent).toEqual([{ delete: ["old-1"] }]);
+  expect(screen.getByText("1 removed from history")).toBeDefined();
+});
+
+it("says what it does with the selected entries where the bar of the selection was", async () => {
+  network.isBroken = false;
+  await show();
+  await select("old-1");
+  await press("Remove from history");
+  const line = within(screen.getByRole("region", { name: "Actions for the selected jobs" }));
+  expect(line.getByRole("status").textContent).toBe("Removing 1 job from history");
+  await act(async () => void fireEvent.click(line.getByRole("button", { name: "Undo" })));
+  expect(screen.queryByText("Removing 1 job from history")).toBeNull();
+  // What was taken back is selected as before.
+  await press("Remove from history");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
+});
+
+it("says of how many its entries are some, as the service counts ended jobs", async () => {
+  const counted = { jobs: [], pagination: { total: 240, limit: 1, offset: 0, has_more: true } };
+  vi.stubGlobal("fetch", async (path: string) => Response.json(path.startsWith("/api/jobs?") ? counted : { history: [] }));
+  const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
+  const history = Promise.resolve(ok({ value, atMs: Date.now() }));
+  await act(async () => {
+    renderInApp(
+      <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+        <Suspense>
+          <HistoryScreen isTeam={false} canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+        </Suspense>
+      </ConnectionProvider>,
+    );
+    await history;
+  });
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(screen.getByRole("navigation", { name: "Pages" }).textContent).toMatch(/^1.1 of 240/);
+});

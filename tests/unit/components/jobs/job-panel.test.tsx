@@ -1,0 +1,158 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { JobPanel } from "@/components/jobs/job/job-panel";
+import { inApp, renderInApp } from "../render";
+
+// jsdom has no CSS object; ids here need no escaping.
+beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
+let nth = 0;
+/** Each test has a job of its own: answers are kept by their path. */
+function jobAt(answer: (id: string) => Response) {
+  const id = `panel-job-${++nth}`;
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(path);
+    return answer(id);
+  });
+  return { id, asked };
+}
+const detail = (id: string, more: object = {}) =>
+  Response.json({ id, status: "completed", create_time: 1_767_225_600_000, outputs: {}, ...more });
+
+async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = {}) {
+  const onClose = vi.fn();
+  const tree = (props: Partial<Parameters<typeof JobPanel>[0]>, isOpen = true) => (
+    <>
+      <table>
+        <tbody>
+          <tr data-row={id}>
+            <td>
+              <a href={`/jobs/${id}`}>row of {id}</a>
+            </td>
+          </tr>
+        </tbody>
+      </table>
+      {isOpen ? <JobPanel jobId={id} connection="c1" linked={undefined} canRun onClose={onClose} {...more} {...props} /> : null}
+    </>
+  );
+  const view = await act(async () => renderInApp(tree({})));
+  return {
+    onClose,
+    gone: () => act(async () => view.rerender(inApp(tree({}, false)))),
+    again: (props: Partial<Parameters<typeof JobPanel>[0]>) => act(async () => view.rerender(inApp(tree(props)))),
+  };
+}
+const key = (name: string, at: Element | Window = window) => act(async () => void fireEvent.keyDown(at, { key: name }));
+
+it("shows the state, the first picture large and the others in a strip, asked for under the page's own key", async () => {
+  const images = ["a.png", "b.png"].map(file);
+  const { id, asked } = jobAt((job) => detail(job, { outputs: { "9": { images } } }));
+  await show(id);
+  expect(asked).toEqual([`/api/jobs/${id}?connection=c1`]);
+  expect(screen.getByText("Completed")).toBeDefined();
+  expect(screen.getAllByRole("img").map((picture) => [picture.getAttribute("alt"), picture.getAttribute("width")])).toEqual([
+    ["a.png", "512"],
+    ["b.png", "64"],
+  ]);
+  expect(screen.getByRole("link", { name: "Open page" }).getAttribute("href")).toBe(`/jobs/${id}`);
+});
+
+it("takes the focus when it opens, and Esc closes it and gives the focus to the row of the job that it shows", async () => {
+  const { id } = jobAt((job) => detail(job));
+  const heard = vi.fn();
+  window.addEventListener("keydown", heard);
+  const { onClose, gone } = await show(id);
+  expect(document.activeElement).toBe(screen.getByRole("complementary"));
+  await key("Escape");
+  window.removeEventListener("keydown", heard);
+  expect(onClose).toHaveBeenCalledTimes(1);
+  await gone();
+  expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
+  // The list would let go of its selection with the same key.
+  expect(heard).not.toHaveBeenCalled();
+});
+
+it("j and k go from job to job wherever the focus is, arrows only inside, and nothing while somebody types or a dialog is open", async () => {
+  const { id } = jobAt((job) => detail(job));
+  const [onNext, onPrevious] = [vi.fn(), vi.fn()];
+  await show(id, { onNext, onPrevious });
+  await key("j");
+  await key("k");
+  await key("ArrowRight", screen.getByRole("complementary"));
+  await key("ArrowLeft", screen.getByRole("complementary"));
+  expect([onNext.mock.calls.length, onPrevious.mock.calls.length]).toEqual([2, 2]);
+  const field = document.body.appendChild(document.createElement("input"));
+  await key("j", field);
+  field.remove();
+  screen.getByRole("link", { name: `row of ${id}` }).focus();
+  await key("ArrowRight", screen.getByRole("link", { name: `row of ${id}` }));
+  const dialog = document.body.appendChild(document.createElement("dialog"));
+  dialog.open = true;
+  await key("j");
+  dialog.remove();
+  expect([onNext.mock.calls.length, onPrevious.mock.calls.length]).toEqual([2, 2]);
+});
+
+it("at the ends of the list there is no way further", async () => {
+  const { id } = jobAt((job) => detail(job));
+  await show(id);
+  expect(screen.getByRole("button", { name: "Next job" })).toHaveProperty("disabled", true);
+  expect(screen.getByRole("button", { name: "Previous job" })).toHaveProperty("disabled", true);
+});
+
+it("another job replaces the one before and leaves the focus where it is", async () => {
+  const { id, asked } = jobAt((job) => detail(job));
+  const { again } = await show(id);
+  const other = `${id}-other`;
+  const close = screen.getByRole("button", { name: "Close" });
+  close.focus();
+  await again({ jobId: other });
+  expect(asked.at(-1)).toBe(`/api/jobs/${other}?connection=c1`);
+  expect(document.activeElement).toBe(close);
+});
+
+it("a job that is gone, and a service that does not answer, are said in its place", async () => {
+  const gone = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
+  await show(gone.id);
+  expect(screen.getByText("Job not found")).toBeDefined();
+  cleanup();
+  const down = jobAt(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }));
+  await show(down.id);
+  expect(screen.getByText("The service cannot be reached")).toBeDefined();
+});
+
+it("a job that is somebody else's is said to be that, and one that went meanwhile is offered nothing more", async () => {
+  const foreign = jobAt(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
+  await show(foreign.id);
+  expect(screen.getByText("You have no access to this job")).toBeDefined();
+  cleanup();
+  const workflow = { prompt: { "1": { class_type: "Wait", inputs: {} } } };
+  let isThere = true;
+  const { id } = jobAt((job) =>
+    isThere ? detail(job, { status: "pending", workflow }) : Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }),
+  );
+  await show(id);
+  expect(screen.getByRole("button", { name: "Run again" })).toBeDefined();
+  isThere = false;
+  await waitFor(async () => {
+    await act(async () => void window.dispatchEvent(new Event("online")));
+    screen.getByText(/^The service no longer has this job: it was taken out of the queue/);
+  });
+  expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
+});
+
+it("who may not run is offered nothing that changes anything", async () => {
+  const { id } = jobAt((job) => detail(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
+  await show(id, { canRun: false });
+  expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
+  cleanup();
+  await show(id);
+  expect(screen.getByRole("button", { name: /again/i })).toBeDefined();
+});

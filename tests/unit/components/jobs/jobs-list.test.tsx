@@ -1,0 +1,220 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { DataTable } from "@/components/data-table/data-table";
+import { columnsFor } from "@/components/data-table/features";
+import { PageControls } from "@/components/data-table/page-controls";
+import { lastOffset, pageRange } from "@/components/data-table/page-range";
+import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
+import { createSelection } from "@/components/data-table/selection/selection-store";
+import { choiceOfOne, readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
+import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
+import { toInputs } from "@/components/jobs/columns/job-inputs";
+import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
+import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
+import { createListState } from "@/components/jobs/list/list-state";
+import { isBareAddress, toSearchParams } from "@/app/(console)/params";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { persisted } from "@/lib/browser/persisted";
+import { renderInApp } from "../render";
+
+afterEach(cleanup);
+
+const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
+
+describe("the address", () => {
+  it("names several states once each, in one order, however they were written", () => {
+    const { query } = readList("jobs", toSearchParams({ status: ["failed", "pending", "failed"] }));
+    expect(query.status).toEqual(["pending", "failed"]);
+    expect(listHref("jobs", { ...defaults, status: ["failed", "pending"] })).toBe("/jobs?status=pending%2Cfailed");
+  });
+
+  it("says view=all only where nothing else in it says which list is meant", () => {
+    expect(listHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
+    expect(listHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
+    expect(viewHref("status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
+    expect(viewHref("", undefined)).toBe("/jobs?view=all");
+  });
+
+  it("is bare where at most a connection is named", () => {
+    expect([{}, { connection: "c" }, { job: "j" }, { view: "all" }].map(isBareAddress)).toEqual([true, true, false, false]);
+  });
+});
+
+describe("the filter", () => {
+  it("by kind of output is offered where the service has it, and can be taken back where it has not", () => {
+    const offered = (isLocal: boolean, output_type?: "image") => {
+      renderInApp(
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, isLocal }]}>
+          <OutputFilter state={createListState("jobs", { ...defaults, output_type }, {})} />
+        </ConnectionProvider>,
+      );
+      const found = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
+      cleanup();
+      return found;
+    };
+    expect([offered(false), offered(true), offered(true, "image")]).toEqual([true, false, true]);
+  });
+});
+
+describe("the states to filter by", () => {
+  const filteredBy = (...status: KnownJobState[]) => createListState("jobs", { ...defaults, status }, {});
+  const hrefs = () => screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+
+  it("are added and taken away one by one", () => {
+    renderInApp(<StatusFilter state={filteredBy("failed", "pending")} total={7} />);
+    expect(hrefs()).toEqual([
+      "/jobs",
+      "/jobs?status=pending%2Cin_progress%2Cfailed",
+      "/jobs?status=failed",
+      "/jobs?status=pending%2Ccompleted%2Cfailed",
+      "/jobs?status=pending",
+      "/jobs?status=pending%2Cfailed%2Ccancelled",
+    ]);
+    // The total is of both: it counts neither of them.
+    expect(screen.getByRole("link", { name: /^Failed/ }).textContent?.trim()).toBe("Failed");
+  });
+
+  it("show the total where one of them is chosen", () => {
+    renderInApp(<StatusFilter state={filteredBy("failed")} total={1284} />);
+    expect(screen.getByRole("link", { name: "Failed 1,284" }).getAttribute("aria-current")).toBe("true");
+  });
+});
+
+describe("pages", () => {
+  it("beyond the end lead back to the last one", () => {
+    expect(pageRange({ offset: 900, limit: 100, count: 0, total: 306 })).toEqual({ from: 900, to: 900, previous: 300 });
+    expect([lastOffset(306, 100), lastOffset(300, 100), lastOffset(0, 100)]).toEqual([300, 200, 0]);
+  });
+
+  it("keep the first row in view when their size changes, and a jump stays within them", () => {
+    const onGo = vi.fn();
+    renderInApp(<PageControls offset={300} limit={100} total={1284} onGo={onGo} />);
+    fireEvent.change(screen.getByLabelText("Rows per page"), { target: { value: "250" } });
+    const page = screen.getByLabelText("Page");
+    fireEvent.change(page, { target: { value: "99" } });
+    fireEvent.submit(page);
+    expect(onGo.mock.calls).toEqual([[{ limit: 250, offset: 250 }], [{ offset: 1200 }]]);
+  });
+});
+
+describe("a selection", () => {
+  const ids = ["a", "b", "c", "d"];
+  function listed() {
+    const store = createSelection();
+    store.list(ids);
+    return store;
+  }
+
+  it("takes a range from the last one pressed, in either direction", () => {
+    const store = listed();
+    store.choose("c", true);
+    store.choose("a", true, true);
+    expect([...store.ids()].sort()).toEqual(["a", "b", "c"]);
+    store.choose("b", false, true);
+    expect([...store.ids()]).toEqual(["c"]);
+  });
+
+  it("of all matching ends with the first row that is taken out, and leaves the page", () => {
+    const store = listed();
+    store.chooseMatching();
+    expect([store.isMatching(), store.has("on another page"), store.share()]).toEqual([true, true, "all"]);
+    store.choose("b", false);
+    expect([store.isMatching(), [...store.ids()]]).toEqual([false, ["a", "c", "d"]]);
+  });
+
+  it("shows in its boxes, and the box above takes and lets go of the page", () => {
+    const store = listed();
+    renderInApp(
+      <>
+        <SelectAllRows label="all" store={store} />
+        {ids.map((id) => (
+          <SelectRow key={id} id={id} label={id} store={store} />
+        ))}
+      </>,
+    );
+    const box = (name: string) => screen.getByRole<HTMLInputElement>("checkbox", { name });
+    fireEvent.click(box("b"));
+    fireEvent.click(box("d"), { shiftKey: true });
+    expect(ids.filter((id) => box(id).checked)).toEqual(["b", "c", "d"]);
+    expect(box("all").indeterminate).toBe(true);
+    fireEvent.click(box("all"));
+    expect(ids.every((id) => box(id).checked)).toBe(true);
+    fireEvent.click(box("all"));
+    expect(ids.some((id) => box(id).checked)).toBe(false);
+  });
+});
+
+describe("the chosen columns", () => {
+  it("move, hide and come back, but the job itself always shows", () => {
+    const moved = moveColumn(usualChoice, "workflow", -1);
+    expect(shownColumns(moved).slice(1, 4)).toEqual(["status", "workflow", "job"]);
+    expect(moveColumn(usualChoice, "preview", -1)).toBe(usualChoice);
+    expect(shownColumns(showColumn(showColumn(usualChoice, "outputs", false), "job", false))).toEqual(
+      usualChoice.order.filter((id) => id !== "outputs"),
+    );
+  });
+
+  it("have no column of people for whoever works alone, nor where they were chosen before there was one", () => {
+    expect(shownColumns(choiceOfOne)).toEqual(shownColumns(usualChoice).filter((id) => id !== "by"));
+    const older = { ...usualChoice, order: usualChoice.order.filter((id) => id !== "by"), hidden: ["ran"] };
+    expect(readChoice(older).hidden).toEqual(["ran", "by"]);
+    expect(shownColumns(showColumn(readChoice(older), "by", true))).toContain("by");
+    expect(readChoice({}).hidden).toEqual([]);
+  });
+
+  it("take in values out of the job, whatever its nodes are called, up to a bound", () => {
+    const odd = addValue(usualChoice, "12:3", "steps / pass", "Steps");
+    const id = valueIdOf("12:3", "steps / pass");
+    expect(valueOf(id, odd.labels)).toEqual({ node: "12:3", input: "steps / pass", label: "Steps" });
+    expect(readChoice(JSON.parse(JSON.stringify(odd))).order).toEqual(odd.order);
+    expect(removeValue(odd, id).order).toEqual(usualChoice.order);
+    const many = Array.from({ length: 20 }, (_, index) => String(index)).reduce(
+      (choice, node) => addValue(choice, node, "x", ""),
+      usualChoice,
+    );
+    expect(many.order.length).toBe(usualChoice.order.length + 8);
+  });
+
+  it.each([null, "", "no json", "[]", '{"order":["bogus","input:%E0:x"],"widths":{"job":"wide","status":5000},"hidden":7}'])(
+    "stored as %j are the usual ones",
+    (text) => {
+      const storage = { getItem: () => text, setItem: () => undefined, removeItem: () => undefined };
+      expect(persisted("columns", readChoice, () => storage).get()).toEqual(usualChoice);
+    },
+  );
+
+  it("read plain inputs only, and shortened", () => {
+    const prompt = { 3: { class_type: "Sampler", inputs: { steps: 20, model: ["1", 0], text: "x".repeat(500), on: true } } };
+    const inputs = toInputs({ prompt, extra_data: {} });
+    expect(inputs["3"]).toMatchObject({ steps: "20", on: "true" });
+    expect(inputs["3"]?.text).toHaveLength(200);
+    expect(inputs["3"]?.model).toBeUndefined();
+    expect(toInputs(undefined)).toEqual({});
+  });
+});
+
+describe("a header", () => {
+  it("is called what it heads and nothing else, sorts by a button, says how, and is widened by keys", async () => {
+    const column = columnsFor<{ id: string }>();
+    const onSort = vi.fn();
+    const onResize = vi.fn();
+    renderInApp(
+      <DataTable
+        caption="Jobs"
+        columns={column.columns([column.accessor("id", { header: "Id" })])}
+        rows={[{ id: "a" }]}
+        rowId={({ id }) => id}
+        sorting={{ id: { direction: "asc", onSort } }}
+        sizing={{ widths: {}, onResize, label: (id) => `Width of ${id}`, usual: "as usual" }}
+      />,
+    );
+    const header = screen.getByRole("columnheader", { name: "Id" });
+    expect(header.getAttribute("aria-sort")).toBe("ascending");
+    fireEvent.click(within(header).getByRole("button"));
+    fireEvent.keyDown(await within(header).findByRole("slider", { name: "Width of id" }), { key: "ArrowRight" });
+    expect(onSort).toHaveBeenCalledTimes(1);
+    expect(onResize).toHaveBeenCalledWith("id", 48);
+  });
+});

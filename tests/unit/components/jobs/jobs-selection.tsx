@@ -1,0 +1,61 @@
+// The bar over what is selected in a list of jobs, as a person uses it.
+import { act, fireEvent, screen } from "@testing-library/react";
+import { vi } from "vitest";
+import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
+import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
+import { type JobRow } from "@/components/jobs/job-row";
+import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { type JobState } from "@/lib/contract/jobs/states";
+import { renderInApp } from "../render";
+
+/** jsdom knows the element and not its two methods. */
+export function stubDialogs() {
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+  };
+}
+
+const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
+const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };
+export const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
+export const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
+
+type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
+/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+export function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
+  const all: Sent[] = [];
+  vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
+    const json: unknown = body === undefined || body === null ? undefined : JSON.parse(String(body));
+    const sent = { path, method, json, keepalive, press: new Headers(headers).get(IDEMPOTENCY_HEADER) };
+    all.push(sent);
+    return answer(sent, all.length);
+  });
+  return all;
+}
+export function show(selection: ChosenJobs, { canRun = true } = {}) {
+  const [onDone, onClear] = [vi.fn(), vi.fn()];
+  const view = renderInApp(
+    <OwnSelectionActions
+      chosen={selection}
+      rows={rows}
+      connection="c1"
+      onDone={onDone}
+      onClear={onClear}
+      onBack={vi.fn()}
+      canRun={canRun}
+    />,
+  );
+  return { onDone, onClear, ...view };
+}
+export const ids = (...chosen: string[]): ChosenJobs => ({ kind: "ids", ids: chosen });
+/** What runs jobs again is fetched by the first that is. */
+export async function press(name: string) {
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+  if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
+}
+export const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+export const asked = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);

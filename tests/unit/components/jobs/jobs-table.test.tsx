@@ -1,0 +1,146 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createSelection } from "@/components/data-table/selection/selection-store";
+import { type Opened } from "@/components/frame/list/use-opened";
+import { usualChoice } from "@/components/jobs/columns/column-choice";
+import { type JobRow } from "@/components/jobs/job-row";
+import { createListState } from "@/components/jobs/list/list-state";
+import { ChosenTable } from "@/components/jobs/list/chosen-table";
+import { renderInApp } from "../render";
+import { AtPage, plainRouter } from "@/tests/support/at-page";
+
+beforeEach(() => {
+  // jsdom has no media; the screen is a wide one.
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const rows: JobRow[] = Array.from({ length: 30 }, (_, index) => ({
+  id: `job-${String(index).padStart(4, "0")}`,
+  word: index === 1 ? "failed" : "completed",
+  state: index === 1 ? "failed" : "completed",
+  workflow: "Portraits",
+  createdMs: Date.now() - 60_000,
+  ...(index === 1 && { error: "LoadImage: file not found" }),
+}));
+
+/** Opens beside the list where `hasRoom`. */
+function openedStore(hasRoom: boolean) {
+  let shown: string | undefined;
+  const listeners = new Set<() => void>();
+  const opened: string[] = [];
+  const store: Opened = {
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    get: () => shown,
+    has: (id) => id === shown,
+    open: (id) => {
+      opened.push(id);
+      if (hasRoom) shown = id;
+      for (const notify of listeners) notify();
+      return hasRoom;
+    },
+    close: () => undefined,
+    settle: () => undefined,
+  };
+  return { store, opened };
+}
+
+function show({ hasRoom = true } = {}) {
+  const { store, opened } = openedStore(hasRoom);
+  const selection = createSelection();
+  const pushed: string[] = [];
+  const router = plainRouter((href) => void pushed.push(href));
+  renderInApp(
+    <AtPage router={router}>
+      <ChosenTable
+        caption="Jobs"
+        rows={rows}
+        state={createListState("jobs", { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, {})}
+        connection="c1"
+        linked="c1"
+        selection={selection}
+        choice={usualChoice}
+        onChoose={() => undefined}
+        opened={store}
+      />
+    </AtPage>,
+  );
+  return { opened, pushed, selection };
+}
+const rowOf = (id: string) => document.querySelector<HTMLElement>(`tr[data-row="${id}"]`);
+
+it("a press anywhere in a row opens its job, and marks the row without drawing another", () => {
+  const { opened, pushed } = show();
+  fireEvent.click(screen.getByText("LoadImage: file not found"));
+  expect(rowOf("job-0001")?.dataset.selected).toBe("true");
+  const others = [...document.querySelectorAll("tr[data-row]")].filter((row) => row !== rowOf("job-0001"));
+  const before = others.map((row) => row.innerHTML);
+  fireEvent.click(rowOf("job-0003")?.lastElementChild ?? document.body);
+  expect(others.map((row) => row.innerHTML)).toEqual(before);
+  expect(opened).toEqual(["job-0001", "job-0003"]);
+  expect([rowOf("job-0001")?.dataset.selected, rowOf("job-0003")?.dataset.selected]).toEqual([undefined, "true"]);
+  expect(pushed).toEqual([]);
+});
+
+it("where there is no room beside the list, the job's page opens, on the same connection", () => {
+  const { pushed } = show({ hasRoom: false });
+  fireEvent.click(screen.getByTitle("job-0002"));
+  expect(pushed).toEqual(["/jobs/job-0002?connection=c1"]);
+});
+
+it("the second click of a double click opens nothing: it may have been meant for a dialog that has gone", () => {
+  const { opened, pushed } = show();
+  fireEvent.click(rowOf("job-0009")?.lastElementChild ?? document.body, { detail: 2 });
+  expect(fireEvent.click(screen.getByTitle("job-0009"), { detail: 2 })).toBe(false);
+  expect([opened, pushed]).toEqual([[], []]);
+});
+
+it("a press on a control of the row, or one that marked words, opens nothing", () => {
+  const { opened, selection } = show();
+  fireEvent.click(screen.getByRole("checkbox", { name: "Select job job-0004" }));
+  expect([...selection.ids()]).toEqual(["job-0004"]);
+  window.getSelection()?.selectAllChildren(screen.getByText("LoadImage: file not found"));
+  fireEvent.click(rowOf("job-0005")?.lastElementChild ?? document.body);
+  expect(opened).toEqual([]);
+  window.getSelection()?.removeAllRanges();
+});
+
+it("a press with Ctrl or the middle button opens the job's page in another tab", () => {
+  const { opened } = show();
+  const open = vi.spyOn(window, "open").mockReturnValue(null);
+  fireEvent.click(rowOf("job-0006")?.lastElementChild ?? document.body, { ctrlKey: true });
+  rowOf("job-0007")?.lastElementChild?.dispatchEvent(new MouseEvent("auxclick", { bubbles: true, button: 1 }));
+  expect(open.mock.calls.map(([href]) => href)).toEqual(["/jobs/job-0006?connection=c1", "/jobs/job-0007?connection=c1"]);
+  expect(opened).toEqual([]);
+});
+
+it("an id is copied from its row, and what became of it is said", async () => {
+  show();
+  const copied: string[] = [];
+  vi.stubGlobal(
+    "navigator",
+    Object.assign(Object.create(navigator), { clipboard: { writeText: async (text: string) => void copied.push(text) } }),
+  );
+  await act(async () => {
+    fireEvent.click(rowOf("job-0008")?.querySelector("button") ?? document.body);
+  });
+  expect(copied).toEqual(["job-0008"]);
+});
+
+it("choosing all changes boxes and draws no cell", () => {
+  const { selection } = show();
+  const cellsOf = () => [...document.querySelectorAll("tr[data-row] td:not(:first-child)")];
+  const before = cellsOf();
+  const html = before.map((cell) => cell.innerHTML);
+  act(() => selection.choosePage());
+  expect(document.querySelectorAll("tr[data-row] input:checked")).toHaveLength(30);
+  expect(cellsOf()).toEqual(before);
+  expect(before.map((cell) => cell.innerHTML)).toEqual(html);
+});

@@ -1,0 +1,310 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { type ReactElement, Suspense } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { Toasts } from "@/components/ui/toasts";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
+import { type JobRow } from "@/components/jobs/job-row";
+import { toQueueList } from "@/components/jobs/queue/queue-list";
+import { QueueScreen } from "@/components/jobs/queue/queue-screen";
+import { type QueueView } from "@/lib/contract/console";
+import { failed, ok } from "@/lib/shared/result";
+import { renderInApp } from "../render";
+
+const draw = (screen: ReactElement) => renderInApp(screen);
+
+// jsdom has no media; the screen is a narrow one, where rows have a second line.
+beforeEach(() => {
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+});
+afterEach(cleanup);
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+async function show(queue: Parameters<typeof QueueScreen>[0]["queue"]) {
+  await act(async () => {
+    draw(
+      <Suspense>
+        <QueueScreen canCancel queue={queue} />
+      </Suspense>,
+    );
+    await queue;
+  });
+  await act(() => vi.dynamicImportSettled());
+}
+
+it("a queue that could not be read states no figures, offers no clearing, and does not call itself empty", async () => {
+  await show(Promise.resolve(failed({ code: "UPSTREAM_UNREACHABLE", message: "no", status: 502 })));
+  expect(screen.getByText("The service cannot be reached")).toBeDefined();
+  expect(screen.queryByText(/0 running/)).toBeNull();
+  expect(screen.queryByText("The queue is empty")).toBeNull();
+  expect(screen.queryByRole("button", { name: "Clear" })).toBeNull();
+});
+
+it("an empty queue that was read says so", async () => {
+  await show(Promise.resolve(ok({ value: { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false }, atMs: 1 })));
+  expect(screen.getByText("0 running, 0 pending")).toBeDefined();
+  expect(screen.getByText("The queue is empty")).toBeDefined();
+  expect(screen.getByRole("link", { name: "Run a workflow" }).getAttribute("href")).toBe("/run");
+});
+
+const row = (id: string, state: "pending" | "in_progress"): JobRow => ({ id, word: state, state, createdMs: 1 });
+const busy = { running: [row("runs-1", "in_progress")], pending: [row("wait-1", "pending"), row("wait-2", "pending")] };
+
+/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+function noteCalls() {
+  const sent: { path: string; json: unknown; keepalive: boolean }[] = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    if (init.method === "POST") sent.push({ path, json: JSON.parse(String(init.body)), keepalive: init.keepalive === true });
+    if (init.method !== "POST") return Response.json({ running: [], pending: [], source: "jobs", canStop: false });
+    if (path.startsWith("/api/queue")) return Response.json({ deleted: ["wait-1"], cleared: false });
+    return Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 });
+  });
+  return sent;
+}
+async function showBusy(canStop: boolean) {
+  vi.useFakeTimers();
+  const sent = noteCalls();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop }, atMs: 1 })));
+  return sent;
+}
+const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+
+it("a cancelled job is held for five seconds, in which Undo takes it back and nothing is sent", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  expect(screen.getByText("Cancelling 1 job")).toBeDefined();
+  press("Undo cancelling job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS * 2));
+  expect(sent).toEqual([]);
+  expect(screen.queryByText("Cancelling 1 job")).toBeNull();
+});
+
+it("is sent when its time has passed, and the receipt follows", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS - 1));
+  expect(sent).toEqual([]);
+  await act(() => vi.advanceTimersByTimeAsync(2));
+  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] }, keepalive: false }]);
+  expect(screen.getByText("1 cancelled")).toBeDefined();
+});
+
+it("a queue is not cleared while a job of it may still be taken back, which would be told twice", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  press("Clear 2 pending jobs");
+  expect(screen.queryByRole("dialog")).toBeNull();
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  expect(sent).toHaveLength(1);
+});
+
+it("each of two has its own five seconds and its own Undo, and what stays is said by number", async () => {
+  const sent = await showBusy(false);
+  renderInApp(<Toasts />);
+  press("Cancel job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS - 1_000));
+  press("Cancel job wait-2");
+  expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
+  expect(sent).toEqual([]);
+  await act(() => vi.advanceTimersByTimeAsync(1_000));
+  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
+  press("Undo cancelling job wait-2");
+  expect(screen.getByText("1 job stays in the queue")).toBeDefined();
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  expect(sent).toHaveLength(1);
+});
+
+it("the Undo of a row takes back this one of those that were cancelled together, the Undo of the act all of them", async () => {
+  const sent = await showBusy(false);
+  renderInApp(<Toasts />);
+  const cancelBoth = () => {
+    for (const id of ["wait-1", "wait-2"]) fireEvent.click(screen.getByRole("checkbox", { name: `Select job ${id}` }));
+    press("Cancel");
+  };
+  cancelBoth();
+  press("Undo");
+  expect(screen.getByText("2 jobs stay in the queue")).toBeDefined();
+  cancelBoth();
+  press("Undo cancelling job wait-1");
+  expect(screen.getByText("Cancelling 1 job")).toBeDefined();
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  expect(sent).toMatchObject([{ json: { delete: ["wait-2"] } }]);
+});
+
+it("what is held leaves with the page, in requests that outlive it", async () => {
+  const sent = await showBusy(false);
+  press("Cancel job wait-1");
+  press("Cancel job wait-2");
+  await act(async () => void window.dispatchEvent(new Event("pagehide")));
+  expect(sent).toMatchObject([
+    { json: { delete: ["wait-1"] }, keepalive: true },
+    { json: { delete: ["wait-2"] }, keepalive: true },
+  ]);
+  cleanup();
+  expect(sent).toHaveLength(2);
+});
+
+it("what runs can be stopped where the service can, and shows no control where it cannot", async () => {
+  await showBusy(false);
+  expect(screen.queryByRole("button", { name: "Stop job runs-1" })).toBeNull();
+  cleanup();
+  const sent = await showBusy(true);
+  press("Stop job runs-1");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  expect(sent).toMatchObject([{ path: expect.stringContaining("/api/console/jobs/stop"), json: { ids: ["runs-1"] } }]);
+  expect(screen.getByText("1 stopped")).toBeDefined();
+});
+
+/** The cell under "Waited" of a job. */
+function waitedOf(id: string): string | null | undefined {
+  const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "Waited");
+  return screen.getByTitle(id).closest("tr")?.children[index]?.textContent;
+}
+
+it("what runs says how long it waited before it started, which stands, and nothing where its start is not known", async () => {
+  vi.useFakeTimers({ now: 100_000 });
+  noteCalls();
+  const running: JobRow[] = [
+    { ...row("at-once", "in_progress"), createdMs: 40_000, startedMs: 40_000 },
+    { ...row("later", "in_progress"), createdMs: 30_000, startedMs: 42_500 },
+    { ...row("untold", "in_progress"), createdMs: 30_000 },
+  ];
+  const pending = [{ ...row("waits", "pending"), createdMs: 58_000 }];
+  await show(Promise.resolve(ok({ value: { running, pending, pendingTotal: 1, isBySubmission: false, canStop: false }, atMs: 100_000 })));
+  expect(["at-once", "later", "untold", "waits"].map(waitedOf)).toEqual(["0.0 s", "12.5 s", "–", "42 s"]);
+});
+
+it("no clock runs on while the service cannot be reached, and each goes on with its next answer", async () => {
+  const nowMs = 1_800_000_000_000;
+  vi.useFakeTimers({ now: nowMs });
+  const waits = { id: "waits", status: "pending", create_time: nowMs - 42_000 };
+  const list: QueueView = { pending: [waits], running: [], source: "queue", canStop: false };
+  let isAway = true;
+  vi.stubGlobal("fetch", async () =>
+    isAway ? Response.json({ code: "UPSTREAM_UNREACHABLE", message: "no" }, { status: 502 }) : Response.json(list),
+  );
+  const queue = Promise.resolve(ok({ value: toQueueList(list), atMs: nowMs }));
+  await act(async () => {
+    draw(
+      <ConnectionProvider currentId="away" connections={[{ id: "away", name: "Away", embedded: true }]}>
+        <Suspense>
+          <QueueScreen canCancel queue={queue} />
+        </Suspense>
+      </ConnectionProvider>,
+    );
+    await queue;
+  });
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(screen.getByText(/^not updated since/)).toBeDefined();
+  expect(waitedOf("waits")).toBe("42 s");
+  isAway = false;
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(screen.getByText("live")).toBeDefined();
+  expect(waitedOf("waits")).toMatch(/^2m/);
+});
+
+it("each that waits says when it may start, from past runs that are asked for once a workflow", async () => {
+  const asked: string[] = [];
+  const past = [20, 40].map((seconds, index) => ({
+    id: `past-${index}`,
+    status: "completed",
+    execution_start_time: 1_700_000_000,
+    execution_end_time: 1_700_000_000 + seconds,
+  }));
+  const of = (id: string, state: "pending" | "in_progress") => ({ ...row(id, state), workflowId: "ranges", startedMs: 1_000 });
+  const list = { running: [of("r", "in_progress")], pending: [of("a", "pending"), of("b", "pending")] };
+  vi.stubGlobal("fetch", async (path: string) => {
+    if (path.startsWith("/api/jobs")) asked.push(path);
+    return Response.json({ jobs: past, pagination: {} });
+  });
+  const queue = Promise.resolve(ok({ value: { ...list, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1_000 }));
+  await act(async () => {
+    draw(
+      <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
+        <Suspense>
+          <QueueScreen canCancel queue={queue} />
+        </Suspense>
+      </ConnectionProvider>,
+    );
+    await queue;
+  });
+  // On narrow screens it stands in a second line.
+  expect(await screen.findAllByText("in 20 s to 40 s")).toHaveLength(2);
+  expect(screen.getAllByText("in 40 s to 2 min")).toHaveLength(2);
+  expect(asked).toEqual(["/api/jobs?workflow_id=ranges&status=completed&limit=20&connection=here"]);
+});
+
+it("the whole id of a job is one press away", async () => {
+  const copied: string[] = [];
+  vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText: async (text: string) => void copied.push(text) } });
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  const [first] = screen.getAllByRole("button", { name: "Copy the job's id" });
+  await act(async () => void (first && fireEvent.click(first)));
+  expect(copied).toEqual(["runs-1"]);
+});
+
+/** What leaves is refused until the network is back. */
+function breakNetwork() {
+  const network = { isBroken: true };
+  const whole = noteCalls();
+  const reached = globalThis.fetch;
+  vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
+    if (network.isBroken) throw new TypeError("offline");
+    return reached(path, init);
+  });
+  return { network, sent: whole };
+}
+
+it("says why a cancelling failed, and tries it again", async () => {
+  vi.useFakeTimers();
+  const { network, sent } = breakNetwork();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  press("Cancel job wait-1");
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  // What looks the job up is fetched by the first act without an answer.
+  await act(() => vi.dynamicImportSettled());
+  expect(screen.getByText("1 without a clear answer")).toBeDefined();
+  expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
+  network.isBroken = false;
+  press("Retry 1");
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
+  expect(screen.getByText("1 cancelled")).toBeDefined();
+});
+
+it("tells of a cancelling that failed while the page went away", async () => {
+  vi.useFakeTimers();
+  breakNetwork();
+  renderInApp(<Toasts />);
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  press("Cancel job wait-1");
+  await act(async () => void window.dispatchEvent(new Event("pagehide")));
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(screen.getByText(/^1 without a clear answer: Lightdesk cannot be reached/)).toBeDefined();
+});
+
+it("a question stays until the answer came, says why it failed, and is asked again by the same press", async () => {
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+  vi.useFakeTimers();
+  const { network, sent } = breakNetwork();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
+  press("Clear 2 pending jobs");
+  const dialog = within(screen.getByRole("dialog"));
+  const confirm = () => act(async () => void fireEvent.click(dialog.getByRole("button", { name: "Clear 2 pending jobs" })));
+  await confirm();
+  expect(dialog.getByRole("alert").textContent).toContain("Lightdesk cannot be reached");
+  network.isBroken = false;
+  await confirm();
+  expect(sent).toMatchObject([{ json: { clear: true } }]);
+  expect(screen.queryByRole("alert")).toBeNull();
+  expect(screen.getByText("1 cancelled, 1 had already started")).toBeDefined();
+});

@@ -1,0 +1,166 @@
+// @vitest-environment jsdom
+// Settings, Runners as admins see it, and what its form sends.
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { Suspense } from "react";
+import { SWRConfig } from "swr";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { JobDetails } from "@/components/jobs/job/job-details";
+import { toJobFacts } from "@/components/jobs/job/job-facts";
+import { JobProgress } from "@/components/jobs/job/job-progress";
+import { RunnersNotice } from "@/components/overview/runners-notice";
+import { toTroubled } from "@/components/overview/troubled-runners";
+import { RunnersScreen } from "@/components/settings/runners/runners-screen";
+import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
+import { type Runner } from "@/lib/contract/runners/runners";
+import { jobDetailSchema } from "@/lib/contract/schemas/job";
+import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { languages } from "@/lib/shared/languages";
+import { failed, ok } from "@/lib/shared/result";
+import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "../render";
+import { builtInRunner, studio } from "./runners";
+
+const sent: { path: string; method: string; body?: unknown }[] = [];
+let answers: Response[] = [];
+let listed: Runner[] = [];
+
+beforeEach(() => {
+  sent.length = 0;
+  answers = [];
+  vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
+    if (method === "GET") return Response.json({ runners: listed });
+    sent.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
+    return answers.shift() ?? new Response(null, { status: 204 });
+  });
+  // jsdom has no modal dialogs.
+  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
+    this.open = false;
+  };
+});
+afterEach(cleanup);
+afterEach(() => void vi.unstubAllGlobals());
+
+const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
+async function show(runners: Runner[]): Promise<void> {
+  listed = runners;
+  await act(async () =>
+    renderInApp(
+      <AtPage>
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <Suspense>
+            <RunnersNotice runners={read(toTroubled({ runners }))} />
+            <RunnersScreen role="admin" canChange runners={read(runners)} />
+          </Suspense>
+        </SWRConfig>
+      </AtPage>,
+    ),
+  );
+}
+const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
+const type = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
+const rowOf = ({ label }: Runner) => within(screen.getByRole("heading", { name: label }).closest("li") ?? document.body);
+
+it("says of each runner what it is, what it does and what it has done", async () => {
+  await show([builtInRunner, studio]);
+  const row = rowOf(studio);
+  for (const text of ["Ready", "http://10.0.0.12:8188", "fast", "1 of 1 running", "120 done, 3 failed, 4.2 s on average", "0.27.0", "812"])
+    expect(row.getByText(text), text).toBeDefined();
+  expect(row.getByText("18 GB of 24 GB used")).toBeDefined();
+  expect(row.getByRole("progressbar", { name: "Memory of cuda:0 RTX" }).getAttribute("aria-valuenow")).toBe("75");
+  expect(rowOf(builtInRunner).queryByRole("button", { name: "Remove: Built-in" })).toBeNull();
+});
+
+it("says why one takes no jobs and what to do, here and on the overview", async () => {
+  const lost = { ...studio, state: "unreachable" as const, reason: { code: "redirects" as const, message: "It answers 302." } };
+  const bad = {
+    ...studio,
+    id: "bad",
+    label: "Old GPU",
+    state: "set_aside" as const,
+    reason: { code: "failures" as const, message: "OOM" },
+  };
+  await show([builtInRunner, lost, bad]);
+  expect(rowOf(lost).getByText("The address leads to another address")).toBeDefined();
+  expect(rowOf(lost).getByText("It answers 302.")).toBeDefined();
+  expect(screen.getByText("The runner Studio GPU cannot be reached.")).toBeDefined();
+  expect(screen.getByText("The runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
+  answers = [Response.json({ runner: studio })];
+  await press("Resume: Old GPU");
+  expect(sent).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
+});
+
+it("says nothing of runners on the overview while all of them do what they were asked", async () => {
+  await show([builtInRunner, { ...studio, state: "paused" }]);
+  expect(screen.queryByText("Open runners")).toBeNull();
+});
+
+it("says on the overview that the state of the runners cannot be read, rather than nothing", async () => {
+  const failure = { code: "SERVICE_UNAVAILABLE" as const, message: "", status: 503 };
+  vi.stubGlobal("fetch", async () => Response.json(failure, { status: 503 }));
+  await act(async () =>
+    renderInApp(
+      <AtPage>
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <Suspense>
+            <RunnersNotice runners={Promise.resolve(failed(failure))} />
+          </Suspense>
+        </SWRConfig>
+      </AtPage>,
+    ),
+  );
+  expect(screen.getByRole("status").textContent).toContain("The state of the runners cannot be read at the moment.");
+});
+
+it.each(languages)("has a word in the audit log for whatever a runner's address may be, in %s", (language) => {
+  const words = messagesOf[language].settings.audit.note.runner;
+  expect(Object.keys(words).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
+});
+
+it("adds an address that does not answer only when that is wanted all the same", async () => {
+  await show([builtInRunner]);
+  await press("Add a runner");
+  type("Address", "10.0.0.12:8188");
+  type("Name", "Studio GPU");
+  type("Tags", "fast, big ,");
+  answers = [Response.json({ check: { ok: false, code: "cloud_service", message: "401" } })];
+  await press("Check");
+  expect(screen.getByText("This is a cloud service, not a plain server")).toBeDefined();
+  answers = [Response.json({ problem: { code: "not_reachable", message: "refused" } }), Response.json({ runner: studio }, { status: 201 })];
+  await press("Add runner");
+  expect(screen.getByText("The server could not be reached")).toBeDefined();
+  listed = [builtInRunner, studio];
+  await press("Add anyway");
+  expect(screen.queryByLabelText("Address")).toBeNull();
+  const given = { address: "10.0.0.12:8188", label: "Studio GPU", tags: ["fast", "big"], slots: 1 };
+  expect(sent).toEqual([
+    { path: "/api/console/runners/check", method: "POST", body: { address: "10.0.0.12:8188" } },
+    { path: "/api/console/runners", method: "POST", body: { ...given, keep: false } },
+    { path: "/api/console/runners", method: "POST", body: { ...given, keep: true } },
+  ]);
+});
+
+it("asks before one is removed, and says what happens to what runs there", async () => {
+  await show([builtInRunner, studio]);
+  await press("Remove: Studio GPU");
+  expect(screen.getByText(/^The job that runs there goes to another runner and starts anew\./)).toBeDefined();
+  listed = [builtInRunner];
+  await press("Remove Studio GPU");
+  expect(sent).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
+  expect(screen.queryByRole("heading", { name: "Studio GPU" })).toBeNull();
+});
+
+it("says of a job where it ran, in which attempt, and which runner it waits for", () => {
+  const facts = (told: object) => toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...told }));
+  const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
+  renderInApp(
+    <>
+      <JobProgress facts={facts({ status: "pending", waits })} />
+      <JobDetails facts={facts({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
+    </>,
+  );
+  expect(screen.getByText("Only the runner Studio GPU has what this job needs, and it is paused.")).toBeDefined();
+  expect(screen.getByText("Runner").nextElementSibling?.textContent).toBe("Studio GPU (attempt 2)");
+});

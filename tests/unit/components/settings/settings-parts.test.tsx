@@ -1,0 +1,291 @@
+// @vitest-environment jsdom
+// Invitations, the audit log and the account, as the pages of Settings show them.
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { type ReactNode, Suspense } from "react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AccountScreen } from "@/components/settings/account/account-screen";
+import { AuditScreen } from "@/components/settings/audit/audit-screen";
+import { InvitationList } from "@/components/settings/members/invitation-list";
+import { type AuditItem } from "@/lib/contract/audit/audit";
+import { type InvitationItem, type MemberView } from "@/lib/contract/console";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { ok } from "@/lib/shared/result";
+import { renderInApp } from "../render";
+import { AtPage } from "@/tests/support/at-page";
+
+const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
+const sent: { path: string; method?: string; body?: unknown }[] = [];
+let answers: Response[] = [];
+
+beforeEach(() => {
+  sent.length = 0;
+  answers = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    sent.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
+    return answers.shift() ?? new Response(null, { status: 204 });
+  });
+  // jsdom has no modal dialogs.
+  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
+    this.open = false;
+  };
+});
+afterEach(cleanup);
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.clearAllMocks();
+});
+
+const show = (children: ReactNode, locale?: "zh-CN") =>
+  act(async () =>
+    renderInApp(
+      <AtPage router={router}>
+        <Suspense>{children}</Suspense>
+      </AtPage>,
+      locale,
+    ),
+  );
+const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
+
+const open: InvitationItem = {
+  id: "i1",
+  email: "grace@example.com",
+  role: "operator",
+  state: "open",
+  invitedBy: "Olga Owner",
+  createdAt: Date.parse("2026-02-27T12:00:00Z"),
+  expiresAt: Date.parse("2026-03-06T12:00:00Z"),
+};
+
+describe("the list of invitations", () => {
+  const past = (["used", "expired", "withdrawn"] as const).map((state) => ({ ...open, id: state, email: `${state}@example.com`, state }));
+
+  it("says of an open one who made it, when, for which role and until when, and offers to withdraw it alone", async () => {
+    await show(<InvitationList invitations={Promise.resolve(ok([open, ...past]))} />);
+    const row = screen.getByText("grace@example.com").closest("li");
+    expect(row?.textContent).toMatch(/by Olga Owner · made \d+ days ago · until Mar 6, 2026.*operator.*Open/);
+    expect(screen.getAllByRole("button").map((button) => button.getAttribute("aria-label"))).toEqual(["Withdraw: grace@example.com"]);
+    expect(["Used", "Expired", "Withdrawn"].map((word) => screen.getByText(word).closest("details") !== null)).toEqual([true, true, true]);
+  });
+
+  it("withdraws after a question that names the address, and reads the list anew", async () => {
+    await show(<InvitationList invitations={Promise.resolve(ok([open]))} />);
+    await press("Withdraw: grace@example.com");
+    expect(sent).toEqual([]);
+    await press("Withdraw the invitation of grace@example.com");
+    expect(sent).toEqual([{ path: "/api/console/members/invitations/i1", method: "DELETE" }]);
+    expect(router.refresh).toHaveBeenCalled();
+  });
+
+  it("says that none is open, and of a former member's that it is theirs", async () => {
+    await show(<InvitationList invitations={Promise.resolve(ok([{ ...open, state: "used", invitedBy: undefined }]))} />);
+    expect(screen.getByText("No open invitations.")).toBeDefined();
+    expect(screen.getByText(/by a former member/)).toBeDefined();
+  });
+});
+
+describe("the audit log", () => {
+  const entry: AuditItem = {
+    id: 7,
+    at: Date.parse("2026-03-01T11:00:00Z"),
+    requestId: "r-1",
+    member: { id: "ana", name: "Ana Ruiz" },
+    action: "submitPrompt",
+    connection: { id: "c", name: "Studio cloud" },
+    status: 200,
+    outcome: "prompt_id=abc",
+  };
+  const screenOf = (entries: AuditItem[], hasMore = false) => (
+    <AuditScreen
+      role="admin"
+      view={{ member: "ana" }}
+      reads={{
+        page: Promise.resolve(ok({ entries, hasMore })),
+        choices: Promise.resolve(ok({ members: [{ id: "ana", name: "Ana Ruiz" }], actions: ["submitPrompt", "ofAnotherVersion"] })),
+      }}
+    />
+  );
+
+  it("says who did what, when, where, and what came of it", async () => {
+    const refused = { ...entry, id: 6, action: "ofAnotherVersion", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
+    await show(screenOf([entry, { ...refused, member: undefined, connection: { id: "theirs" } }]));
+    const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
+    expect(first).toMatch(/days ago.*Ana Ruiz.*submitted a workflow.*Studio cloud.*Done.*job abc/);
+    expect(second).toMatch(/Unknown.*ofAnotherVersion.*another connection.*Refused.*Their role does not allow this$/);
+    expect(second).not.toContain("ROLE_TOO_LOW");
+  });
+
+  it("says of what was refused that it was tried, and why not in words", async () => {
+    const refused = { ...entry, action: "deleteAsset", target: "a-1", status: 403, code: "ROLE_TOO_LOW", outcome: undefined };
+    await show(screenOf([refused, { ...refused, id: 6, status: 404, code: "NOT_FOUND" }]));
+    const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
+    expect(first).toMatch(/tried to delete an asset.*Their role does not allow this/);
+    expect(second).toMatch(/Not found$/);
+    expect(screen.getAllByRole("link", { name: "a-1" })).toHaveLength(1);
+  });
+
+  it("says in words what the log notes of a file that was only looked for, and nothing where Done says it", async () => {
+    const sought = { ...entry, action: "createAssetFromHash", outcome: "unknown hash" };
+    await show(screenOf([sought, { ...entry, id: 6, action: "manageHistory", outcome: "code=OK" }]));
+    const [, first, second] = screen.getAllByRole("row").map((row) => row.textContent);
+    expect(first).toMatch(/Done.*not stored yet, nothing was added$/);
+    expect(second).toMatch(/Done$/);
+  });
+
+  it("says of a failure of the service that it failed, and of notes what a person would say, in either language", async () => {
+    const items: AuditItem[] = [
+      { ...entry, status: 502, code: "UPSTREAM_UNREACHABLE", outcome: undefined },
+      { ...entry, id: 6, action: "createConnection", outcome: "strange, not saved" },
+      { ...entry, id: 5, action: "uploadMask", outcome: `name=${"0a".repeat(32)}.png id=a-9` },
+      { ...entry, id: 4, action: "changeMember", outcome: '{"role":"admin"}' },
+      { ...entry, id: 3, outcome: "the same submission again: nothing was sent" },
+      { ...entry, id: 2, action: "uploadAsset", outcome: "created_new=false" },
+      { ...entry, id: 1, action: "changeAccount", outcome: "name, password" },
+    ];
+    const outcomes = () =>
+      screen
+        .getAllByRole("row")
+        .slice(1)
+        .map((row) => row.lastElementChild?.textContent);
+    await show(screenOf(items));
+    expect(outcomes()).toEqual([
+      "FailedThe service cannot be reached",
+      "Doneunexpected answers; not saved",
+      "Doneid a-9",
+      "Donenew role: admin",
+      "Donesent twice; nothing more was started",
+      "Donesame content as a stored file",
+      "Donename, password",
+    ]);
+    cleanup();
+    await show(screenOf(items), "zh-CN");
+    expect(outcomes().join(" ")).not.toMatch(/[a-z]{4,}/i);
+  });
+
+  it("says of jobs that were stopped together how many, where it has no ids of them, and leads to none", async () => {
+    await show(screenOf([{ ...entry, action: "stopJobs", target: "3 jobs", outcome: undefined }]));
+    const [, row] = screen.getAllByRole("row");
+    expect(row?.textContent).toMatch(/[^#]3 jobs/);
+    expect(row?.querySelector("a")).toBeNull();
+  });
+
+  it("leads to the job or the asset that came of it, and names a file as one", async () => {
+    const uploaded = { ...entry, id: 6, action: "uploadAsset", outcome: "id=a-2 name=my own cat.png created_new=true" };
+    const deleted = { ...entry, id: 5, action: "deleteAsset", target: "a-3", outcome: undefined };
+    const elsewhere = { ...entry, id: 4, connection: { id: "theirs" } };
+    const written = { ...entry, id: 3, action: "writeUserdata", target: "workflows/a.json", outcome: "path=workflows/a.json" };
+    const removed = { ...entry, id: 2, action: "manageQueue", outcome: "deleted=2 (x, y)" };
+    await show(screenOf([{ ...entry, target: "abc" }, uploaded, deleted, elsewhere, written, removed]));
+    const rows = screen.getAllByRole("row").slice(1);
+    const linksIn = (row: HTMLElement | undefined) => [...(row?.querySelectorAll("a") ?? [])].map((link) => link.getAttribute("href"));
+    expect(rows.map(linksIn)).toEqual([["/jobs/abc?connection=c"], ["/assets/a-2?connection=c"], [], [], [], []]);
+    expect(rows[1]?.textContent).toContain("asset a-2 · name my own cat.png · new content");
+    expect(rows[4]?.textContent).toContain("file workflows/a.json");
+    expect(rows[5]?.textContent).toContain("deleted 2 (x, y)");
+  });
+
+  it("keeps what was chosen in the address, begins a narrower list at its newest, and exports what is shown", async () => {
+    await show(screenOf([entry], true));
+    fireEvent.change(screen.getByRole("combobox", { name: "Action" }), { target: { value: "submitPrompt" } });
+    expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt");
+    expect(screen.getByRole("link", { name: "Older" }).getAttribute("href")).toBe("/settings/audit?member=ana&before=7");
+    expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toBe("/api/console/audit/export?member=ana");
+    expect(screen.getByRole("link", { name: "Show all" }).getAttribute("href")).toBe("/settings/audit");
+  });
+
+  it("tells nothing found from nothing there, and says to others in one line who reads it", async () => {
+    await show(screenOf([]));
+    expect(screen.getByText("Change the person, action or time.")).toBeDefined();
+    cleanup();
+    await show(<AuditScreen role="operator" view={{}} />);
+    expect(screen.getByText(/Only owners and admins can see the audit log\. Your role is operator\./)).toBeDefined();
+    expect(screen.queryByRole("combobox")).toBeNull();
+  });
+});
+
+describe("the account", () => {
+  const member: MemberView = { id: "ana", name: "Ana Ruiz", email: "ana@example.com", role: "operator", disabled: false, createdAt: 0 };
+  const mine = { browser: "Firefox · Linux", address: "198.51.100.1", method: "password", createdAt: 0, usedAt: 0 };
+  const sessions = [
+    { ...mine, id: "this", current: true },
+    { ...mine, id: "phone", browser: "Safari · iOS", address: "203.0.113.9", current: false },
+  ];
+  const form = (name: string) => within(screen.getByRole("region", { name }));
+  const refusal = (path: string) =>
+    Response.json({ code: "INVALID_BODY", message: `${path}: is wrong`, details: [{ path, message: "is wrong" }] }, { status: 400 });
+
+  it("changes the name alone, and asks for no password", async () => {
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
+    fireEvent.change(form("You").getByRole("textbox", { name: "Name" }), { target: { value: "Ana R." } });
+    await act(async () => fireEvent.click(form("You").getByRole("button", { name: "Save" })));
+    expect(sent).toEqual([{ path: "/api/console/account", method: "PUT", body: { name: "Ana R." } }]);
+  });
+
+  it("says of a wrong present password so beside its field, and keeps what was typed", async () => {
+    answers = [refusal("currentPassword")];
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
+    const part = form("Email address");
+    fireEvent.change(part.getByRole("textbox", { name: "Email" }), { target: { value: "new@example.com" } });
+    fireEvent.change(part.getByLabelText("Current password"), { target: { value: "guess" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
+    expect(part.getByText("This is not your current password.")).toBeDefined();
+    expect(part.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("new@example.com");
+  });
+
+  it("says of an address that somebody has so beside it", async () => {
+    answers = [Response.json({ code: "CONFLICT", message: "taken" }, { status: 409 })];
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
+    const part = form("Email address");
+    fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change email address" })));
+    expect(part.getByText("This email address belongs to another member.")).toBeDefined();
+  });
+
+  it.each([
+    [undefined, "Email address", /cannot be changed here/],
+    ["zh-CN", "邮箱地址", /不能在这里更改/],
+  ] as const)("offers no new address where people are signed in by it, and says so (%s)", async (locale, title, sentence) => {
+    const methods: SignInMethods = { password: true, hasFixedAddress: true, providers: [] };
+    await show(<AccountScreen methods={methods} member={member} sessions={sessions} />, locale);
+    expect(screen.getByText(sentence)).toBeDefined();
+    expect(screen.getByText(title)).toBeDefined();
+    expect(document.querySelector("input[name=email]")).toBeNull();
+  });
+
+  it("signs in again with the new password, since the old sessions have ended", async () => {
+    answers = [Response.json({ member }), Response.json({ csrfToken: "t" }), Response.json({ url: "http://localhost/jobs" })];
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
+    const part = form("Password");
+    fireEvent.change(part.getByLabelText("Current password"), { target: { value: "the right one" } });
+    fireEvent.change(part.getByLabelText("New password"), { target: { value: "a new long password" } });
+    await act(async () => fireEvent.click(part.getByRole("button", { name: "Change password" })));
+    expect(sent.map(({ path }) => path)).toEqual(["/api/console/account", "/api/auth/csrf", "/api/auth/callback/credentials"]);
+    expect(part.getByLabelText<HTMLInputElement>("New password").value).toBe("");
+  });
+
+  it("lists the sessions, and ends another one than this", async () => {
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
+    const [here, phone] = form("Sessions").getAllByRole("listitem");
+    expect(here?.textContent).toMatch(/^Firefox · Linuxthis browser198\.51\.100\.1used .+ · signed in .+ago$/);
+    expect(phone?.textContent).toMatch(/^Safari · iOS203\.0\.113\.9used/);
+    await press("End: Safari · iOS, 203.0.113.9");
+    expect(sent).toEqual([{ path: "/api/console/account/sessions/phone", method: "DELETE" }]);
+    expect(router.refresh).toHaveBeenCalled();
+  });
+
+  it("asks before it ends all others, and offers that only where there are some", async () => {
+    answers = [Response.json({ code: "INTERNAL", message: "" }, { status: 500 })];
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions} />);
+    await press("End all other sessions");
+    expect(sent).toEqual([]);
+    const dialog = within(screen.getByRole("dialog"));
+    await act(async () => fireEvent.click(dialog.getByRole("button", { name: "End all other sessions" })));
+    expect(sent).toEqual([{ path: "/api/console/account/sessions", method: "DELETE" }]);
+    expect(screen.getByRole("alert")).toBeDefined();
+    cleanup();
+    await show(<AccountScreen methods={{ password: true, providers: [] }} member={member} sessions={sessions.slice(0, 1)} />);
+    expect(screen.queryByRole("button", { name: "End all other sessions" })).toBeNull();
+  });
+});

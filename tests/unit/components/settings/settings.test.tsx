@@ -1,0 +1,175 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { Suspense } from "react";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ConnectionForm } from "@/components/settings/connections/connection-form";
+import { faultyField } from "@/components/frame/failure/faulty-field";
+import { Outcome } from "@/components/settings/outcome";
+import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
+import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
+import { checkOutcomes } from "@/lib/contract/check-outcomes";
+import { ok } from "@/lib/shared/result";
+import { renderInApp } from "../render";
+import { AtPage } from "@/tests/support/at-page";
+
+const stillRouter = {
+  back: vi.fn(),
+  forward: vi.fn(),
+  refresh: vi.fn(),
+  push: vi.fn(),
+  replace: vi.fn(),
+  prefetch: vi.fn(),
+  bfcacheId: "",
+};
+
+afterEach(cleanup);
+afterEach(() => void vi.unstubAllGlobals());
+
+describe("the answer to a connection's check", () => {
+  it("is another sentence and another advice for each outcome", () => {
+    renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
+    const said = screen.getAllByRole("status").map((element) => element.textContent);
+    expect(said).toHaveLength(checkOutcomes.length);
+    expect(new Set(said).size).toBe(checkOutcomes.length);
+  });
+
+  it("does not speak of a key where a local server answers", () => {
+    renderInApp(<Outcome check={{ outcome: "active", message: "", dialect: "local" }} />);
+    expect(screen.getByRole("status").textContent).toMatch(/local server.*needs no key/);
+  });
+
+  it("says how long the service asks to wait, where it said so, in place of a moment", () => {
+    const next = (retryAfterMs?: number) => {
+      renderInApp(<Outcome check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
+      const found = screen.getByRole("status").textContent;
+      cleanup();
+      return found;
+    };
+    expect(next()).toContain("Try again in a moment.");
+    expect(next(29_200)).toContain("The service asks to wait 30 s.");
+    expect(next(29_200)).not.toContain("in a moment");
+  });
+
+  it("repeats what the other side said only where something is wrong", () => {
+    renderInApp(
+      <>
+        <Outcome check={{ outcome: "active", message: "fine", dialect: "interface" }} />
+        <Outcome check={{ outcome: "refused", message: "key revoked", dialect: "interface" }} />
+      </>,
+    );
+    expect(screen.queryByText("fine")).toBeNull();
+    expect(screen.getByText("key revoked")).toBeDefined();
+  });
+});
+
+describe("the connection's form", () => {
+  it("leaves out an empty key, so that a change keeps the stored one, and sends an empty account URL, so that it can be taken away", () => {
+    const data = new FormData();
+    for (const [name, value] of Object.entries({ name: " Studio ", baseUrl: "https://a.example", accountUrl: "", key: "" }))
+      data.set(name, value);
+    expect(readConnectionForm(data)).toEqual({ name: "Studio", baseUrl: "https://a.example", accountUrl: "" });
+  });
+
+  it("says nothing of an account URL where there is no field for one", () => {
+    const data = new FormData();
+    data.set("name", "Embedded");
+    expect(readConnectionForm(data)).toEqual({ name: "Embedded" });
+  });
+
+  it("says of an address that was copied with /api what is saved instead, and takes no more than one away", () => {
+    renderInApp(
+      <AtPage router={stillRouter}>
+        <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
+      </AtPage>,
+    );
+    const field = screen.getByLabelText("Base URL");
+    const told = (value: string) => {
+      fireEvent.change(field, { target: { value } });
+      return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
+    };
+    for (const typed of ["https://a.example/api", " https://a.example/api// "])
+      expect(told(typed)).toMatch(/Saved as https:\/\/a\.example$/);
+    expect(told("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
+    for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
+      expect(told(typed)).toMatch(/without \/api$/);
+  });
+
+  it("reads an address without its scheme as people mean it, and says how", () => {
+    const read = (baseUrl: string) => {
+      const data = new FormData();
+      data.set("baseUrl", baseUrl);
+      return readConnectionForm(data).baseUrl;
+    };
+    for (const here of ["localhost:3438", "127.0.0.1:8188/studio", "[::1]:8188", "my.localhost"]) expect(read(here)).toBe(`http://${here}`);
+    for (const away of ["gpu.example", "localhost.example:8188", "192.168.1.5:8188"]) expect(read(away)).toBe(`https://${away}`);
+    for (const whole of ["http://gpu.example", "HTTPS://gpu.example", "ftp://gpu.example"]) expect(read(whole)).toBe(whole);
+    renderInApp(
+      <AtPage router={stillRouter}>
+        <ConnectionForm canShare onSaved={vi.fn()} onClose={vi.fn()} />
+      </AtPage>,
+    );
+    const field = screen.getByLabelText<HTMLInputElement>("Base URL");
+    fireEvent.change(field, { target: { value: "localhost:3438/api" } });
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
+    fireEvent.change(field, { target: { value: "gpu.example" } });
+    expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
+    // A browser's own check of addresses knows no other than whole ones.
+    expect(field.validity.valid).toBe(true);
+  });
+
+  it("has the focus when it opens, and gives it back when it closes", async () => {
+    await act(async () => {
+      renderInApp(
+        <AtPage router={stillRouter}>
+          <Suspense>
+            <ConnectionsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve(ok([]))} canChangeShared canAdd />
+          </Suspense>
+        </AtPage>,
+      );
+    });
+    fireEvent.click(screen.getByRole("button", { name: "Add a connection" }));
+    expect(document.activeElement).toBe(screen.getByLabelText("Name"));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Add a connection" }));
+  });
+
+  it("puts a refusal beside the field that it names, with its whole reason", () => {
+    const failure = { code: "INVALID_BODY", status: 400, message: "baseUrl: must be an address that begins with http:// or https://" };
+    const names = ["name", "baseUrl"] as const;
+    expect(faultyField(failure, names)).toBe("baseUrl");
+    expect(faultyField(failure, ["name"])).toBeUndefined();
+    expect(faultyField({ ...failure, message: "nonsense: is no field" }, names)).toBeUndefined();
+    expect(faultyField({ ...failure, status: 502 }, names)).toBeUndefined();
+  });
+});
+
+describe("saving a connection that the service does not accept", () => {
+  it("keeps what was typed, says that nothing was saved, and saves it as it is on demand", async () => {
+    const sent: unknown[] = [];
+    vi.stubGlobal("fetch", (_path: string, init: RequestInit) => {
+      const body: unknown = JSON.parse(String(init.body));
+      sent.push(body);
+      const check = { outcome: "refused", message: "no" };
+      return Promise.resolve(Response.json(sent.length === 1 ? { check } : { check, connection: { id: "c" } }));
+    });
+    const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
+    const onSaved = vi.fn();
+    const onClose = vi.fn();
+    renderInApp(
+      <AtPage router={router}>
+        <ConnectionForm canShare onSaved={onSaved} onClose={onClose} />
+      </AtPage>,
+    );
+    fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Studio" } });
+    fireEvent.change(screen.getByLabelText("Base URL"), { target: { value: "https://a.example" } });
+    fireEvent.change(screen.getByLabelText("Key"), { target: { value: "k" } });
+    fireEvent.click(screen.getByRole("button", { name: "Save and check" }));
+    expect(await screen.findByText("The service refused the key")).toBeDefined();
+    expect(screen.getByText(/^Nothing was saved/)).toBeDefined();
+    expect([onSaved.mock.calls.length, onClose.mock.calls.length]).toEqual([0, 0]);
+    fireEvent.click(screen.getByRole("button", { name: "Save anyway" }));
+    await waitFor(() => expect(onClose).toHaveBeenCalledOnce());
+    expect(sent[1]).toMatchObject({ name: "Studio", key: "k", keep: true });
+    expect(onSaved).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,174 @@
+// @vitest-environment jsdom
+// A photo with the computer's camera, with cameras that give no pictures: jsdom draws none.
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { PictureControl } from "@/components/run/form/controls/picture-control";
+import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
+import { ok } from "@/lib/shared/result";
+import { standInForDialogs } from "@/tests/support/jsdom-parts";
+import { renderPage } from "../render";
+
+class Track extends EventTarget {
+  isOn = true;
+  constructor(readonly deviceId: string) {
+    super();
+  }
+  stop = () => void (this.isOn = false);
+  getSettings = () => ({ deviceId: this.deviceId });
+}
+
+let tracks: Track[];
+let asked: (MediaStreamConstraints | undefined)[];
+let open: () => Promise<void>;
+let cameras: string[];
+
+beforeEach(() => {
+  standInForDialogs();
+  [tracks, asked, cameras] = [[], [], ["Front", "Desk"]];
+  open = async () => undefined;
+  vi.stubGlobal("navigator", {
+    ...navigator,
+    userAgent: navigator.userAgent,
+    language: "en",
+    mediaDevices: {
+      getUserMedia: async (wanted: { video: { deviceId?: { exact: string } } }) => {
+        asked.push(wanted);
+        await open();
+        const track = new Track(wanted.video.deviceId?.exact ?? cameras[0] ?? "");
+        tracks.push(track);
+        return { getTracks: () => [track], getVideoTracks: () => [track] };
+      },
+      enumerateDevices: async () => [
+        { kind: "audioinput", deviceId: "mic", label: "Microphone" },
+        ...cameras.map((name) => ({ kind: "videoinput", deviceId: name, label: name })),
+      ],
+    },
+  });
+  vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: ({ name }: File) => `blob:${name}`, revokeObjectURL: () => undefined }));
+  vi.spyOn(HTMLVideoElement.prototype, "videoWidth", "get").mockReturnValue(1920);
+  vi.spyOn(HTMLVideoElement.prototype, "videoHeight", "get").mockReturnValue(1080);
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
+  vi.spyOn(HTMLCanvasElement.prototype, "toBlob").mockImplementation(function (this: HTMLCanvasElement, give, type) {
+    // As many bytes as it has pixels to a side, so that what is given is known again.
+    give(new Blob([new Uint8Array(this.width + this.height)], { type }));
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+function show() {
+  const sent: File[] = [];
+  const values: unknown[] = [];
+  const sendPicture: SendPicture = async (file) => {
+    sent.push(file);
+    return ok({ name: "kept.jpg" });
+  };
+  const listAssets = async () => ok({ assets: [], total: 0, has_more: false });
+  const picture = {
+    ...{ canSend: true, sendPicture, listAssets, decode: async () => undefined },
+    ...{ storedName: async () => undefined, onNamed: () => undefined },
+  };
+  renderPage(
+    <PictureControl
+      id="x"
+      nodeTitle="Photo"
+      value=""
+      picture={picture}
+      onChange={(value) => values.push(value)}
+      onRunning={() => undefined}
+    />,
+  );
+  return { sent, values };
+}
+
+const dialog = () => within(screen.getByRole("dialog", { name: "Take a photo" }));
+const press = (name: string) => act(async () => void fireEvent.click(dialog().getByRole("button", { name })));
+const begin = async () => {
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Take a photo" })));
+  await screen.findByRole("dialog", { name: "Take a photo" });
+};
+const seePicture = async () => fireEvent.playing(await dialog().findByLabelText("What the camera sees"));
+
+it("takes a photo that is looked at, taken again, and given as it was seen; then the camera is off", async () => {
+  const { sent, values } = show();
+  await begin();
+  await dialog().findByLabelText("What the camera sees");
+  expect(dialog().getByRole("button", { name: "Take the photo" }).getAttribute("aria-disabled")).toBe("true");
+  await seePicture();
+  expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Take the photo" }));
+  await press("Take the photo");
+  expect(dialog().getByRole("img", { name: "The photo that was taken" })).toBeDefined();
+  expect(dialog().getByLabelText<HTMLVideoElement>("What the camera sees").hidden).toBe(true);
+  await press("Take another");
+  await press("Take the photo");
+  expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Use this photo" }));
+  expect([sent, tracks.map(({ isOn }) => isOn)]).toEqual([[], [true]]);
+  await press("Use this photo");
+  expect(sent.map(({ type, size }) => [type, size])).toEqual([["image/jpeg", 1920 + 1080]]);
+  expect(sent[0]?.name).toMatch(/^photo-\d{4}-\d\d-\d\d-\d{6}\.jpg$/);
+  expect(values).toEqual(["kept.jpg"]);
+  expect(tracks.map(({ isOn }) => isOn)).toEqual([false]);
+  expect(screen.queryByLabelText("What the camera sees")).toBeNull();
+});
+
+it("changes to another camera, and the first is off", async () => {
+  show();
+  await begin();
+  await seePicture();
+  const choice = dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" });
+  expect([...choice.options].map(({ text }) => text)).toEqual(["Front", "Desk"]);
+  await act(async () => void fireEvent.change(choice, { target: { value: "Desk" } }));
+  await seePicture();
+  expect(asked.map((wanted) => wanted?.video)).toMatchObject([{}, { deviceId: { exact: "Desk" } }]);
+  expect(tracks.map(({ isOn }) => isOn)).toEqual([false, true]);
+  expect(dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" }).value).toBe("Desk");
+});
+
+it("leaves no camera on that came after the dialog was closed", async () => {
+  let come: () => void = () => undefined;
+  open = () => new Promise((resolve) => (come = resolve));
+  show();
+  await begin();
+  expect(dialog().getByRole("status").textContent).toContain("The browser may ask");
+  await press("Cancel");
+  await act(async () => come());
+  expect(tracks.map(({ isOn }) => isOn)).toEqual([false]);
+});
+
+it.each([
+  ["NotAllowedError", /does not let this page use the camera/],
+  ["NotFoundError", /No camera was found/],
+  ["OverconstrainedError", /No camera was found/],
+  ["NotReadableError", /close other programs that use it/],
+  ["SecurityError", /only to pages that come over https/],
+])("says what to do about %s, and tries again", async (name, said) => {
+  open = () => Promise.reject(new DOMException("", name));
+  show();
+  await begin();
+  expect((await dialog().findByRole("alert")).textContent).toMatch(said);
+  open = async () => undefined;
+  await press("Try again");
+  await seePicture();
+  expect(dialog().queryByRole("alert")).toBeNull();
+});
+
+it("says that a page without https has no camera", async () => {
+  vi.stubGlobal("navigator", { userAgent: "", language: "en" });
+  show();
+  await begin();
+  expect((await dialog().findByRole("alert")).textContent).toMatch(/only to pages that come over https/);
+});
+
+it("says that the camera was pulled out, and keeps the photo that was taken with it", async () => {
+  const { sent } = show();
+  await begin();
+  await seePicture();
+  await press("Take the photo");
+  await act(async () => void tracks[0]?.dispatchEvent(new Event("ended")));
+  expect(dialog().getByRole("alert").textContent).toMatch(/was disconnected/);
+  expect(dialog().queryByRole("button", { name: "Take another" })).toBeNull();
+  await press("Use this photo");
+  expect(sent).toHaveLength(1);
+});

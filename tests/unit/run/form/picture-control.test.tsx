@@ -1,0 +1,284 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { assetValue } from "@/components/run/form/controls/asset-value";
+import { checkPicture } from "@/components/run/form/controls/check-picture";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { PictureControl } from "@/components/run/form/controls/picture-control";
+import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/use-picture-upload";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type RunPorts } from "@/components/run/run-ports";
+import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { renderPage } from "../render";
+
+type Sent = {
+  file: File;
+  onProgress: (share: number) => void;
+  signal: AbortSignal;
+  finish: (result: Result<UploadAnswer, ApiFailure>) => void;
+};
+
+// jsdom decodes no pictures and makes no object URLs.
+beforeEach(() => {
+  vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: ({ name }: File) => `blob:${name}`, revokeObjectURL: () => undefined }));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new Error("no picture")) : Promise.resolve());
+const picture = () => screen.getByRole("img", { name: "Picture of Photo" }).getAttribute("src");
+const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Picture name" }).value;
+const choose = (...files: File[]) => act(async () => void fireEvent.change(screen.getByTestId("picture-file"), { target: { files } }));
+const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" });
+
+const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
+const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
+const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
+const listAssets: RunPorts["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
+  const wanted = [asset, others, layer].filter(
+    ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
+  );
+  return ok(assetsAnswerSchema.parse({ assets: wanted, total: wanted.length, has_more: false }));
+};
+
+function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunPorts["storedName"] } = {}) {
+  const sent: Sent[] = [];
+  const running: boolean[] = [];
+  const values: unknown[] = [];
+  const sendPicture: SendPicture = (file, options) => new Promise((finish) => sent.push({ file, ...options, finish }));
+  function Host() {
+    const [value, setValue] = useState<unknown>(first);
+    const [names, setNames] = useState<Record<string, string>>({});
+    return (
+      <PictureControl
+        id="x"
+        nodeTitle="Photo"
+        value={value}
+        onChange={(next) => {
+          values.push(next);
+          setValue(next);
+        }}
+        picture={{
+          ownNames: names,
+          onNamed: (sentAs, own) => setNames((known) => ({ ...known, [sentAs]: own })),
+          canSend: true,
+          sendPicture,
+          decode,
+          listAssets,
+          storedName,
+        }}
+        onRunning={(isRunning) => running.push(isRunning)}
+      />
+    );
+  }
+  const view = renderPage(<Host />);
+  return { sent, running, values, ...view };
+}
+
+describe("the picture of a node", () => {
+  it("is replaced at once on the screen, and in the graph when the service has it", async () => {
+    const { sent, running, values } = show();
+    expect(picture()).toBe("/api/console/thumbnail?filename=photo.png&type=input&edge=512");
+    await choose(png("mine.png"));
+    expect(picture()).toBe("blob:mine.png");
+    expect(name()).toBe("photo.png");
+    act(() => sent[0]?.onProgress(0.5));
+    expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50");
+    await act(async () => sent[0]?.finish(ok({ name: "4be1.png", subfolder: "", type: "input" })));
+    expect(name()).toBe("mine.png");
+    expect(values.at(-1)).toBe("4be1.png");
+    expect(picture()).toBe("blob:mine.png");
+    expect(screen.getByText("mine.png uploaded")).toBeTruthy();
+    expect(running).toEqual([true, false]);
+  });
+
+  it("stays when the new file is no picture, or a damaged one, and nothing is sent", async () => {
+    const { sent } = show();
+    await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
+    expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
+    await choose(png("bad.png"));
+    expect(screen.getByText(/bad.png cannot be read as a picture/)).toBeTruthy();
+    expect(sent).toHaveLength(0);
+    expect(name()).toBe("photo.png");
+    expect(picture()).toContain("photo.png");
+  });
+
+  it("is not said to be kept where there was none", async () => {
+    const { sent } = show({ first: "" });
+    await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
+    expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
+    await choose(png("bad.png"));
+    expect(screen.getByText("bad.png cannot be read as a picture. It may be damaged or incomplete.")).toBeTruthy();
+    await choose(png("mine.png"));
+    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    expect(screen.getByText("mine.png could not be uploaded.")).toBeTruthy();
+  });
+
+  it("stays when the upload breaks, and the new one can be sent again by hand", async () => {
+    const { sent, running } = show();
+    await choose(png("mine.png"));
+    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    expect(screen.getByText("mine.png could not be uploaded. The previous picture was kept.")).toBeTruthy();
+    expect(picture()).toContain("photo.png");
+    expect(name()).toBe("photo.png");
+    expect(running).toEqual([true, false]);
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Try again" })));
+    expect(sent.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
+  });
+
+  it("whose upload broke says no more of it once another name is typed", async () => {
+    const { sent, values } = show();
+    await choose(png("photo.png"));
+    await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
+    expect(screen.getByText("photo.png could not be uploaded.")).toBeTruthy();
+    fireEvent.change(screen.getByRole("textbox", { name: "Picture name" }), { target: { value: "photo.pn" } });
+    expect(screen.queryByText(/could not be uploaded/)).toBeNull();
+    expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+    expect(values).toEqual(["photo.pn"]);
+  });
+
+  it("is that of the newest choice: an older answer changes nothing", async () => {
+    const { sent, values } = show();
+    await choose(png("first.png"));
+    await choose(png("second.png"));
+    expect(sent[0]?.signal.aborted).toBe(true);
+    await act(async () => sent[0]?.finish(ok({ name: "first-hash.png" })));
+    expect(name()).toBe("photo.png");
+    await act(async () => sent[1]?.finish(ok({ name: "second-hash.png" })));
+    expect(name()).toBe("second.png");
+    expect(values).toEqual(["second-hash.png"]);
+  });
+
+  it("is called as its owner calls it; the name that is sent stands on hover, in the clipboard's button and under the keys", async () => {
+    const { sent, values } = show();
+    const box = () => screen.getByRole("textbox", { name: "Picture name" });
+    expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
+    await choose(png("mine.png"));
+    await act(async () => sent[0]?.finish(ok({ name: "4be1.png" })));
+    expect(name()).toBe("mine.png");
+    expect(box().title).toBe("4be1.png");
+    expect(screen.getByRole("button", { name: "Copy 4be1.png" })).toBeTruthy();
+    fireEvent.focus(box());
+    expect(name()).toBe("4be1.png");
+    fireEvent.blur(box());
+    expect(name()).toBe("mine.png");
+    expect(values).toEqual(["4be1.png"]);
+    fireEvent.focus(box());
+    fireEvent.change(box(), { target: { value: "other.png" } });
+    fireEvent.blur(box());
+    expect(name()).toBe("other.png");
+    expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
+  });
+
+  it("that a stored workflow names by its content is called as its asset is, where the service says so", async () => {
+    const content = `${"ab".repeat(32)}.png`;
+    const asked: string[] = [];
+    const storedName: RunPorts["storedName"] = async (value) => {
+      asked.push(value);
+      return value === content ? "hero.png" : undefined;
+    };
+    const { values } = show({ first: content, storedName });
+    await waitFor(() => expect(name()).toBe("hero.png"));
+    expect(screen.getByRole("button", { name: `Copy ${content}` })).toBeTruthy();
+    expect(values).toEqual([]);
+    cleanup();
+    const other = `${"cd".repeat(32)}.png`;
+    show({ first: other, storedName });
+    await waitFor(() => expect(asked).toEqual([content, other]));
+    expect(name()).toBe(other);
+    cleanup();
+    show({ storedName });
+    expect(asked).toHaveLength(2);
+  });
+
+  it("stops on its way by hand, and when the page goes away", async () => {
+    const { sent, running, unmount } = show();
+    await choose(png("mine.png"));
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Stop" })));
+    expect(sent[0]?.signal.aborted).toBe(true);
+    expect(picture()).toContain("photo.png");
+    await choose(png("again.png"));
+    unmount();
+    expect(sent[1]?.signal.aborted).toBe(true);
+    expect(running).toEqual([true, false, true, false]);
+  });
+
+  it("takes one file at a time", async () => {
+    const { sent } = show();
+    await choose(png("a.png"), png("b.png"));
+    expect(screen.getByText("You dropped 2 files. Drop one picture.")).toBeTruthy();
+    expect(sent).toHaveLength(0);
+  });
+});
+
+describe("a file", () => {
+  it("of a kind that only services can decode is left to the service", async () => {
+    const refuse = () => Promise.reject(new Error("no"));
+    expect(await checkPicture(new File([], "scan.tiff", { type: "image/tiff" }), refuse)).toBe("picture");
+    expect(await checkPicture(new File([], "photo.jpg", { type: "image/jpeg" }), refuse)).toBe("broken");
+    expect(await checkPicture(new File([], "notes.pdf", { type: "application/pdf" }), refuse)).toBe("not-image");
+  });
+});
+
+describe("the name of a picture in the graph", () => {
+  it("is read with its folder and its kind, and written the same way", () => {
+    for (const value of ["photo.png", "clips/a b.png", "x.png [output]", "clips/x.png [temp]"]) {
+      const { filename, subfolder, type } = toFileRef(value);
+      expect(toImageValue({ name: filename, subfolder, type })).toBe(value);
+    }
+    expect(toFileRef("clips/x.png [temp]")).toEqual({ filename: "x.png", subfolder: "clips", type: "temp" });
+    expect(toImageValue({ name: "x.png", subfolder: null })).toBe("x.png");
+  });
+});
+
+describe("a picture from the assets", () => {
+  beforeEach(() => {
+    // jsdom knows the element and not what it does.
+    HTMLDialogElement.prototype.showModal = function showModal() {
+      this.open = true;
+    };
+    HTMLDialogElement.prototype.close = function close() {
+      this.open = false;
+      this.dispatchEvent(new Event("close"));
+    };
+  });
+
+  it("takes the name of its content, under its own name, and only pictures are offered", async () => {
+    const { values } = show();
+    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+    const choice = await screen.findByRole("button", { name: "hero.png" });
+    expect(screen.queryByRole("button", { name: "notes.txt" })).toBeNull();
+    fireEvent.click(choice);
+    expect(values.at(-1)).toBe(`${"ab".repeat(32)}.png`);
+    expect(name()).toBe("hero.png");
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("is no layer of a mask, until somebody asks for those too", async () => {
+    show();
+    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+    await screen.findByRole("button", { name: "hero.png" });
+    expect(screen.queryByRole("button", { name: "hero-paint.png" })).toBeNull();
+    fireEvent.click(screen.getByRole("checkbox", { name: "Include mask layers" }));
+    await screen.findByRole("button", { name: "hero-paint.png" });
+  });
+
+  it("says when nothing matches what is typed", async () => {
+    show();
+    fireEvent.click(screen.getByRole("button", { name: "From assets" }));
+    await screen.findByRole("button", { name: "hero.png" });
+    fireEvent.change(screen.getByRole("searchbox", { name: "Name contains" }), { target: { value: "nothing like it" } });
+    expect(await screen.findByText("No picture matches.")).toBeTruthy();
+  });
+});
+
+it("an asset of a plain local server is named by its file and folder", () => {
+  const named = { name: "hero.png", hash: `blake3:${"ab".repeat(32)}`, tags: ["output"] };
+  expect(assetValue(named, true)).toBe("hero.png [output]");
+  expect(assetValue({ ...named, tags: ["input"] }, true)).toBe("hero.png");
+  expect(assetValue({ ...named, hash: undefined }, false)).toBe("hero.png [output]");
+});

@@ -1,0 +1,221 @@
+// @vitest-environment jsdom
+// Files that carry a workflow, on the Run page: which of two is opened, what is missing, and where else it would run.
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
+import { type RunPorts } from "@/components/run/run-ports";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { assetSchema } from "@/lib/contract/schemas/asset";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { failed, ok } from "@/lib/shared/result";
+import { drop, field, openText, portsTo, pressRun, runButton, stored } from "../page";
+import { inPage, renderPage } from "../render";
+
+const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
+const catalogue = JSON.parse(pair("object-info.json"));
+const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
+const readCatalogue = async () => ok(objectInfoSchema.parse(catalogue));
+
+/** What each connection lacks; undefined: it does not answer. */
+let lacking: Record<string, string[] | undefined> = {};
+beforeEach(() => {
+  // jsdom has no modal dialogs.
+  HTMLDialogElement.prototype.showModal = function open(this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close(this: HTMLDialogElement) {
+    this.open = false;
+  };
+  vi.stubGlobal("fetch", async (path: string) => {
+    const { pathname, searchParams } = new URL(path, "http://desk");
+    if (pathname === "/api/object_info") return Response.json(catalogue);
+    const lacks = lacking[searchParams.get("connection") ?? ""];
+    if (pathname !== "/api/console/lacking-classes" || !lacks) return Response.json({ code: "UPSTREAM_TIMEOUT" }, { status: 504 });
+    return Response.json({ lacking: searchParams.getAll("names").filter((name) => lacks.includes(name)) });
+  });
+});
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+  localStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+const connections = ["Here", "Studio", "Lab", "Attic"].map((name) => ({ id: name.toLowerCase(), name, embedded: false }));
+
+function open(ports: Partial<RunPorts> = {}, arrival?: Arrival) {
+  const sent: unknown[] = [];
+  const sendPrompt: RunPorts["sendPrompt"] = async (submission) => {
+    sent.push(submission);
+    return ok({ prompt_id: "job-1", node_errors: {} });
+  };
+  if (arrival) window.history.replaceState(null, "", "/run?job=x");
+  const all = portsTo(undefined, { readCatalogue, sendPrompt, ...ports });
+  const page = (currentId: string) => (
+    <ConnectionProvider currentId={currentId} connections={connections}>
+      <RunScreen canRun memberId="ada" store={store} arrival={arrival} ports={all} />
+    </ConnectionProvider>
+  );
+  const store = createRunStore();
+  const { rerender } = renderPage(page("here"));
+  return { sent, store, switchTo: (connection: string) => rerender(inPage(page(connection))) };
+}
+const question = () => screen.findByRole("dialog", { name: /contains two workflows/ });
+const choose = async (name: RegExp) => fireEvent.click(within(await question()).getByRole("button", { name }));
+
+it("a sound with both asks once which, says what differs, and sends what is shown", async () => {
+  const { sent } = open();
+  await drop("both.flac", carrier("both.flac"), "audio/flac");
+  const dialog = await question();
+  expect(await within(dialog).findByText("EmptyImage #1, width: 48 in what was run, 64 in the drawing")).toBeTruthy();
+  await choose(/^The editor's drawing/);
+  await waitFor(() => expect(field("width").value).toBe("64"));
+  pressRun();
+  await waitFor(() => expect(sent).toMatchObject([{ prompt: { "1": { inputs: { width: 64 } } } }]));
+  // The same file again: it is known which.
+  await drop("both.flac", carrier("both.flac"), "audio/flac");
+  await waitFor(() => expect(screen.getByText(/Opened as the editor's drawing/)).toBeTruthy());
+  expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
+  fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
+  await waitFor(() => expect(field("width").value).toBe("48"));
+  // Another file: asked again, and closed without a choice nothing is opened.
+  await drop("both.mp4", Buffer.concat([carrier("both.mp4"), Buffer.alloc(8)]), "video/mp4");
+  fireEvent.click(screen.getByRole("button", { name: "Open the editor's drawing" }));
+  await waitFor(() => expect(field("width").value).toBe("64"));
+});
+
+it("after a reload the other one of the two is a click away still", async () => {
+  open();
+  await drop("both.flac", carrier("both.flac"), "audio/flac");
+  await choose(/^The editor's drawing/);
+  await screen.findByText(/Opened as the editor's drawing/);
+  window.dispatchEvent(new Event("pagehide"));
+  cleanup();
+  open();
+  expect(await screen.findByText(/Opened as the editor's drawing/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
+  await waitFor(() => expect(field("width").value).toBe("48"));
+});
+
+it("where the drawing cannot be read, the question says why", async () => {
+  open({ readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) });
+  await drop("both.flac", carrier("both.flac"), "audio/flac");
+  expect(await within(await question()).findByText(/list of nodes, which could not be loaded/)).toBeTruthy();
+});
+
+it("a drawing that is read anew on another connection has what was typed and saved", async () => {
+  const { store, switchTo } = open();
+  await drop("one.json", pair("01-basic-image.editor.json"));
+  await waitFor(() => expect(store.get().opened?.readFor).toBe("here"));
+  fireEvent.change(field("width"), { target: { value: "72" } });
+  fireEvent.blur(field("width"));
+  const { opened } = store.get();
+  act(() => store.dispatch({ type: "saved", serial: opened?.serial ?? 0, path: "workflows/one.json", graph: opened?.graph ?? {} }));
+  switchTo("studio");
+  await waitFor(() => expect(store.get().opened?.readFor).toBe("studio"));
+  expect(field("width").value).toBe("72");
+});
+
+it("closed without a choice, what was open stays and nothing is remembered", async () => {
+  open();
+  await openText('{"1":{"class_type":"EmptyImage","inputs":{"width":7,"height":7,"batch_size":1,"color":0}}}');
+  await drop("both.webm", carrier("both.webm"), "video/webm");
+  fireEvent.click(within(await question()).getByRole("button", { name: "Cancel" }));
+  expect(field("width").value).toBe("7");
+  await drop("both.webm", carrier("both.webm"), "video/webm");
+  expect(await question()).toBeTruthy();
+});
+
+it.each<[string, Arrival, Partial<RunPorts>]>([
+  ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(stored(carrier("both.opus"))) }],
+  [
+    "an asset",
+    { carrier: "a" },
+    {
+      readAsset: async () => ok(assetSchema.parse({ id: "a", name: "both.mp3", mime_type: "audio/mpeg", tags: ["output"] })),
+      readFile: async () => ok(stored(carrier("both.mp3"))),
+    },
+  ],
+  [
+    "a past job",
+    { job: "j" },
+    {
+      readJob: async () =>
+        ok({
+          id: "j",
+          status: "completed",
+          workflow: {
+            prompt: { "1": { class_type: "EmptyImage", inputs: { width: 48 } } },
+            extra_data: { extra_pnginfo: { workflow: JSON.parse(pair("01-basic-image.editor.json")) } },
+          },
+        }),
+    },
+  ],
+])("%s is opened the same way", async (_, arrival, ports) => {
+  open(ports, arrival);
+  await choose(/^What was run/);
+  await waitFor(() => expect(field("width").value).toBe("48"));
+});
+
+it.each([
+  ["photo.jpg", new Uint8Array([255, 216, 255, 217]), "image/jpeg", /This picture contains no workflow/],
+  ["film.mp4", carrier("both.mp4").subarray(0, 600), "video/mp4", /damaged or incomplete/],
+  ["sound.wav", new Uint8Array([82, 73, 70, 70]), "audio/wav", /This file contains no workflow/],
+])("%s is refused with the reason", async (name, bytes, type, sentence) => {
+  open();
+  await drop(name, bytes, type);
+  expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
+});
+
+it("a file whose classes are missing opens read only, names them with their pack, and says where it works and who did not answer", async () => {
+  lacking = { studio: [], lab: ["SharpenDeluxe"], attic: undefined };
+  const { sent } = open();
+  await drop("missing.json", pair("13-missing-class.editor.json"));
+  const missing = await screen.findByRole("list", { name: "Missing nodes" });
+  expect(missing.textContent).toBe("SharpenDeluxe one node · from sharpen-pack");
+  expect((await screen.findByRole("link", { name: "Studio" })).getAttribute("href")).toBe("/run?connection=studio");
+  expect(screen.queryByRole("link", { name: "Lab" })).toBeNull();
+  expect(screen.queryByText(/None of/)).toBeNull();
+  expect(screen.getByText("No answer from: Attic")).toBeTruthy();
+  const inputs = screen.getByRole("group", { name: "Inputs, read only" });
+  expect(inputs.matches(":disabled")).toBe(true);
+  // What the class has no names for is shown as the file has it.
+  const values = JSON.stringify(
+    JSON.parse(pair("13-missing-class.editor.json")).nodes.find(({ type }: { type: string }) => type === "SharpenDeluxe").widgets_values,
+  );
+  expect(within(inputs).getByText("Values in the file").closest("[data-node-id]")?.textContent).toContain(values);
+  pressRun();
+  expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
+});
+
+it("on a connection that has them the same file is read anew, with their values", async () => {
+  lacking = { studio: [] };
+  const required = { image: ["IMAGE"], amount: ["FLOAT", {}], how: [["weak", "strong"], {}], edges: ["BOOLEAN", {}] };
+  const SharpenDeluxe = { input: { required }, output: ["IMAGE"], display_name: "Sharpen Deluxe" };
+  let has = false;
+  const { switchTo } = open({ readCatalogue: async () => ok(objectInfoSchema.parse(has ? { ...catalogue, SharpenDeluxe } : catalogue)) });
+  await drop("missing.json", pair("13-missing-class.editor.json"));
+  await screen.findByRole("link", { name: "Studio" });
+  expect(screen.queryByRole("textbox", { name: "amount" })).toBeNull();
+  has = true;
+  switchTo("studio");
+  expect(await screen.findByRole("textbox", { name: "amount" })).toBeTruthy();
+});
+
+it("a value that the service does not offer has the nearest one beside it, one press away", async () => {
+  const { sent } = open();
+  const scale = { image: ["1", 0], upscale_method: "bicubik", width: 8, height: 8, crop: "disabled" };
+  const graph = {
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+    "2": { class_type: "ImageScale", inputs: scale },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+  };
+  await openText(JSON.stringify(graph));
+  fireEvent.click(await screen.findByRole("button", { name: "Use bicubic" }));
+  expect(screen.queryByRole("button", { name: "Use bicubic" })).toBeNull();
+  pressRun();
+  await waitFor(() => expect(sent).toMatchObject([{ prompt: { "2": { inputs: { upscale_method: "bicubic" } } } }]));
+});

@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
+import { type KeptIn } from "@/lib/browser/persisted";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
+import { emptyRun, isUnsent, type OpenWorkflow, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
+import { sampleText } from "../files";
+
+function storageWith(entries: [string, string][] = []) {
+  const kept = new Map(entries);
+  const storage: KeptIn = () => ({
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, text) => void kept.set(key, text),
+    removeItem: (key) => void kept.delete(key),
+  });
+  return { storage, kept };
+}
+
+const open = (text: string, fileName?: string): RunAction => {
+  const file = openWorkflow(text, fileName);
+  if (!file.ok) throw new Error("the workflow does not open");
+  return { type: "opened", file: file.value };
+};
+const through = (state: RunState, ...actions: RunAction[]) => actions.reduce(runReducer, state);
+const typed = (value: unknown): RunAction => ({ type: "edited", serial: 1, nodeId: "1", name: "width", value });
+
+function openedOf(...actions: RunAction[]): OpenWorkflow {
+  const { opened } = through(emptyRun, ...actions);
+  if (!opened) throw new Error("nothing is open");
+  return opened;
+}
+
+describe("what was open when the page was reloaded", () => {
+  it("comes back with its name, its id and everything typed, and with what it was before that", () => {
+    const { storage } = storageWith();
+    const opened = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
+    expect(keepDraft(storage, "ada", opened)).toBe(true);
+    const draft = readDraft(storage, "ada");
+    expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
+  });
+
+  it("still calls a picture as its owner does", () => {
+    const { storage } = storageWith();
+    const named: RunAction = { type: "named", serial: 1, value: "4be1.png", name: "mine.png" };
+    const picture: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "image", value: "4be1.png" };
+    keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
+    const draft = readDraft(storage, "ada");
+    const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
+    expect(opened?.graph["1"]?.inputs.image).toBe("4be1.png");
+    expect(opened?.ownNames).toEqual({ "4be1.png": "mine.png" });
+  });
+
+  it("keeps the id under which a job ran whose workflow carries none, so that its runs stay together", () => {
+    const { storage } = storageWith();
+    const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
+    const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
+    if (!file.ok) throw new Error("the workflow does not open");
+    keepDraft(storage, "ada", openedOf({ type: "opened", file: file.value }));
+    expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
+  });
+
+  it("comes back as unchanged where nothing was typed", () => {
+    const { storage } = storageWith();
+    const opened = openedOf(open(sampleText("05-slow")));
+    keepDraft(storage, "ada", opened);
+    const draft = readDraft(storage, "ada");
+    expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
+  });
+
+  it("has no inputs of a choice that was left", () => {
+    const { storage } = storageWith();
+    const size = (name: string) => ({ required: { [name]: ["INT", { default: 512 }] } });
+    const options = [
+      { key: "width", inputs: size("width") },
+      { key: "longer", inputs: size("longer_size") },
+    ];
+    const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
+    const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
+    const chosen: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "resize_type", value: "longer", catalogue };
+    keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chosen));
+    const draft = readDraft(storage, "ada");
+    const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
+    expect(opened?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
+    expect(opened?.original["1"]?.inputs).toEqual(graph["1"].inputs);
+  });
+
+  it("keeps the drawing and the id that the file brought along", () => {
+    const { storage } = storageWith();
+    const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
+    const opened = openedOf(
+      open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
+    );
+    keepDraft(storage, "ada", opened);
+    expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: opened.extraData });
+  });
+
+  it("never takes the place of what is open already", () => {
+    const { storage } = storageWith();
+    keepDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
+    const draft = readDraft(storage, "ada");
+    const state = through(emptyRun, open(sampleText("01-invert"), "mine.json"));
+    expect(draft && through(state, { type: "restored", ...draft })).toBe(state);
+  });
+
+  it("is forgotten before another member sees it", () => {
+    const { storage, kept } = storageWith();
+    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(readDraft(storage, "grace")).toBeUndefined();
+    expect(kept.size).toBe(0);
+  });
+
+  it("is nothing where the storage holds nothing readable, is forbidden or full", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.json().map((json) => `{"memberId":"ada","workflow":${json},"inputs":${json}}`),
+        ),
+        (text) => {
+          expect(readDraft(storageWith([["lightdesk.run", text]]).storage, "ada")?.inputs ?? {}).toEqual(expect.any(Object));
+        },
+      ),
+    );
+    const forbidden: KeptIn = () => {
+      throw new DOMException("no", "SecurityError");
+    };
+    expect(readDraft(forbidden, "ada")).toBeUndefined();
+    expect(keepDraft(forbidden, "ada", openedOf(open(sampleText("01-invert"))))).toBe(false);
+    expect(() => forgetDraft(forbidden)).not.toThrow();
+  });
+
+  it("is not kept where it is too large, and no older one is left in its place", () => {
+    const { storage, kept } = storageWith();
+    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
+    expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
+    expect(kept.size).toBe(0);
+  });
+});
+
+describe("what was typed", () => {
+  const accepted: RunAction = { type: "answered", serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 };
+  const start = through(emptyRun, open(sampleText("01-invert")));
+
+  it("is unsent until a service took it, and again with the next change", () => {
+    expect(isUnsent(undefined)).toBe(false);
+    expect(isUnsent(start.opened)).toBe(false);
+    const edited = through(start, typed(640));
+    expect(isUnsent(edited.opened)).toBe(true);
+    const sent = through(edited, { type: "sending" }, accepted);
+    expect(isUnsent(sent.opened)).toBe(false);
+    expect(isUnsent(through(sent, typed(641)).opened)).toBe(true);
+  });
+
+  it("while the run is on its way is unsent", () => {
+    expect(isUnsent(through(start, typed(640), { type: "sending" }, typed(641), accepted).opened)).toBe(true);
+  });
+});

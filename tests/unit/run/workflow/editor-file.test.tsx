@@ -1,0 +1,152 @@
+// Files of the graph editor on the Run page: what is shown of them, and what leaves.
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { toApiWorkflow } from "@/lib/contract/editor-workflow";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { failed, ok } from "@/lib/shared/result";
+import { comparable } from "@/tests/unit/contract/editor-workflow/comparable";
+import { drop, portsTo, pressRun, show } from "../page";
+import { startPromptServer } from "../prompt-server";
+
+const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
+const info = objectInfoSchema.parse(JSON.parse(pair("object-info.json")));
+const readCatalogue = async () => ok(info);
+
+beforeEach(() => {
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+});
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+});
+/** Texts of the files that the page saves, by their addresses. */
+function savedFiles() {
+  const saved: { path: string; text: string }[] = [];
+  const { fetch } = globalThis;
+  vi.stubGlobal("fetch", async (path: string | URL, init: RequestInit = {}) => {
+    if (typeof path !== "string" || !path.startsWith("/")) return fetch(path, init);
+    if (path.startsWith("/api/object_info")) return Response.json(info);
+    if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
+    saved.push({ path, text: String(init.body) });
+    return Response.json({ path: "x" });
+  });
+  return saved;
+}
+const press = (name: string, at = 0) => fireEvent.click(screen.getAllByRole("button", { name })[at] ?? document.body);
+const type = (name: string, value: string, at = 0) => {
+  const input = screen.getAllByRole("textbox", { name })[at] ?? document.body;
+  fireEvent.change(input, { target: { value } });
+  fireEvent.blur(input);
+};
+
+test("a dropped file opens with its values, and what leaves is the editor's own graph with its drawing", async () => {
+  const service = await startPromptServer();
+  show(portsTo(service, { readCatalogue }));
+  await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
+  await screen.findAllByRole("button", { name: "Run" });
+  expect(screen.getAllByRole("textbox", { name: "width" }).map((field) => field.getAttribute("value"))).toEqual(["21", "55"]);
+  pressRun();
+  await waitFor(() => expect(service.received).toHaveLength(1));
+  const [body] = service.received;
+  expect(comparable(body?.prompt, info)).toEqual(comparable(JSON.parse(pair("20-subgraph-linked-widget.api.json")), info));
+  expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { id: "a44465e7-edb3-4671-b9aa-dbc89af122ee", version: 0.4 } } });
+  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  await service.stop();
+});
+
+test("what is odd about a file is told node by node, after a reload too", async () => {
+  savedFiles();
+  show(portsTo(undefined, { readCatalogue }));
+  await drop("old.json", pair("06-bypass-no-match.editor.json"));
+  const told = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
+  expect((await told()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  window.dispatchEvent(new Event("pagehide"));
+  cleanup();
+  show(portsTo(undefined, { readCatalogue }));
+  expect((await told()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+});
+
+test("without the service's list of nodes a file is not opened, and what was open stays", async () => {
+  show(portsTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
+  await drop("one.json", pair("01-basic-image.editor.json"));
+  expect(await screen.findByText(/needs the service's list of nodes, which could not be loaded/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+});
+
+test("what was typed is saved into the editor's own file, in its place, and leaves with the run; read back it is what was on screen", async () => {
+  const saved = savedFiles();
+  const service = await startPromptServer();
+  show(portsTo(service, { readCatalogue }));
+  await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
+  await screen.findAllByRole("button", { name: "Run" });
+  type("width", "77", 1);
+  pressRun();
+  await waitFor(() => expect(service.received).toHaveLength(1));
+  const [body] = service.received;
+  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  press("Save");
+  expect((await screen.findByRole("radio", { name: /^Editor file/ })).matches(":checked")).toBe(true);
+  press("Save", 1);
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+  expect(saved[0]?.path).toContain(encodeURIComponent("workflows/two.json"));
+  const [file] = saved;
+  const before = JSON.parse(pair("20-subgraph-linked-widget.editor.json"));
+  before.definitions.subgraphs[0].nodes[1].widgets_values[1] = 77;
+  expect(JSON.parse(file?.text ?? "")).toEqual(before);
+  expect(comparable(toApiWorkflow(file?.text, info).graph, info)).toEqual(comparable(body?.prompt, info));
+  expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { definitions: before.definitions } } });
+  await service.stop();
+});
+
+test("a graph of the API format is saved as one, or as a file that the editor opens", async () => {
+  const saved = savedFiles();
+  show(portsTo(undefined, { readCatalogue }));
+  await drop("plain.json", pair("01-basic-image.api.json"));
+  await screen.findAllByRole("button", { name: "Run" });
+  press("Save");
+  expect((await screen.findByRole("radio", { name: /^API graph/ })).matches(":checked")).toBe(true);
+  fireEvent.click(screen.getByRole("radio", { name: /^Editor file/ }));
+  press("Save", 1);
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+  expect(saved[0]?.path).toContain(encodeURIComponent("workflows/plain.json"));
+  const { graph } = toApiWorkflow(saved[0]?.text, info);
+  expect(comparable(graph, info)).toEqual(comparable(JSON.parse(pair("01-basic-image.api.json")), info));
+});
+
+const drawing = () => JSON.parse(pair("01-basic-image.editor.json"));
+const own = () => JSON.parse(pair("01-basic-image.api.json"));
+async function openAsRun(prompt: object) {
+  await drop("two.json", JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: drawing() } } }));
+  fireEvent.click(await screen.findByRole("button", { name: /^What was run/ }));
+  await screen.findByText(/Opened as it was run/);
+  press("Save");
+  fireEvent.click(await screen.findByRole("radio", { name: /^Editor file/ }));
+}
+
+test("what was run is saved into the drawing that it has", async () => {
+  savedFiles();
+  show(portsTo(undefined, { readCatalogue }));
+  await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
+  expect(await screen.findByText(/as it was but for the values you changed/)).toBeTruthy();
+});
+
+test("a drawing of something else is neither saved into nor sent along", async () => {
+  savedFiles();
+  const service = await startPromptServer();
+  show(portsTo(service, { readCatalogue }));
+  await openAsRun({ ...own(), "99": { class_type: "EmptyImage", inputs: {} } });
+  expect(await screen.findByText(/laid out anew/)).toBeTruthy();
+  press("Cancel");
+  pressRun();
+  await waitFor(() => expect(service.received).toHaveLength(1));
+  expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: drawing().id, name: "two" } } });
+  service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
+  await service.stop();
+});
