@@ -1,4 +1,4 @@
-import { useLocale, useTranslations } from "next-intl";
+import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { type ControlProps } from "@/components/run/form/controls/control-props";
 import { FieldControl } from "@/components/run/form/controls/field-control";
@@ -12,9 +12,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
-import { formatBytes } from "@/lib/shared/format";
 import { sendAppFile } from "./app-files";
 import { type FieldProblem, type FieldValues, problemsIn } from "./app-values";
+import { useProblemText } from "./problem-text";
 
 export const fieldId = (name: string) => `app-${name}`;
 
@@ -150,21 +150,6 @@ function exampleOf({ control, example }: AppField): string | undefined {
   if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
   const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;
   return choice || String(example);
-}
-
-/** "Picture: needs an image": by the input's own name, and what it takes. */
-function useProblemText(): (problem: FieldProblem) => string {
-  const t = useTranslations("apps.problem");
-  const locale = useLocale();
-  return (problem) => {
-    if (problem.code === "said") return t("said", problem);
-    const { label, code, control = "text", limit } = problem;
-    if (code === "missing") return t(`missing.${control}`, { label });
-    if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
-    const isCounted = code === "too_many_pixels" && limit !== undefined;
-    const shown = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
-    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : shown });
-  };
 }
 
 type OwnControl = Omit<ControlProps, "disabled" | "className">;

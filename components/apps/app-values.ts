@@ -1,7 +1,7 @@
 // What stands in the fields of an app's form, and what of it is sent.
 // Guarantees: pure; judged as the server judges it, so that what is wrong is told before anything is sent.
 
-import { type AppField, type AppValues } from "@/lib/contract/apps/app";
+import { type AppField, type AppSaid, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
@@ -34,7 +34,7 @@ export function problemsOf(inputs: readonly AppField[], values: FieldValues): Ap
 }
 
 /** As the console judges it, or in the service's own words. */
-export type FieldProblem = AppProblem | { input: string; label: string; code: "said"; message: string };
+export type FieldProblem = AppProblem | (Exclude<AppSaid, AppProblem> & { code: "said" });
 
 /** Where the server says which inputs are wrong; undefined where it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {

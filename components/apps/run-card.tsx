@@ -20,6 +20,7 @@ import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
 import { appApi } from "./apps-address";
+import { RunError } from "./run-error";
 
 const tones: Readonly<Record<AppRunState, Tone>> = {
   sending: "wait",
@@ -68,7 +69,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
   const t = useTranslations("apps.runs");
   const errors = useTranslations("errors");
   const [isEnding, setEnding] = useState(false);
-  const { id, state, createdAt, results, progress, error, jobId, inputs } = run;
+  const { id, state, createdAt, results, progress, jobId, inputs } = run;
   const pictures = results.flatMap((result) => toShown(run, result));
   const others = results.filter((result) => toShown(run, result).length === 0);
   async function cancel() {
@@ -106,12 +107,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
         </span>
       </div>
       <div className="flex flex-col gap-3 p-3">
-        {error && state !== "unsent" ? (
-          <p role="alert" className="break-words text-bad">
-            {error.message}
-          </p>
-        ) : null}
-        {state === "unknown" || state === "unsent" ? <p className="text-ink-2">{t(`${state}Text`)}</p> : null}
+        <RunError app={app} run={run} />
         {pictures.length > 0 ? (
           <ul
             className={cn(

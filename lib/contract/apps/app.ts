@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
-import { checkValue, problemSentence, withUsual } from "./fill";
+import { type AppProblem, checkValue, problemSentence, withUsual } from "./fill";
 import { roles, type Role } from "../people/roles";
 import { isSecretName } from "../secrets/secret-names";
 import { appBounds, appValueSchema, type AppField, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
@@ -157,6 +157,12 @@ export const appRunBodySchema = z.object({ inputs: z.record(z.string().max(40), 
 export const appRunStates = ["sending", "unsent", "unknown", "pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type AppRunState = (typeof appRunStates)[number];
 
+/** In the service's own words where the console has none. */
+export type AppSaid = AppProblem | { input: string; label: string; message: string };
+export const appRunErrorCodes = ["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"] as const;
+/** Without a code: the service's own words. `problems`: with `inputs`. `node`: for whoever may see the workflow. */
+export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[number]; problems?: AppSaid[]; node?: string };
+
 /** `number`: GET /api/apps/{id}/runs/{run}/outputs/{number} answers the bytes, with ?edge=256 or 512 a small WebP. */
 export type AppResult = {
   number: number;
@@ -179,7 +185,7 @@ export type AppRun = {
   inputs: AppValues;
   /** 0 to 1, while it runs and where the service tells. */
   progress?: number;
-  error?: { message: string };
+  error?: AppRunError;
   results: AppResult[];
   /** For whoever may see jobs. */
   jobId?: string;

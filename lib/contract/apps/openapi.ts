@@ -3,7 +3,7 @@
 
 import { type JsonSchema } from "../openapi/wire-schema";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
-import { type AppControl, type AppDefinition, type AppInput, appRunStates } from "./app";
+import { type AppControl, type AppDefinition, type AppInput, appRunErrorCodes, appRunStates } from "./app";
 import { isFileKind, RANDOM } from "./fill";
 
 type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
@@ -171,7 +171,19 @@ const runSchema = {
     endedAt: { type: "integer" },
     inputs: { type: "object" },
     progress: { type: "number", minimum: 0, maximum: 1 },
-    error: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
+    error: {
+      type: "object",
+      properties: {
+        message: { type: "string" },
+        code: { enum: appRunErrorCodes },
+        problems: {
+          type: "array",
+          items: { type: "object", properties: { input: { type: "string" }, label: { type: "string" } }, required: ["input", "label"] },
+        },
+        node: { type: "string", description: "For whoever may see the workflow." },
+      },
+      required: ["message"],
+    },
     results: {
       type: "array",
       items: {

@@ -2,7 +2,7 @@
 // Guarantees: pure; nothing of a node leaves, but for whoever may see the workflow which node to look at.
 
 import "server-only";
-import { type AppInput } from "@/lib/contract/apps/app";
+import { type AppInput, type AppRunError, type AppSaid } from "@/lib/contract/apps/app";
 import { type AppProblem, problemOf, problemSentence, isFileKind } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -26,22 +26,27 @@ const codes: Readonly<Record<string, AppProblem["code"]>> = {
 
 /** What says nothing of the graph, such as an outage or a quota, stays as it is. */
 export function inAppWords(viewer: Viewer, definition: Definition, failure: Failure): Failure {
-  const { nodeErrors, promptError, status } = failure;
-  if (!nodeErrors && !promptError && status !== 400 && status !== 422) return failure;
-  const problems = problemsOfNodes(definition, nodeErrors);
-  if (problems.length > 0) return refusal("UNPROCESSABLE", problems.slice(0, 5).map(sentenceOf).join(". "), { problems });
-  const node = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
-  return refusal("UNPROCESSABLE", "The service refused this app's workflow. Whoever made the app can open it in Run and see why.", {
-    reason: "workflow",
-    ...(node !== undefined && seesWorkflows(viewer) && { node }),
-  });
+  const refused = refusedGraph(definition, failure);
+  if (!refused) return failure;
+  const { message, problems, node } = refused;
+  if (problems) return refusal("UNPROCESSABLE", message, { problems });
+  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
 }
 
-type Said = AppProblem | { input: string; label: string; message: string };
+/** With its node, whoever asks: it is for whoever may see the workflow. Undefined where the failure says nothing of the graph. */
+export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
+  if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
+  const problems = problemsOfNodes(definition, nodeErrors);
+  const found = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
+  const node = found === undefined ? {} : { node: found };
+  if (problems.length > 0) return { message: problems.slice(0, 5).map(sentenceOf).join(". "), code: "inputs", problems, ...node };
+  const message = "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
+  return { message, code: "workflow", ...node };
+}
 
 /** Of an input that is wrong in several ways, the first. */
-function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): Said[] {
-  const found = new Map<string, Said>();
+function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppSaid[] {
+  const found = new Map<string, AppSaid>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
       const name = textOf(objectOf(error.extra_info)?.input_name);
@@ -51,7 +56,7 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
   return [...found.values()];
 }
 
-function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): Said {
+function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): AppSaid {
   const code = codes[type];
   // It was there when the run was sent, and the service has no such file.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
@@ -67,6 +72,6 @@ function named({ name, label }: AppInput): { input: string; label: string } {
   return { input: name, label };
 }
 
-function sentenceOf(problem: Said): string {
+function sentenceOf(problem: AppSaid): string {
   return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
 }

@@ -201,13 +201,14 @@ async function send(
     return failed(inAppWords(asked.viewer, app.definition, outcome.failure));
   }
   const jobId = outcome.ok ? submittedJob(parseJson(outcome.value)) : undefined;
-  if (jobId === undefined) await appRuns.set(runId, { state: "unknown", error: outcome.ok ? unreadable : outcome.failure.message });
+  if (jobId === undefined)
+    await appRuns.set(runId, { state: "unknown", error: outcome.ok ? unreadable : { message: outcome.failure.message } });
   else await appRuns.set(runId, { state: "pending", jobId });
   const run = await appRuns.find(app.id, memberId, runId);
   return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
 }
 
-const unreadable = "The service's answer names no job.";
+const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
 /** The editor's file with this run's values, as the editor sends it. Where it is of another graph, or its values cannot be written, none goes along. */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {

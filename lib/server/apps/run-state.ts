@@ -3,7 +3,7 @@
 // which that is not known any more, `unknown`; what it put out is kept with it. Must never: send anything.
 
 import "server-only";
-import { type AppDefinition, type AppRun, type AppResult } from "@/lib/contract/apps/app";
+import { type AppDefinition, type AppRun, type AppResult, type AppRunError } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
@@ -21,12 +21,13 @@ import { flightId, SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
-import { inAppWords } from "./refused-graph";
+import { refusedGraph } from "./refused-graph";
 
 /** So long an upload to the service may take before a run that was not submitted counts as not sent. */
 const SENDING_MS = 10 * 60_000;
 const MOST_RESULTS = 200;
 const LONGEST_TEXT = 20_000;
+const LONGEST_NODE = 500;
 
 export function submissionKey(runId: string): string {
   return `app-${runId}`;
@@ -47,7 +48,7 @@ export async function refreshRun(
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return failed(toBrowser(detail.failure, access));
     if (isTakenBack) return ok(await change(found, { state: "cancelled", endedAt: composition().now() }));
-    return ok(await change(found, { state: "unknown", error: "The service has no such job any more." }));
+    return ok(await change(found, { state: "unknown", error: { message: "The service has no such job any more.", code: "job_gone" } }));
   }
   const job = await passOn(operations.getJob, access, detail.value);
   const view = toJobView(job);
@@ -57,14 +58,18 @@ export async function refreshRun(
     return ok({ ...moved, ...(view.progress && { progress: view.progress }) });
   }
   const definition = (await composition().store.apps.version(app.id, run.version)) ?? app.definition;
-  const error = view.error && errorOf(access.viewer, definition, view.error);
+  const error = view.error && errorOf(definition, view.error);
   const results = resultsOf(definition.outputs, job.outputs);
   return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
 }
 
 /** A graph that was taken and refused later is said of inputs, as if it had been refused at once. */
-function errorOf(viewer: Viewer, definition: AppDefinition, { lateValidation, ...error }: JobErrorView): string {
-  return lateValidation ? inAppWords(viewer, definition, lateValidation).message : errorLine({ ...error, nodeType: undefined });
+function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErrorView): AppRunError {
+  const refused = lateValidation && refusedGraph(definition, lateValidation);
+  if (refused) return refused;
+  const { nodeId } = error;
+  const message = errorLine({ ...error, nodeType: undefined, ...(lateValidation && { lateValidation }) });
+  return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, LONGEST_NODE) }) };
 }
 
 /** For a run without a job: its submission is the console's, and is looked up. */
@@ -76,15 +81,22 @@ async function settleSubmission(run: StoredRun): Promise<StoredRun> {
   const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
   if (jobId !== undefined) return change(run, { jobId, state: "pending" });
   const isOfThisProcess = run.createdAt >= startedAt && now() - run.createdAt < SENDING_MS;
-  if (kept?.failure) return change(run, { state: "unknown", error: kept.failure.message });
+  if (kept?.failure) return change(run, { state: "unknown", error: { message: kept.failure.message } });
   if (isOfThisProcess) return run;
-  if (kept) return change(run, { state: "unknown", error: "The console ended while it waited for the service's answer." });
+  if (kept)
+    return change(run, {
+      state: "unknown",
+      error: { message: "The console ended while it waited for the service's answer.", code: "answer_lost" },
+    });
   if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
     return change(run, {
       state: "unknown",
-      error: "The console ended while this run was sent, and it is not known any more whether it was.",
+      error: { message: "The console ended while this run was sent, and it is not known any more whether it was.", code: "sending_lost" },
     });
-  return change(run, { state: "unsent", error: "The console ended before this run was sent. Run it again." });
+  return change(run, {
+    state: "unsent",
+    error: { message: "The console ended before this run was sent. Run it again.", code: "not_sent" },
+  });
 }
 
 /** What was found out of a run as it was read; where it has moved on since, that holds. */
@@ -125,9 +137,13 @@ export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
     results: (run.results ?? []).map((result, index) => toResult(run, result, index + 1)),
     ...(endedAt !== undefined && { endedAt }),
     ...(progress?.value !== undefined && { progress: progress.value }),
-    ...(error !== undefined && { error: { message: error } }),
+    ...(error && { error: seesWorkflows(viewer) ? error : withoutNode(error) }),
     ...(jobId !== undefined && seesWorkflows(viewer) && { jobId }),
   };
+}
+
+function withoutNode({ node: _node, ...error }: AppRunError): AppRunError {
+  return error;
 }
 
 function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: KeptResult, number: number): AppResult {

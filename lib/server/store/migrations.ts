@@ -31,6 +31,7 @@ import { embed } from "./migrations/0029-embed";
 import { sharedStore } from "./migrations/0030-shared-store";
 import { postgresTables } from "./migrations/0030-postgres-tables";
 import { chosenRoles } from "./migrations/0032-chosen-roles";
+import { runErrors } from "./migrations/0033-run-errors";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -61,6 +62,7 @@ export const migrations: Record<string, Migration> = {
   "0029-embed": embed,
   "0030-shared-store": sharedStore,
   "0032-chosen-roles": chosenRoles,
+  "0033-run-errors": runErrors,
 };
 
 /** A PostgreSQL database begins with the tables of then; what comes after runs on both. */

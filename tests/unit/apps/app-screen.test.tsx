@@ -257,6 +257,39 @@ it("says once that a run was not sent, and offers to cancel only what became a j
   expect(pending?.getByRole("button", { name: "Cancel" })).toBeDefined();
 });
 
+it("says why a run failed in the reader's words, with the node one press away for whoever is told of it", async () => {
+  const problems = [
+    { input: "strength", label: "Strength", control: "number" as const, code: "too_large" as const, limit: 1 },
+    { input: "prompt", label: "Prompt", message: "is too odd" },
+  ];
+  const failed = { state: "failed" as const, results: [] };
+  runs = [
+    run("e", {}, { state: "unknown", results: [], error: { message: "English", code: "answer_lost" } }),
+    run("d", {}, { ...failed, error: { message: "English", code: "workflow" } }),
+    run("c", {}, { ...failed, jobId: "job-c", error: { message: "English", code: "inputs", problems, node: "12:3" } }),
+    run("b", {}, { ...failed, jobId: "job-b", error: { message: "out of memory", node: "7" } }),
+    run("a", {}, { ...failed, error: { message: "out of memory" } }),
+  ];
+  await show();
+  const cards = (await screen.findAllByRole("article")).map((card) => within(card));
+  expect(screen.queryByText(/English/)).toBeNull();
+  expect(cards[0]?.getByText(/stopped while it waited for the service's answer/)).toBeDefined();
+  expect(cards.slice(1).map((card) => card.getByRole("alert").textContent)).toEqual([
+    "Its workflow is refused. Ada can mend it.",
+    "Strength: must be at most 1Prompt: is too odd",
+    "out of memory",
+    "out of memory",
+  ]);
+  const links = cards.map((card) => card.queryByRole("link", { name: "Show the node" })?.getAttribute("href"));
+  expect(links).toEqual([
+    undefined,
+    undefined,
+    "/run?job=job-c&connection=home#node-12%3A3",
+    "/run?job=job-b&connection=home#node-7",
+    undefined,
+  ]);
+});
+
 it("keeps every digit of a limit that the server tells", async () => {
   await withPicture();
   const problems = [{ input: "seed", label: "Seed", code: "too_large", limit: 18446744073709551615n }];

@@ -56,6 +56,8 @@ export type AppRunRow = {
   created_at: number;
   ended_at: number | null;
   error: string | null;
+  /** JSON of what the sentence says; null where it is all that is known. */
+  error_facts: string | null;
   /** What it put out, once it has ended; null before. */
   results: string | null;
 };

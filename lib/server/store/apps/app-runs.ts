@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { type AppRunState, type AppValues } from "@/lib/contract/apps/app";
+import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { readKept } from "./apps";
@@ -29,7 +29,7 @@ export type StoredRun = {
   state: AppRunState;
   createdAt: number;
   endedAt: number | undefined;
-  error: string | undefined;
+  error: AppRunError | undefined;
   results: KeptResult[] | undefined;
 };
 export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "contentHash" | "inputs" | "createdAt"> & {
@@ -79,7 +79,7 @@ export function createAppRunStore(database: Database) {
     async beginAgain(run: Omit<NewRun, "key" | "contentHash">, limits: Limits): Promise<boolean> {
       return alone(run, (trx) =>
         sql`
-          UPDATE app_runs SET state = 'sending', error = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
+          UPDATE app_runs SET state = 'sending', error = NULL, error_facts = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
             created_at = ${run.createdAt}
           WHERE id = ${run.id} AND state = 'unsent' AND ${isWithin(run, limits)}`.execute(trx),
       );
@@ -135,7 +135,7 @@ export function createAppRunStore(database: Database) {
           ...(set.jobId !== undefined && { job_id: set.jobId }),
           ...(set.state !== undefined && { state: set.state }),
           ...(set.endedAt !== undefined && { ended_at: set.endedAt }),
-          ...(set.error !== undefined && { error: set.error }),
+          ...(set.error !== undefined && errorColumns(set.error)),
           ...(set.results !== undefined && { results: writeExactJson(set.results) }),
         })
         .where("id", "=", id);
@@ -156,6 +156,10 @@ export function createAppRunStore(database: Database) {
   };
 }
 
+function errorColumns({ message, ...facts }: AppRunError) {
+  return { error: message, error_facts: writeExactJson(facts) };
+}
+
 function toRun(row: AppRunRow): StoredRun {
   return {
     id: row.id,
@@ -168,7 +172,7 @@ function toRun(row: AppRunRow): StoredRun {
     state: row.state as AppRunState,
     createdAt: row.created_at,
     endedAt: row.ended_at ?? undefined,
-    error: row.error ?? undefined,
+    error: row.error === null ? undefined : { message: row.error, ...readKept<Omit<AppRunError, "message">>(row.error_facts ?? "{}") },
     results: row.results === null ? undefined : readKept<KeptResult[]>(row.results),
   };
 }

@@ -89,9 +89,18 @@ test("which node a refused workflow is wrong at is told to whoever may see it, a
   expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
 
-test("a workflow that is refused after it was taken fails in the words of its inputs", async () => {
+/** The job of a run that was taken has failed with this. */
+const failWith = (execution_error: object) => {
+  answer = (request, response) =>
+    answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
+};
+const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator") =>
+  (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
+
+test("a workflow that is refused after it was taken fails in the words of its inputs, kept as data for every language", async () => {
   const app = await make();
-  const { body } = await run(app, "a");
+  const mine = (await run(app, "a")).body.run;
+  const theirs = (await run(app, "a", "operator")).body.run;
   const error = {
     type: "value_smaller_than_min",
     message: "",
@@ -99,19 +108,27 @@ test("a workflow that is refused after it was taken fails in the words of its in
     extra_info: { input_name: "filename_prefix", input_config: ["INT", { min: 2 }] },
   };
   const late = { error: { type: "bad", message: "bad", details: "" }, node_errors: { "3": { errors: [error], class_type: "SaveImage" } } };
-  answer = (request, response) =>
-    answerJson(response, {
-      id: request.url.split("/").at(-1),
-      status: "failed",
-      create_time: 1,
-      outputs: {},
-      execution_error: {
-        node_id: "3",
-        node_type: "SaveImage",
-        exception_type: "ValidationError",
-        exception_message: `400: ${JSON.stringify(late)}`,
-      },
-    });
-  const read = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}`, { as: "runner" });
-  expect(read.body.run).toMatchObject({ state: "failed", error: { message: "Name: must be at least 2" } });
+  const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(late)}` };
+  failWith({ node_id: "3", node_type: "SaveImage", ...exception });
+  const told = {
+    message: "Name: must be at least 2",
+    code: "inputs",
+    problems: [{ input: "prefix", label: "Name", control: "text", code: "too_small", limit: 2 }],
+  };
+  expect(await errorOf(app, mine.id, "runner")).toEqual(told);
+  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...told, node: "3" });
+  // As it was kept: nothing is asked for a second time.
+  const before = service.seen.length;
+  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...told, node: "3" });
+  expect(service.seen).toHaveLength(before);
+});
+
+test("the node at which a run failed is told to whoever may see it, and to nobody else", async () => {
+  const app = await make();
+  const mine = (await run(app, "a")).body.run;
+  const theirs = (await run(app, "a", "operator")).body.run;
+  failWith({ node_id: "12:3", node_type: "Sampler", exception_type: "RuntimeError", exception_message: "out of memory" });
+  expect(await errorOf(app, theirs.id, "operator")).toEqual({ message: "out of memory", node: "12:3" });
+  expect(await errorOf(app, mine.id, "runner")).toEqual({ message: "out of memory" });
+  expect(JSON.stringify(await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" }))).not.toContain("12:3");
 });
