@@ -1,0 +1,126 @@
+// The page of an app, with a little console that keeps what it is sent.
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { Suspense } from "react";
+import { SWRConfig } from "swr";
+import { afterEach, beforeEach, vi } from "vitest";
+import { AppScreen } from "@/components/apps/app-screen";
+import { MemberProvider } from "@/components/frame/member-context";
+import { appDefinitionSchema, type AppRun, type AppView } from "@/lib/contract/apps/app";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Role } from "@/lib/contract/people/roles";
+import { ok } from "@/lib/shared/result";
+import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "../components/render";
+
+const node = { class_type: "Any", inputs: { text: "", seed: 1, image: "", strength: 0.5, mode: "a" } };
+export const { inputs } = appDefinitionSchema.parse({
+  title: "Poster",
+  graph: { "1": node },
+  inputs: [
+    { name: "prompt", node: "1", input: "text", label: "Prompt", control: { kind: "text" }, default: "a fox", isRequired: true },
+    { name: "photo", node: "1", input: "image", label: "Picture", control: { kind: "picture" }, isRequired: true },
+    { name: "seed", node: "1", input: "seed", label: "Seed", group: "More", control: { kind: "seed" } },
+    {
+      name: "mode",
+      node: "1",
+      input: "mode",
+      label: "Mode",
+      control: { kind: "choice", choices: [{ value: 1, label: "Quick" }, { value: 2 }] },
+      default: 1,
+    },
+    { name: "strength", node: "1", input: "strength", label: "Strength", control: { kind: "number", max: 1 }, default: 0.5 },
+  ],
+});
+export const app = (change: Partial<AppView> = {}): AppView => ({
+  id: "app-1",
+  title: "Poster",
+  text: "Makes a poster.",
+  tags: [],
+  hasCover: false,
+  maker: { id: "ada", name: "Ada" },
+  access: "team",
+  version: 1,
+  updatedAt: 0,
+  isFavourite: false,
+  canEdit: false,
+  canRun: true,
+  connectionId: "home",
+  inputs,
+  limits: {},
+  canSeeWorkflow: false,
+  ...change,
+});
+export const run = (id: string, given: AppRun["inputs"], change: Partial<AppRun> = {}): AppRun => ({
+  id,
+  appId: "app-1",
+  version: 1,
+  state: "completed",
+  createdAt: Date.now(),
+  inputs: given,
+  results: [{ number: 0, label: "Poster", kind: "image", name: `${id}.png`, path: `/api/apps/app-1/runs/${id}/outputs/0` }],
+  ...change,
+});
+
+type Sent = { method: string; path: string; key: string | null; body: unknown };
+type Page = { shown: AppView; sent: Sent[]; runs: AppRun[]; answers: { status: number; body: unknown }[] };
+
+/** What the little console says, and what it was sent. `answers`: in place of its own, one after the other. */
+export const page: Page = { shown: app(), sent: [], runs: [], answers: [] };
+
+beforeEach(() => {
+  Object.assign(page, { shown: app(), sent: [], runs: [], answers: [] } satisfies Page);
+  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  vi.stubGlobal("fetch", async (address: string, { method = "GET", headers, body }: RequestInit = {}) => {
+    const path = new URL(address, "http://localhost").pathname;
+    const answer = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
+    if (method === "GET") {
+      if (path === "/api/apps/app-1") return answer(200, { app: page.shown });
+      if (path === "/api/apps/app-1/runs") return answer(200, { runs: page.runs });
+      return answer(200, { presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes" }, isTeam: false, canChange: true }] });
+    }
+    page.sent.push({
+      method,
+      path,
+      key: new Headers(headers).get("idempotency-key"),
+      body: parseExactJson(String(body), { means: undefined }),
+    });
+    const next = page.answers.shift();
+    if (next) return answer(next.status, next.body);
+    page.runs = [run(`run-${page.sent.length}`, {}), ...page.runs];
+    return answer(202, { run: page.runs[0] });
+  });
+});
+afterEach(() => {
+  cleanup();
+  sessionStorage.clear();
+  vi.unstubAllGlobals();
+});
+
+type Who = { role: Role; isReadOnly?: boolean };
+
+export async function show(who: Who = { role: "operator" }) {
+  await act(async () => {
+    renderInApp(
+      <AtPage pathname="/apps/app-1">
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <Suspense>
+            <MemberProvider {...who}>
+              <AppScreen id="app-1" app={Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))} />
+            </MemberProvider>
+          </Suspense>
+        </SWRConfig>
+      </AtPage>,
+    );
+  });
+  await screen.findByRole("form", { name: "Inputs" });
+}
+export const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+export const pressRun = () => press("Run");
+export const type = (name: string, value: string) =>
+  act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
+export const withPicture = async (who?: Who) => {
+  page.runs = [run("earlier", { prompt: "a crow", photo: "aa.png", seed: 7, mode: 2, strength: 1 })];
+  await show(who);
+  await screen.findByRole("button", { name: "Use these inputs" });
+  await press("Use these inputs");
+};
