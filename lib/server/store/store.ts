@@ -116,7 +116,7 @@ type Opened = { database: Database; migrate(): Promise<void> };
 
 /** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
 export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
-  const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(dataDir, name));
+  const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
   const opened = openAt({ dataDir, url }, keys, reserve);
   return storeOn(opened.database, opened.migrate);
 }
