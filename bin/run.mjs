@@ -1,17 +1,19 @@
 // Runs one child process to its end, and stops it when this process is told to stop: a half-finished install or build is not left running.
 import { spawn } from "node:child_process";
-import { constants } from "node:os";
+import { constants, setPriority } from "node:os";
 
 /**
  * Resolves with the exit code (128 + n after signal n) and everything that was written to stdout and stderr, in order.
+ * `givesWay`: it computes when nothing else does.
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean, givesWay?: boolean }} [options]
  * @returns {Promise<{ code: number, output: string }>}
  */
-export function run(command, args, { cwd, env = process.env, inherit = false } = {}) {
+export function run(command, args, { cwd, env = process.env, inherit = false, givesWay = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env, stdio: inherit ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"] });
+    if (givesWay && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     const chunks = [];
     child.stdout?.on("data", (chunk) => chunks.push(chunk));
     child.stderr?.on("data", (chunk) => chunks.push(chunk));

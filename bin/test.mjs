@@ -39,26 +39,25 @@ async function runAll(chosen, browser) {
   const running = new Map();
   const width = Math.min(2, availableParallelism());
   const open = (name) => waiting.some((check) => check.name === name) || running.has(name);
-  const mayStart = (check) =>
-    !check.after?.some(open) && (check.alone ? running.size === 0 : ![...running.values()].some(({ alone }) => alone));
+  const mayStart = (check) => !check.after?.some(open) && !(check.waits && [...running.values()].some(({ waits }) => waits));
 
   while (waiting.length > 0 || running.size > 0) {
     for (let next; running.size < width && (next = waiting.find(mayStart));) {
       const check = next;
       waiting.splice(waiting.indexOf(check), 1);
-      running.set(check.name, { alone: check.alone, done: runOne(check, browser).then(() => running.delete(check.name)) });
+      running.set(check.name, { waits: check.waits, done: runOne(check, browser).then(() => running.delete(check.name)) });
     }
     await Promise.race([...running.values()].map(({ done }) => done));
     if (process.exitCode) return;
   }
 }
 
-async function runOne({ name, command: [file, ...args], env, read }, browser) {
+async function runOne({ name, command: [file, ...args], env, givesWay, read }, browser) {
   if (name === "browser") await browser;
   const started = performance.now();
   // Whatever path the person at the keyboard has: checks are of the build without one.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
-  const { code, output } = await run(file, args, { env: settings });
+  const { code, output } = await run(file, args, { env: settings, givesWay });
   const { passed, failed, slowest, failures: own } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;
