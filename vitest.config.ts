@@ -8,12 +8,15 @@ const project = (name: string, extra: object = {}) => ({
   extends: true as const,
   test: { name, environment: "node", include: [`tests/${name}/**/*.test.ts`], ...extra },
 });
-/** What the console keeps, once more on PostgreSQL: the same files, with the harness' store there. */
+/** What the console and the service keep, once more on PostgreSQL: the same files, with the store there. */
 const onPostgres = {
   include: [
     "tests/integration/postgres/**/*.test.ts",
     ...["audit", "apps/apps.runs", "jobs/job-search", "people/tokens", "jobs/usage"].map(
       (name) => `tests/integration/console/${name}.test.ts`,
+    ),
+    ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"].map(
+      (name) => `tests/integration/service/${name}.test.ts`,
     ),
   ],
   globalSetup: ["tests/support/postgres.ts"],

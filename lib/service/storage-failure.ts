@@ -41,6 +41,14 @@ const unreachable: Failure = {
   remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
 };
 
+const away: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service's database does not answer now.",
+  // Its answer to the last step may be what was lost.
+  kept: "Whether this request was carried out is not known: look before you send it again.",
+  remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
+};
+
 /** What an object store did wrong: an outage, never the absence of a file. */
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
@@ -50,6 +58,7 @@ const known: readonly (readonly [RegExp, Failure])[] = [
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
   [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
   [new RegExp(`^${OBJECT_STORE_FAILED}$`), unreachable],
+  [/^STORE_AWAY$/, away],
   [/^(EIO|SQLITE_IOERR.*)$/, failing],
   [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, crowded],
 ];

@@ -22,7 +22,7 @@ export type PostgresPlace = {
 export async function openPool({ url, max, statementMs, schema }: PostgresPlace): Promise<PostgresPool> {
   const config: PoolConfig = {
     max,
-    connectionString: url,
+    connectionString: schema === undefined ? url : inSchema(url, schema),
     application_name: "lightdesk",
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
@@ -31,7 +31,6 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
     query_timeout: statementMs + CONNECT_MS,
     idle_in_transaction_session_timeout: statementMs,
     types: { getTypeParser },
-    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);
@@ -58,6 +57,14 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
       return { query, release: () => client.release(isBroken) };
     },
   };
+}
+
+/** Of what an address says twice, the last counts; what is said beside an address does not. */
+function inSchema(url: string, schema: string): string {
+  const [address = "", ...others] = url.split("?");
+  const asked = new URLSearchParams(others.join("?"));
+  asked.set("options", `${asked.get("options") ?? ""} -c search_path=${schema}`.trim());
+  return `${address}?${asked.toString()}`;
 }
 
 /** PostgreSQL takes every character but this one. */

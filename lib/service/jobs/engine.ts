@@ -167,7 +167,8 @@ export function createEngine(parts: EngineParts) {
         if ((await failAround(tx, job, error, now())) && job.remote) await endAttempt(tx, job, "lost", now());
       });
     } finally {
-      running.delete(job.id);
+      // It may have been put back, and have been taken again.
+      if (running.get(job.id) === run) running.delete(job.id);
       // It may have been set aside for how the job ended.
       if (job.remote) await refreshPool();
       await tellEnd(run);

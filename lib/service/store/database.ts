@@ -4,7 +4,6 @@
 
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { type ServiceSettings } from "../settings";
-import { type AssetChangeListener } from "./asset-triggers";
 import { type StoreDialect } from "./dialect/dialect";
 import { type Tables } from "./schema";
 
@@ -40,14 +39,13 @@ export type Transaction = Reader & {
 
 export type Database = Reader & {
   readonly limits: StoreLimits;
-  /** Runs `work` in the next shared commit, whole or not at all; resolves when that commit is durable. */
+  /**
+   * Runs `work` in the next shared commit, whole or not at all; resolves when that commit is durable. `work` may be run again where the first
+   * commit failed: what it notes outside of the database, it notes anew each time.
+   */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same for what makes room, or must not wait for it: on a full disk it is committed from the reserve. */
   commitFreeing<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs last in every commit, for what is derived from rows. One hook; quick where nothing changed; where it fails, nothing is committed. */
-  beforeCommit(hook: (tx: Transaction) => Promise<void>): void;
-  /** Tells of every asset whose row or tags have changed, once that is committed and before anyone reads it. Once for a database. */
-  listenToAssets(listener: AssetChangeListener): void;
   /** Another number once another process has committed. */
   foreignCommits(): Promise<number>;
   /** Commits what waits first. */

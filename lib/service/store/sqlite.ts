@@ -12,8 +12,21 @@ import { migrate } from "./migrations";
 
 const MOST_PREPARED = 400;
 
+/** What is kept beside the rows, in tables or in memory, follows them here. */
+export type SqliteDatabase = Database & {
+  /** Runs last in every commit, for what is derived from rows. One hook; quick where nothing changed; where it fails, nothing is committed. */
+  beforeCommit(hook: (tx: Transaction) => Promise<void>): void;
+  /** Tells of every asset whose row or tags have changed, once that is committed and before anyone reads it. Once for a database. */
+  listenToAssets(listener: AssetChangeListener): void;
+};
+
 /** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
-export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Promise<Database> {
+export async function openDatabase(
+  file: string,
+  now: () => number,
+  limits: StoreLimits = {},
+  reserve?: DiskReserve,
+): Promise<SqliteDatabase> {
   const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, reserve);
   try {
     return open();
@@ -46,7 +59,7 @@ function prepareConnection(connection: Connection, now: () => number, locking: "
   migrate(connection, now);
 }
 
-function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): Database {
+function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): SqliteDatabase {
   const statements = prepareOnce(connection);
   let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
   let assets: ReturnType<typeof tellOfAssets> | undefined;

@@ -3,8 +3,8 @@ import { createServer, connect, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { query } from "@/lib/service/store/database";
-import { openPostgres, type PostgresDatabase } from "@/lib/service/store/postgres/database";
+import { type Database, query } from "@/lib/service/store/database";
+import { openPostgres } from "@/lib/service/store/postgres/database";
 import { statement } from "@/lib/service/store/statement";
 import { isStoreAway, StoreAway } from "@/lib/shared/store-away";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
@@ -15,7 +15,7 @@ const add = (name: string) => query.insertInto("users").values({ name, status: "
 
 let own: OwnDatabase;
 let wire: Wire;
-let database: PostgresDatabase;
+let database: Database;
 
 beforeEach(async () => {
   own = await createDatabase(inject("postgres"));
@@ -83,13 +83,13 @@ it("shows nobody half a commit", async () => {
 it("lets what one process has read hold until it has written, while another writes too", async () => {
   const other = await openPostgres(own.url, now);
   await database.commit((tx) => tx.run(add("ada")));
-  const next = (one: PostgresDatabase) =>
+  const next = (one: Database) =>
     one.commit(async (tx) => {
       const user = await tx.row(query.selectFrom("users").select("last_number").where("name", "=", "ada"));
       await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
     });
   // One after the other in each, so that none shares a transaction with its neighbour.
-  const many = async (one: PostgresDatabase) => {
+  const many = async (one: Database) => {
     for (let count = 0; count < 40; count += 1) await next(one);
   };
   await Promise.all([many(database), many(other)]);
@@ -105,6 +105,32 @@ it("knows that another process has committed, and counts none of its own", async
   await other.commit((tx) => tx.run(add("bob")));
   await other.close();
   expect(await database.foreignCommits()).not.toBe(before);
+});
+
+it("takes none of its own commits for another process's, also while one is under way", async () => {
+  const before = await database.foreignCommits();
+  let isOver = false;
+  const committing = (async () => {
+    for (let count = 0; count < 100; count += 1) await database.commit((tx) => tx.run(add(`user ${count}`)));
+    isOver = true;
+  })();
+  const told = new Set<number>();
+  while (!isOver) told.add(await database.foreignCommits());
+  await committing;
+  await database.commit(() => Promise.reject(new Error("no"))).catch(() => undefined);
+  told.add(await database.foreignCommits());
+  expect([...told]).toEqual([before]);
+});
+
+it("keeps to its own tables whatever the address says of where to look", async () => {
+  await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
+  const address = new URL(own.url);
+  address.searchParams.set("options", "-c search_path=public -c work_mem=5MB");
+  const other = await openPostgres(address.href, now);
+  await other.commit((tx) => tx.run(add("ada")));
+  expect(await other.rows(names)).toEqual([{ name: "ada" }]);
+  expect(await other.row(statement(sql`show work_mem`))).toEqual({ work_mem: "5MB" });
+  await other.close();
 });
 
 it("takes no question mark of a text for a value", async () => {

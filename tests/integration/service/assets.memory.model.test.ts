@@ -14,8 +14,8 @@ import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { keepSearchIndex } from "@/lib/service/assets/search/sqlite/full-text";
 import { type AssetMemory, createAssetMemory } from "@/lib/service/assets/search/sqlite/memory";
 import { addTags, removeTags } from "@/lib/service/assets/tags";
-import { type Database, query, type Transaction } from "@/lib/service/store/database";
-import { openDatabase } from "@/lib/service/store/sqlite";
+import { query, type Transaction } from "@/lib/service/store/database";
+import { openDatabase, type SqliteDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
 import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
 import { until } from "@/tests/support/until";
@@ -56,7 +56,7 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 
 describe("lists of assets from memory", () => {
   let folder: string;
-  let database: Database;
+  let database: SqliteDatabase;
   let memory: AssetMemory;
   /** Called before each read of memory. */
   let beforeRead: () => Promise<unknown> = () => Promise.resolve();
@@ -71,7 +71,7 @@ describe("lists of assets from memory", () => {
     await seedAssets(file, "ada", ASSETS);
     database = await openDatabase(file, Date.now);
     await keepSearchIndex(database);
-    const interrupted: Database = {
+    const interrupted: SqliteDatabase = {
       ...database,
       rows: (statement) => beforeRead().then(() => database.rows(statement)),
       row: (statement) => beforeRead().then(() => database.row(statement)),

@@ -1,28 +1,25 @@
 // Two processes that share a place of bytes and a database: what one of them is about to name, the other one does not remove.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
-import { openDatabase } from "@/lib/service/store/sqlite";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 const HASH = "ab".repeat(32);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let folder: string;
+let place: ServicePlace;
 let database: Database;
 let isNamed: boolean;
 let now: number;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-leases-"));
-  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
+  place = await makeServicePlace();
+  database = await place.open();
   isNamed = false;
   now = 1e12;
 });
 afterEach(async () => {
   await database.close();
-  await rm(folder, { recursive: true, force: true });
+  await place.remove();
 });
 
 const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));

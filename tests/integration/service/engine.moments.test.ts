@@ -1,7 +1,4 @@
 // The engine in moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost worker's job is given back.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { makeFolders } from "@/lib/service/assets/folders";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
@@ -15,8 +12,8 @@ import { type Runner } from "@/lib/service/nodes/runner";
 import { createPool, type Pool } from "@/lib/service/runners/pool";
 import { defaultSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
-import { openDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas } from "./support";
 
@@ -32,13 +29,13 @@ const noRunner: Runner = {
   stop: () => Promise.resolve(),
 };
 
-let folder: string;
+let place: ServicePlace;
 let database: Database;
 let pool: Pool;
 let engine: Engine | undefined;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-engine-"));
-  database = await openDatabase(join(folder, "service.sqlite"), now);
+  place = await makeServicePlace();
+  database = await place.open(now);
   await createKeys(database, now).createKey("ada");
   pool = await createPool({ database, concurrency: 1 });
 });
@@ -46,11 +43,11 @@ afterEach(async () => {
   await engine?.stop(0);
   engine = undefined;
   await database.close();
-  await rm(folder, { recursive: true, force: true });
+  await place.remove();
 });
 
 async function startEngine(runner: Runner, through: Database = database): Promise<Engine> {
-  const folders = makeFolders(folder);
+  const folders = makeFolders(place.folder);
   const blobs = await openBlobs({ settings: defaultSettings, folders, database, now, log });
   const collect = () => Promise.resolve();
   const parts = {

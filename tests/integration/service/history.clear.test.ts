@@ -1,8 +1,5 @@
 // A history whose rows take longer to be removed than anybody waits: it is gone from every view at once, and the rows follow in the
 // background, over a stop and a start as well. Every question in between is answered a second time by a look at all rows here.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { removeEndedByIds } from "@/lib/service/jobs/ended-jobs";
@@ -11,9 +8,8 @@ import { findJob, readJobs } from "@/lib/service/jobs/job-row";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, query } from "@/lib/service/store/database";
-import { openDatabase } from "@/lib/service/store/sqlite";
-import { createKeys } from "@/lib/service/users/keys";
-import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
+import { workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 
 const JOBS = 3000;
@@ -30,25 +26,22 @@ const anyJobs = fc.record({
 type Asked = typeof anyJobs extends fc.Arbitrary<infer T> ? T : never;
 
 describe("clearing a long history", () => {
-  let folder: string;
+  let place: ServicePlace;
   let database: Database;
-  const open = async () => (database = await openDatabase(join(folder, "service.sqlite"), Date.now));
+  const open = async () => (database = await place.open());
   const shown = () => countJobs(database, 1, terminalStates);
   const rows = () => database.rows(query.selectFrom("jobs").selectAll());
   const isMarked = async () =>
     (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "lightdesk-clear-"));
-    await open();
-    await createKeys(database, Date.now).createKey("ada");
-    await database.close();
-    seedJobs(join(folder, "service.sqlite"), "ada", JOBS);
+    place = await makeServicePlace();
+    await place.seed("ada", JOBS);
     await open();
   });
   afterEach(async () => {
     await database.close();
-    await rm(folder, { recursive: true, force: true });
+    await place.remove();
   });
 
   /** Cleared, with most of its rows still there, as a stop right afterwards leaves it. */

@@ -1,23 +1,20 @@
 // What a runner answers counts for the address that was asked, and not for another one that it was given meanwhile.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runnerChores } from "@/lib/service/runners/rounds";
 import { createRunners } from "@/lib/service/runners/store";
 import { type Database, query } from "@/lib/service/store/database";
-import { openDatabase } from "@/lib/service/store/sqlite";
 import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let folder: string;
+let place: ServicePlace;
 let database: Database;
 let server: RunnerServer;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-moved-"));
-  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
+  place = await makeServicePlace();
+  database = await place.open();
   server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
   const values = { id: "r", label: "R", address: server.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };
   await database.commit((tx) => tx.run(query.insertInto("runners").values({ ...values, mode: "ready" })));
@@ -25,7 +22,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
   await database.close();
-  await rm(folder, { recursive: true, force: true });
+  await place.remove();
 });
 
 it.each([

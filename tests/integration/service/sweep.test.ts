@@ -1,24 +1,23 @@
 // What a start removes of blobs that nothing names, in many small commits.
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
 import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { type Database, query } from "@/lib/service/store/database";
-import { openDatabase } from "@/lib/service/store/sqlite";
 import { sweepBlobs } from "@/lib/service/sweep";
 import { createKeys } from "@/lib/service/users/keys";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 const BLOBS = 1100;
 const nothing = { sweep: () => Promise.resolve(0) };
 
-let folder: string;
+let place: ServicePlace;
 let database: Database;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-sweep-"));
-  database = await openDatabase(join(folder, "service.sqlite"), Date.now);
+  place = await makeServicePlace();
+  database = await place.open();
   await createKeys(database, Date.now).createKey("ada");
   await database.commit(async (tx) => {
     for (let at = 0; at < BLOBS; at += 1) {
@@ -31,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await database.close();
-  await rm(folder, { recursive: true, force: true });
+  await place.remove();
 });
 
 const hashes = async () => (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
@@ -51,11 +50,11 @@ it("ends early when the service stops", async () => {
 });
 
 it("leaves the files that are left to the next start when the service stops", async () => {
-  const shard = join(folder, "files", "ab");
+  const shard = join(place.folder, "files", "ab");
   await mkdir(shard, { recursive: true });
   for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
   const none = () => Promise.resolve(new Set<string>());
-  const blobs = createBlobStore(createFolderPlace(join(folder, "files")), createOwnHolds(none), none);
+  const blobs = createBlobStore(createFolderPlace(join(place.folder, "files")), createOwnHolds(none), none);
   let asked = 0;
   expect(await blobs.sweep(() => (asked += 1) <= 2)).toBe(2);
   expect(await readdir(shard)).toHaveLength(3);

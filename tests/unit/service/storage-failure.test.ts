@@ -8,7 +8,10 @@ it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("says af
   expect(told(code)).toContain("Nothing of this request was kept.");
 });
 
-it.each(["SQLITE_IOERR_FSYNC", "EIO"])("does not say after %s that nothing was kept, as the commit may have been written", (code) => {
-  expect(told(code)).not.toContain("Nothing of this request was kept.");
-  expect(told(code)).toContain("look before you send it again");
-});
+it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])(
+  "does not say after %s that nothing was kept, as the commit may have been written",
+  (code) => {
+    expect(told(code)).not.toContain("Nothing of this request was kept.");
+    expect(told(code)).toContain("look before you send it again");
+  },
+);

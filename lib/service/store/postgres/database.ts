@@ -20,39 +20,41 @@ const ASK_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 
-/** Others write too: what is kept in memory of assets could not follow. */
-export type PostgresDatabase = Omit<Database, "listenToAssets">;
-
 /** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
-export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<PostgresDatabase> {
+export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
   const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
   const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
-  let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
   let isOpen = false;
-  let ownCommits = 0;
+  /** The number of the last commit that this process knows of, and how many until then were of others. */
+  let known = 0;
+  let foreign = 0;
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await writer.connect();
     const lost = () => void (isOpen = false);
     const { tx, end } = openTransaction(client, limits, lost);
+    let turn: Turn | undefined;
     try {
       await client.query("BEGIN", []);
       isOpen = true;
-      const id = await takeTurn(client).catch((error: unknown) => {
+      turn = await takeTurn(client).catch((error: unknown) => {
         if (isStoreAway(error)) lost();
         throw error;
       });
+      const { id, number } = turn;
+      foreign += number - known - 1;
+      known = number;
       const result = await work(tx);
-      await beforeCommit(tx);
       await client.query("COMMIT", []).catch(async (error: unknown) => {
         if (!isStoreAway(error)) throw error;
         lost();
         if (!(await wasCommitted(readers, id))) throw error;
       });
-      ownCommits += 1;
       return result;
     } catch (error) {
+      // The number is given out again, unless the commit was one after all: then it counts as another process's.
+      if (turn) known = turn.number - 1;
       // Another store may be away as well: this connection is there then, and is used again.
       if (isOpen) await client.query("ROLLBACK", []);
       throw error;
@@ -71,10 +73,10 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     row: (statement) => alone(readers, async (client) => (await rowsOf(client, statement))[0]),
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
-    beforeCommit: (hook) => void (beforeCommit = hook),
     async foreignCommits() {
       const { rows } = await alone(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
-      return (rows[0]?.number ?? 0) - ownCommits;
+      // Less than what is known, while a commit of this process is under way.
+      return foreign + Math.max(0, (rows[0]?.number ?? 0) - known);
     },
     async close() {
       await commits.flush();
@@ -83,13 +85,18 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   };
 }
 
+/** A commit of all that this database has seen, and the transaction that is to become it. */
+type Turn = { number: number; id: string };
+
 /** Until the transaction ends no other one writes, in whichever process: they wait for this row. */
-async function takeTurn(client: Client): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(
-    "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id",
+async function takeTurn(client: Client): Promise<Turn> {
+  const { rows } = await client.query<Turn>(
+    "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
     [],
   );
-  return rows[0]?.id ?? "";
+  const [turn] = rows;
+  if (!turn) throw new Error("the row of `commits` is missing");
+  return turn;
 }
 
 /** Throws where the database stays away: then it is not known. */

@@ -1,13 +1,13 @@
 // Which assets have changed, in order, for what is kept of them in memory: everything kept knows up to where it has read, and reads on
 // before it is used. Bounded: whoever has not read for so long that the beginning was dropped is told so, and starts anew.
 
-import { type Database } from "@/lib/service/store/database";
+import { type SqliteDatabase } from "@/lib/service/store/sqlite";
 
 export type Changes = ReturnType<typeof followChanges>;
 
 const MOST_KEPT = 50_000;
 
-export function followChanges(database: Database, mostKept = MOST_KEPT) {
+export function followChanges(database: SqliteDatabase, mostKept = MOST_KEPT) {
   let begin = 0;
   /** How far the furthest reader is. */
   let readUntil = 0;

@@ -4,7 +4,8 @@
 // Its statements are plain text: it runs for every output of every job, and building them anew cost more than running them.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Database, type Transaction } from "@/lib/service/store/database";
+import { type SqliteDatabase } from "@/lib/service/store/sqlite";
+import { type Transaction } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
 import { readMetadata } from "@/lib/service/assets/asset-view";
 import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
@@ -23,7 +24,7 @@ const NOTED = `
   FROM (SELECT asset_seq FROM assets_unsearched ORDER BY asset_seq LIMIT ${AT_ONCE}) AS notes LEFT JOIN assets ON assets.seq = notes.asset_seq`;
 
 /** Before anything else uses the database: works off what was left, then each commit's own. */
-export async function keepSearchIndex(database: Database): Promise<void> {
+export async function keepSearchIndex(database: SqliteDatabase): Promise<void> {
   let left = 0;
   for (let done = -1; done !== 0; left += done) done = await database.commit(updateSearchIndex);
   // So much at once leaves the index in many pieces, each of which every search would have to read.

@@ -4,7 +4,7 @@
 
 import { createTurns } from "@/lib/shared/turns";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database } from "@/lib/service/store/database";
+import { type SqliteDatabase } from "@/lib/service/store/sqlite";
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type AssetPage, type AssetSort, countOwned } from "../asset-search";
 import { countBits } from "./bits";
@@ -24,7 +24,7 @@ const LONGEST_TURN_MS = 15;
 
 export type AssetMemory = ReturnType<typeof createAssetMemory>;
 
-export function createAssetMemory(database: Database, log: ServiceLog) {
+export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   const changes = followChanges(database);
   const sets = createSets(changes);
   const orders = new Map<string, { owner: number; sort: AssetSort; order: Order }>();

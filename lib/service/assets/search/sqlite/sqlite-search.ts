@@ -1,7 +1,7 @@
 // The assets that a filter leaves, on SQLite: for many of them from memory, else from the search index.
 
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database } from "@/lib/service/store/database";
+import { type SqliteDatabase } from "@/lib/service/store/sqlite";
 import { type AssetSearch, ownersOf } from "../asset-search";
 import { findPage } from "./find-page";
 import { keepSearchIndex } from "./full-text";
@@ -9,7 +9,7 @@ import { createAssetMemory } from "./memory";
 import { countTags } from "./tag-codes";
 
 /** Before anything else writes to the database: every commit from then on brings the index up to date. */
-export async function openSqliteSearch(database: Database, log: ServiceLog): Promise<AssetSearch> {
+export async function openSqliteSearch(database: SqliteDatabase, log: ServiceLog): Promise<AssetSearch> {
   await keepSearchIndex(database);
   const memory = createAssetMemory(database, log);
   return {

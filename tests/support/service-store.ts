@@ -1,0 +1,56 @@
+// The service's database alone, for suites that need no service around it: SQLite in a folder of its own, or PostgreSQL where they run on that.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import pg from "pg";
+import { inject } from "vitest";
+import { type Database } from "@/lib/service/store/database";
+import { openPostgres } from "@/lib/service/store/postgres/database";
+import { SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { createKeys } from "@/lib/service/users/keys";
+import { seedJobs } from "@/tests/bench/service/seed-jobs";
+import { createDatabase } from "./postgres-server";
+
+export type ServicePlace = Awaited<ReturnType<typeof makeServicePlace>>;
+
+/** Where it lies; it may be opened again and again. */
+export async function makeServicePlace() {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-service-store-"));
+  const file = join(folder, "service.sqlite");
+  const server = inject("postgres");
+  const own = server === undefined ? undefined : await createDatabase(server);
+  return {
+    folder,
+    open: (now: () => number = Date.now): Promise<Database> => (own ? openPostgres(own.url, now) : openDatabase(file, now)),
+    /** A user with a key and many jobs, before it is opened. */
+    async seed(userName: string, jobs: number) {
+      const database = await openDatabase(file, Date.now);
+      await createKeys(database, Date.now).createKey(userName);
+      await database.close();
+      seedJobs(file, userName, jobs);
+      if (own) await copySeeded(file, own.url);
+    },
+    async remove() {
+      await own?.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The rows that a seed makes; what triggers keep, they keep there too. */
+async function copySeeded(file: string, url: string): Promise<void> {
+  await (await openPostgres(url, Date.now)).close();
+  const from = new Sqlite(file, { readonly: true });
+  const to = new pg.Client({ connectionString: url });
+  await to.connect();
+  await to.query(`SET search_path = ${SERVICE_SCHEMA}`);
+  for (const table of ["users", "keys", "jobs", "job_inputs", "job_results"]) {
+    const rows = JSON.stringify(from.prepare(`SELECT * FROM ${table}`).all());
+    await to.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [rows]);
+  }
+  await to.query("SELECT setval('users_id_seq', (SELECT max(id) FROM users)), setval('jobs_seq_seq', (SELECT max(seq) FROM jobs))");
+  await to.end();
+  from.close();
+}
