@@ -100,7 +100,7 @@ export async function shapesOfPostgres(url: string, own: RegExp, schema = "publi
           )
           .sort(),
         indexes: indexes
-          .filter((index) => index.table_name === table)
+          .filter((index) => index.table_name === table && !own.test(index.name ?? ""))
           .map(({ name = "", is_unique: isUnique, columns: names = "", where }) =>
             textOf(name, isUnique === "true", names.split(","), where ?? ""),
           )

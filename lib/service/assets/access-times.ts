@@ -11,7 +11,7 @@ export type AccessTimes = ReturnType<typeof createAccessTimes>;
 /** So many in one statement. */
 const AT_ONCE = 500;
 
-export function createAccessTimes(database: Database, now: () => number) {
+export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
   const unwritten = new Map<number, number>();
   /** Those of the last commit: while it is under way they are in no row, and after it not in rows that were read before. */
   let written = new Map<number, number>();
@@ -23,7 +23,8 @@ export function createAccessTimes(database: Database, now: () => number) {
     written = new Map(unwritten);
     unwritten.clear();
     try {
-      const times = [...written].map(([seq, at]) => sql`(${seq}, ${at})`);
+      // PostgreSQL takes the values of a list for texts, unless it is told.
+      const times = [...written].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
       await database.commit(async (tx) => {
         for (let from = 0; from < times.length; from += AT_ONCE) {
           const some = sql.join(times.slice(from, from + AT_ONCE));

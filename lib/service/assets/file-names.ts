@@ -95,7 +95,7 @@ export async function listInputNames(reader: Reader, userId: number): Promise<st
     .innerJoin("blobs", "blobs.hash", "assets.hash")
     .select("name")
     .where("media_type", "in", rasterTypes);
-  const named = images.orderBy("assets.created_at", "desc").limit(MOST_CHOICES);
+  const named = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MOST_CHOICES);
   const own = await reader.rows(named.where("owner_id", "=", userId).where("origin", "=", "upload"));
   const shipped = await reader.rows(named.where("owner_id", "=", PUBLIC_OWNER));
   return [...new Set([...own, ...shipped].map((row) => row.name))];

@@ -11,7 +11,7 @@ import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/mi
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 
-/** In SQLite alone, what keeps lists of many assets quick there; in PostgreSQL alone, the row that its writers take turns with. */
+/** What lists of assets are found by, which is the database's own; in PostgreSQL alone, the row that its writers take turns with. */
 const own = /^(asset_search.*|asset_tag_codes|assets_unsearched|sqlite_.*|commits)$/;
 const now = () => 1_700_000_000_000;
 

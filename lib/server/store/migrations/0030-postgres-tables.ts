@@ -170,6 +170,8 @@ const statements = `
   CREATE INDEX attempts_full_at ON attempts (full_at);
   CREATE TABLE ledger_words (
     key bigint PRIMARY KEY REFERENCES ledger_jobs (key) ON DELETE CASCADE, marks text[] NOT NULL, body text NOT NULL);
+  -- A service that starts at the same time brings it along too.
+  SELECT pg_advisory_xact_lock(hashtextextended('lightdesk pg_trgm', 0));
   CREATE EXTENSION IF NOT EXISTS pg_trgm;
   CREATE INDEX ledger_words_marks ON ledger_words USING gin (marks);
   CREATE INDEX ledger_words_body ON ledger_words USING gin (body gin_trgm_ops);

@@ -1,0 +1,77 @@
+// The assets that a filter leaves, on PostgreSQL: from the tables, along whichever index its planner finds shortest (decision 64).
+// Guarantees: a page and its total are of one moment.
+
+import { type RawBuilder, sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Reader } from "@/lib/service/store/database";
+import { statement } from "@/lib/service/store/statement";
+import { type ReadFilter } from "../asset-filter";
+import { type MetadataCondition } from "../metadata-filter";
+import { type AssetSearch, orders, ownersOf } from "./asset-search";
+
+export function createPostgresSearch(reader: Reader): AssetSearch {
+  return {
+    async findPage(userId, filter, includePublic, { sort, order, limit, offset }) {
+      if (filter.isNever) return { seqs: [], total: 0 };
+      const owners = ownersOf(userId, includePublic);
+      const tests = testsOf(filter);
+      // One branch for each owner: each is in order already, and they are merged as far as the page goes.
+      const column = sql.ref(orders[sort].column);
+      const branches = owners.map((owner) => sql`select id, ${column} as place from ${assetsOf([owner], tests)}`);
+      const placed = sql`order by place ${sql.raw(order)}, id ${sql.raw(order)}`;
+      const page = sql`select id, place from (${sql.join(branches, sql` union all `)}) as found ${placed} limit ${limit} offset ${offset}`;
+      const seqs = sql`select json_agg(seq ${placed}) from (${page}) as page join assets using (id)`;
+      const total =
+        tests.length === 0
+          ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
+          : sql`select count(*) from ${assetsOf(owners, tests)}`;
+      const found = await reader.row(
+        statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
+      );
+      const listed: number[] = JSON.parse(found?.seqs ?? "[]"); // json_agg of a column of whole numbers
+      return { seqs: listed, total: found?.total ?? 0 };
+    },
+
+    async countTags(userId, filter, includePublic) {
+      if (filter.isNever) return new Map();
+      const owners = ownersOf(userId, includePublic);
+      const tests = testsOf(filter);
+      const counted =
+        tests.length === 0
+          ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
+          : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${assetsOf(owners, tests)})`;
+      const rows = await reader.rows(statement(sql<{ tag: string; n: number }>`select tag, ${counted} group by tag`));
+      return new Map(rows.map(({ tag, n }) => [tag, n]));
+    },
+
+    stop: () => Promise.resolve(),
+  };
+}
+
+function assetsOf(owners: readonly number[], tests: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql`assets where ${sql.join([sql`owner_id in (${sql.join(owners)})`, ...tests], sql` and `)}`;
+}
+
+function testsOf({ include, exclude, name, metadata }: ReadFilter): RawBuilder<unknown>[] {
+  return [
+    ...(name === "" ? [] : [sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`]),
+    ...include.map((tag) => sql`exists ${tagged([tag])}`),
+    ...(exclude.length === 0 ? [] : [sql`not exists ${tagged(exclude)}`]),
+    ...metadata.map(holds),
+  ];
+}
+
+function tagged(tags: readonly string[]): RawBuilder<unknown> {
+  return sql`(select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
+}
+
+/** The value itself at the end of the path, or a list there with the value in it. */
+function holds({ paths, values }: MetadataCondition): RawBuilder<unknown> {
+  const documents = paths.flatMap((path) => values.flatMap((value) => [documentOf(path, value), documentOf(path, [value])]));
+  const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
+  return sql`(${sql.join(tests, sql` or `)})`;
+}
+
+function documentOf(path: readonly string[], value: unknown): string {
+  return path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));
+}

@@ -1,0 +1,295 @@
+// Assets are one on SQLite and on PostgreSQL: after whatever was done to them, every question has the same answer.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CompiledQuery } from "kysely";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { createAccessTimes } from "@/lib/service/assets/access-times";
+import { readFilter } from "@/lib/service/assets/asset-filter";
+import { findAsset } from "@/lib/service/assets/asset-row";
+import { editAsset } from "@/lib/service/assets/change-asset";
+import { byHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
+import { insertAsset } from "@/lib/service/assets/insert-asset";
+import { listTags } from "@/lib/service/assets/list-tags";
+import { roomFor, usedBytes } from "@/lib/service/assets/quota";
+import { type AssetSearch } from "@/lib/service/assets/search/asset-search";
+import { createPostgresSearch } from "@/lib/service/assets/search/postgres-search";
+import { openSqliteSearch } from "@/lib/service/assets/search/sqlite/sqlite-search";
+import { addTags, removeTags } from "@/lib/service/assets/tags";
+import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { openPostgres } from "@/lib/service/store/postgres/database";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { plainStatement } from "@/lib/service/store/statement";
+import { evenly } from "@/tests/support/evenly";
+import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+
+type World = { database: Omit<Database, "listenToAssets">; search: AssetSearch; close(): Promise<void> };
+
+const now = () => 1_700_000_000_000;
+const silent = { info: () => undefined, warn: () => undefined, error: console.error };
+let folder: string;
+let own: OwnDatabase;
+let worlds: World[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lightdesk-assets-"));
+  own = await createDatabase(inject("postgres"));
+  const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
+  const postgres = await openPostgres(own.url, now);
+  worlds = [
+    { database: sqlite, search: await openSqliteSearch(sqlite, silent), close: () => sqlite.close() },
+    { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
+  ];
+});
+
+afterAll(async () => {
+  for (const { search, close } of worlds) {
+    await search.stop();
+    await close();
+  }
+  await own.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const OWNERS = [0, 1, 2];
+const NAMES = [
+  "50%_off",
+  "a\\b",
+  "a",
+  "ab",
+  "Zebra cat",
+  "zebra CAT.png",
+  "cat",
+  "catalogue",
+  "🐈 cat",
+  "Straße",
+  "ΟΔΟΣ",
+  "鳥の絵.png",
+  'it\'s "so"',
+];
+const name = fc.constantFrom(...NAMES);
+const tag = fc.constantFrom("cat", "Cat", "鳥", "input", "output", "50%", "none-such");
+const tags = fc.uniqueArray(tag, { maxLength: 3 });
+const scalar = fc.constantFrom<unknown>(
+  ...[0, 1, 1.5, -3, 0.1, 1e300, "1", "", "true", true, false, null, "it's", "\\u0000", "\0", "\ud800", "鳥", "%"],
+  ...[9_007_199_254_740_993n, 12_345_678_901_234_567_890n, 12_345_678_901_234_567_891n],
+);
+const key = fc.constantFrom("v", "v", "v", "a.b", "a", "0", "__proto__");
+const value = fc.oneof(
+  { weight: 3, arbitrary: scalar },
+  fc.array(fc.oneof(scalar, fc.constantFrom<unknown>([1], { v: 1 })), { maxLength: 3 }),
+  fc.dictionary(fc.constantFrom("b", "v", "0"), scalar, { maxKeys: 2 }),
+);
+const metadata = fc.dictionary(key, value, { maxKeys: 3 });
+
+const act = fc.record({
+  kind: fc.constantFrom(
+    ...Array.from({ length: 6 }, () => "create" as const),
+    "tag",
+    "untag",
+    "rename",
+    "describe",
+    "access",
+    "damage",
+    "delete",
+  ),
+  at: fc.nat(1000),
+  owner: fc.constantFrom(...OWNERS),
+  time: fc.nat(5),
+  name,
+  tags,
+  metadata,
+});
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+
+const conditions = {
+  include_tags: fc.uniqueArray(tag, { minLength: 1, maxLength: 2 }),
+  exclude_tags: fc.uniqueArray(tag, { minLength: 1, maxLength: 2 }),
+  name_contains: fc.tuple(name, fc.nat(5), fc.integer({ min: 1, max: 8 })).map(([from, start, length]) =>
+    Array.from(from)
+      .slice(start, start + length)
+      .join(""),
+  ),
+  metadata_filter: fc
+    .dictionary(
+      fc.oneof(key, fc.constantFrom("a.v", "v.0", "v.b")),
+      fc.oneof(scalar, fc.array(scalar, { maxLength: 8 }), fc.dictionary(fc.constantFrom("b", "0"), scalar, { maxKeys: 1 })),
+      { minKeys: 1, maxKeys: 2 },
+    )
+    .map((asked) => writeExactJson(asked)),
+};
+const { include_tags, exclude_tags, name_contains, metadata_filter } = conditions;
+const filter = fc.oneof(
+  fc.record(conditions, { requiredKeys: [] }),
+  fc.record({ metadata_filter }),
+  fc.record({ name_contains, exclude_tags }),
+  fc.record({ include_tags, name_contains }),
+);
+const question = fc.record({
+  filter,
+  include_public: fc.boolean(),
+  sort: fc.constantFrom("name" as const, "created_at" as const, "updated_at" as const, "size" as const, "last_access_time" as const),
+  order: fc.constantFrom("asc" as const, "desc" as const),
+  limit: fc.integer({ min: 1, max: 20 }),
+  depth: fc.oneof(fc.constant(0), evenly(0, 1.1)),
+});
+type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
+
+let made: { id: string; owner: number }[];
+
+async function create(tx: Transaction, id: string, { owner, name: called, tags: carried, metadata: described, time }: Act) {
+  // Outputs share their content.
+  const isUpload = time > 2;
+  const size = 100 * (1 + (time % 3));
+  const hash = isUpload ? id.replaceAll("-", "").padStart(64, "0") : String(size).padStart(64, "0");
+  await tx.run(
+    query
+      .insertInto("blobs")
+      .values({ hash, sha256: hash, size, media_type: "image/png", created_at: 1 })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  const asset = {
+    id,
+    ownerId: owner,
+    origin: "output",
+    content: { hash, size },
+    name: called,
+    tags: carried,
+    metadata: described,
+  } as const;
+  await insertAsset(tx, asset, now() + time);
+}
+
+async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, one: Act) {
+  if (one.kind === "create") return create(tx, id, one);
+  const asset = await findAsset(tx, id, [owner]);
+  if (!asset) throw new Error("there is no asset to change");
+  const at = now() + one.time;
+  const set = (values: object) => tx.run(query.updateTable("assets").set(values).where("seq", "=", asset.seq));
+  if (one.kind === "tag") return addTags(tx, asset.seq, one.tags, at);
+  if (one.kind === "untag") return removeTags(tx, asset.seq, one.tags, at);
+  if (one.kind === "rename") return editAsset(tx, asset, { name: one.name }, at);
+  if (one.kind === "describe") return editAsset(tx, asset, { user_metadata: one.metadata }, at);
+  if (one.kind === "damage") return set({ metadata: '{"v":1,' });
+  if (one.kind === "access") return set({ last_access_time: at });
+  return tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
+}
+
+/** Each in both, in one commit: what is there is known beforehand. */
+async function applyAll(acts: readonly Act[]) {
+  const done = acts.flatMap((one) => {
+    const target = one.kind === "create" ? { id: crypto.randomUUID(), owner: one.owner } : made[one.at % Math.max(1, made.length)];
+    if (!target) return [];
+    if (one.kind === "create") made.push(target);
+    if (one.kind === "delete") made = made.filter(({ id }) => id !== target.id);
+    return [{ one, target }];
+  });
+  const all = async (tx: Transaction) => {
+    for (const { one, target } of done) await apply(tx, target, one);
+  };
+  await Promise.all(worlds.map(({ database }) => database.commit(all)));
+}
+
+/** By their ids: the numbers of rows are each database's own. */
+async function answer({ database, search }: World, { filter: asked, include_public, depth, ...page }: Question) {
+  const read = readFilter({ include_public, ...asked });
+  const offset = Math.floor(depth * made.length);
+  const { seqs, total } = await search.findPage(1, read, include_public, { ...page, offset });
+  const rows = await database.rows(
+    query
+      .selectFrom("assets")
+      .select(["seq", "id"])
+      .where("seq", "in", [0, ...seqs]),
+  );
+  const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
+  const counts = await search.countTags(1, read, include_public);
+  return { ids: seqs.map((seq) => ids.get(seq)), total, tags: [...counts].filter(([, n]) => n > 0).sort() };
+}
+
+/** Everything else that is asked of the tables of assets. */
+async function others({ database }: World, called: string) {
+  const idOf = async (seq: number | undefined) =>
+    seq === undefined ? undefined : (await database.row(query.selectFrom("assets").select("id").where("seq", "=", seq)))?.id;
+  const tagsBy = (order: "name_asc" | "count_desc", prefix: string) =>
+    listTags(database, 1, { order, prefix, limit: 3, offset: 1, include_public: true, include_zero: false });
+  return {
+    named: await Promise.all(
+      [called, `${called} [output]`, `folder/${called}`].map(async (one) => (await findByName(database, 1, one))?.id),
+    ),
+    inputs: await listInputNames(database, 1),
+    held: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await byHash(database, 1, size.padStart(64, "0"))))),
+    tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
+    used: [await usedBytes(database, 1), await roomFor({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
+  };
+}
+
+it("answers every question alike in both, after whatever was done", async () => {
+  let found = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(act, { minLength: 30, maxLength: 50 }),
+      fc.array(question, { minLength: 20, maxLength: 20 }),
+      name,
+      async (acts, questions, called) => {
+        for (const { database } of worlds) await database.commit((tx) => tx.run(query.deleteFrom("assets")));
+        made = [];
+        await applyAll(acts);
+        const [sqlite, postgres] = worlds;
+        if (!sqlite || !postgres) throw new Error("there are two");
+        for (const asked of questions) {
+          const expected = await answer(sqlite, asked);
+          if (Object.keys(asked.filter).length > 0) found += expected.ids.length;
+          expect(await answer(postgres, asked)).toEqual(expected);
+        }
+        expect(await others(postgres, called)).toEqual(await others(sqlite, called));
+      },
+    ),
+    { numRuns: 15, endOnFailure: true, seed: 20261123 },
+  );
+  expect(found).toBeGreaterThan(100);
+});
+
+it("writes when assets were last read, of several at once", async () => {
+  for (const { database } of worlds) {
+    await applyAll([]);
+    await database.commit((tx) => tx.run(query.deleteFrom("assets")));
+    const ids = [crypto.randomUUID(), crypto.randomUUID()];
+    const one: Act = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
+    for (const id of ids) await database.commit((tx) => create(tx, id, one));
+    const times = createAccessTimes(database, () => now() + 5000);
+    for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("it was made"));
+    await times.flush();
+    const read = await database.rows(query.selectFrom("assets").select("last_access_time"));
+    expect(read).toEqual(ids.map(() => ({ last_access_time: now() + 5000 })));
+  }
+});
+
+it("asks an index of PostgreSQL for pieces of names and for metadata, where it knows of many assets", async () => {
+  const [, postgres] = worlds;
+  if (!postgres) throw new Error("there are two");
+  const { database } = postgres;
+  const write = (text: string) => database.commit((tx) => tx.run(plainStatement(text)));
+  await write("delete from assets");
+  await write("insert into blobs (hash, sha256, size, media_type, created_at) values ('h', 'h', 1, 'x', 1)");
+  await write(`insert into assets (id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
+    select 'id-' || n, 1, 'output', 'h', n || ' name', n || ' name', 1, '{"n":' || n || '}', n, n, n from generate_series(1, 10000) as n`);
+  // What new rows are noted in until the database has time.
+  for (const index of ["asset_search_names", "asset_search_metadata"]) await write(`select gin_clean_pending_list('${index}')`);
+  await write("analyze assets");
+  const plans: string[] = [];
+  const explaining: Reader = {
+    ...database,
+    async row(asked) {
+      const { sql, parameters } = asked.compile();
+      const told = await database.rows({ compile: () => CompiledQuery.raw(`explain ${sql}`, [...parameters]) });
+      plans.push(JSON.stringify(told));
+      return undefined;
+    },
+  };
+  const page = { sort: "created_at", order: "desc", limit: 10, offset: 0 } as const;
+  for (const filter of [{ name_contains: "4321" }, { metadata_filter: '{"n":4321}' }])
+    await createPostgresSearch(explaining).findPage(1, readFilter({ include_public: true, ...filter }), true, page);
+  expect(plans).toEqual([expect.stringContaining("asset_search_names"), expect.stringContaining("asset_search_metadata")]);
+});
