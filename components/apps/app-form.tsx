@@ -180,7 +180,14 @@ function Seed({ value, placeholder, onChange, ...rest }: OwnControl) {
 type SliderProps = OwnControl & { label: string; usual: unknown; control: Extract<AppControl, { kind: "number" }> };
 
 /** Drawn along, or typed: both are the same number. */
-function Slider({ label, control: { isWhole, min = 0, max = 1, step }, usual, value, onChange, ...rest }: SliderProps) {
+function Slider({
+  label,
+  control: { isWhole, min = 0, max = 1, step = isWhole ? 1 : undefined },
+  usual,
+  value,
+  onChange,
+  ...rest
+}: SliderProps) {
   return (
     <span className="flex items-center gap-3">
       <input
@@ -188,12 +195,12 @@ function Slider({ label, control: { isWhole, min = 0, max = 1, step }, usual, va
         aria-label={label}
         min={Number(min)}
         max={Number(max)}
-        step={step ?? (isWhole ? 1 : "any")}
+        step={step ?? "any"}
         value={Number(typeof value === "number" ? value : (usual ?? min))}
         onChange={({ target }) => onChange(Number(target.value))}
         className="min-w-0 flex-1 accent-current"
       />
-      <NumberControl {...rest} value={value} integer={isWhole} onChange={onChange} className="w-24" />
+      <NumberControl {...rest} {...{ value, min, max, step, onChange }} integer={isWhole} className="w-24" />
     </span>
   );
 }

@@ -5,7 +5,7 @@ import { SWRConfig } from "swr";
 import { afterEach, beforeEach, vi } from "vitest";
 import { AppScreen } from "@/components/apps/app-screen";
 import { MemberProvider } from "@/components/frame/member-context";
-import { appDefinitionSchema, type AppRun, type AppView } from "@/lib/contract/apps/app";
+import { appDefinitionSchema, type AppPicture, type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { ok } from "@/lib/shared/result";
@@ -62,21 +62,37 @@ export const run = (id: string, given: AppRun["inputs"], change: Partial<AppRun>
 });
 
 type Sent = { method: string; path: string; key: string | null; body: unknown };
-type Page = { shown: AppView; sent: Sent[]; runs: AppRun[]; answers: { status: number; body: unknown }[] };
+type Page = {
+  shown: AppView;
+  sent: Sent[];
+  runs: AppRun[];
+  answers: { status: number; body: unknown }[];
+  pictures: AppPicture[];
+  /** Files that are not there any more. */
+  gone: string[];
+};
+
+function begun(): Page {
+  return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [] };
+}
 
 /** What the little console says, and what it was sent. `answers`: in place of its own, one after the other. */
-export const page: Page = { shown: app(), sent: [], runs: [], answers: [] };
+export const page: Page = begun();
 
 beforeEach(() => {
-  Object.assign(page, { shown: app(), sent: [], runs: [], answers: [] } satisfies Page);
+  Object.assign(page, begun());
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", headers, body }: RequestInit = {}) => {
-    const path = new URL(address, "http://localhost").pathname;
+    const { pathname: path, searchParams } = new URL(address, "http://localhost");
     const answer = (status: number, value: unknown) => new Response(writeExactJson(value), { status });
+    if (method === "HEAD") return new Response(null, { status: page.gone.includes(searchParams.get("name") ?? "") ? 404 : 200 });
     if (method === "GET") {
+      if (path === "/api/apps/app-1/pictures") return answer(200, { pictures: page.pictures });
       if (path === "/api/apps/app-1") return answer(200, { app: page.shown });
       if (path === "/api/apps/app-1/runs") return answer(200, { runs: page.runs });
-      return answer(200, { presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes" }, isTeam: false, canChange: true }] });
+      return answer(200, {
+        presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
+      });
     }
     page.sent.push({
       method,

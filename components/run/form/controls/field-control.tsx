@@ -45,7 +45,7 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
     case "number":
       return (
         <span className="flex flex-wrap items-center gap-x-2.5">
-          <NumberControl {...props} integer={control.integer} className="w-36" />
+          <NumberControl {...props} integer={control.integer} min={control.min} max={control.max} step={control.step} className="w-36" />
           <Range min={control.min} max={control.max} />
         </span>
       );

@@ -1,14 +1,16 @@
 import { useState } from "react";
 import { Input } from "@/components/ui/controls/input";
+import { type Limit } from "@/lib/contract/nodes/input-spec";
 import { type ControlProps } from "./control-props";
 
-type NumberControlProps = ControlProps & { integer: boolean };
+/** `step`: by so much do the up and down keys change it, within its bounds. */
+type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: Limit; step?: number };
 
 /**
  * Keeps what is typed letter by letter ("1." on the way to "1.5") and hands on a number as soon as it is one.
  * What is no number goes into the graph as it is: what is seen is what is sent, and the service names the field.
  */
-export function NumberControl({ value, integer, onChange, className, ...rest }: NumberControlProps) {
+export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);
   const [draft, setDraft] = useState(text);
   const isOurs = Object.is(toValue(draft), value);
@@ -22,9 +24,22 @@ export function NumberControl({ value, integer, onChange, className, ...rest }: 
         setDraft(target.value);
         onChange(toValue(target.value));
       }}
+      onKeyDown={(event) => {
+        const sign = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+        if (sign === 0 || step === undefined || typeof value !== "number") return;
+        event.preventDefault();
+        const next = add(value, sign * step);
+        if ((min === undefined || next >= min) && (max === undefined || next <= max)) onChange(next);
+      }}
       className={className}
     />
   );
+}
+
+/** With no more decimals than the two have: 0.1 and 0.2 are 0.3. */
+function add(value: number, step: number): number {
+  const decimals = (number: number) => /\.(\d+)$/.exec(String(number))?.[1]?.length ?? 0;
+  return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
 }
 
 /** A whole number beyond what a double holds keeps its digits: a seed of twenty of them is sent as it was typed. */
