@@ -6,6 +6,7 @@ import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, problemOf, isFileKind } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { type Viewer } from "../auth/viewer";
@@ -16,8 +17,6 @@ import { seesWorkflows } from "./open-app";
 
 /** Of given and of made ones each. */
 const MOST_SHOWN = 60;
-/** Names of outputs are counted up: so many runs may be looked at for one. */
-const MOST_RUNS = 200;
 
 export async function filesNotTheirs(viewer: Viewer, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
   const problems: AppProblem[] = [];
@@ -36,8 +35,8 @@ export async function mayName(viewer: Viewer, app: StoredApp, name: string): Pro
   const { connectionId, definition } = app;
   const { memberId } = viewer;
   if (await appKeeps.file(connectionId, memberId, name)) return true;
-  const made = await appRuns.made(connectionId, memberId, { limit: MOST_RUNS, filename: toFileRef(name).filename });
-  if (made.some((result) => valueOf(result) === name)) return true;
+  for await (const result of appRuns.made(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
+    if (valueOf(result) === name) return true;
   const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
   const presets = await appKeeps.presets(app.id, memberId);
   return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
@@ -46,16 +45,16 @@ export async function mayName(viewer: Viewer, app: StoredApp, name: string): Pro
 /** The newest first; each once. */
 export async function listPictures(viewer: Viewer, app: StoredApp): Promise<AppPicture[]> {
   const { appKeeps, appRuns } = composition().store;
-  const [given, made] = await Promise.all([
-    appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN),
-    appRuns.made(app.connectionId, viewer.memberId, { limit: MOST_SHOWN }),
-  ]);
+  const given = await appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN);
+  const made: AppPicture[] = [];
+  for await (const result of appRuns.made(app.connectionId, viewer.memberId, '"kind":"image"')) {
+    const value = result.kind === "image" ? valueOf(result) : undefined;
+    if (value !== undefined) made.push({ value, name: result.name, from: "made" });
+    if (made.length === MOST_SHOWN) break;
+  }
   const pictures: AppPicture[] = [
     ...examplesOf(app).map((value) => ({ value, name: toFileRef(value).filename, from: "example" as const })),
-    ...made.slice(0, MOST_SHOWN).flatMap((result) => {
-      const value = valueOf(result);
-      return value === undefined ? [] : [{ value, name: result.name, from: "made" as const }];
-    }),
+    ...made,
     ...given.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
   ];
   const shown = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");

@@ -13,6 +13,7 @@ import { dialectOf } from "../dialect/dialect";
 import { type AppRunRow } from "./app-rows";
 import { type Tables } from "../tables";
 
+const RUNS_READ = 20;
 /** From when they began. */
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
@@ -106,19 +107,36 @@ export function createAppRunStore(database: Database) {
       return rows.map(toRun);
     },
 
-    /** What the member's runs of a connection's apps put out, the newest first; of those that may have put out `filename`, where one is given. */
-    async made(connectionId: string, memberId: string, { limit, filename }: { limit: number; filename?: string }): Promise<KeptResult[]> {
-      let query = database
+    /**
+     * What the member's runs of a connection's apps put out, the newest first, of the runs whose results hold this piece of JSON. Read page by
+     * page, for as long as whoever asks goes on: what runs put out may be long.
+     */
+    async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<KeptResult> {
+      const pattern = `%${holding.replace(/[%_\\]/g, "\\$&")}%`;
+      const newest = database
         .selectFrom("app_runs")
         .innerJoin("apps", "apps.id", "app_runs.app_id")
-        .select("results")
+        .select(["app_runs.id", "created_at", "results"])
         .where("apps.connection_id", "=", connectionId)
         .where("member_id", "=", memberId)
-        .where("results", "is not", null)
-        .where("results", "!=", "[]");
-      if (filename !== undefined) query = query.where("results", "like", `%${writeExactJson(filename).replace(/[%_\\]/g, "_")}%`);
-      const rows = await query.orderBy("created_at", "desc").limit(limit).execute();
-      return rows.flatMap(({ results }) => readKept<KeptResult[]>(results ?? "[]"));
+        .where(sql<boolean>`results LIKE ${pattern} ESCAPE '\\'`)
+        .orderBy("created_at", "desc")
+        .orderBy("app_runs.id", "desc")
+        .limit(RUNS_READ);
+      let rows = await newest.execute();
+      for (;;) {
+        for (const { results } of rows) yield* readKept<KeptResult[]>(results ?? "[]");
+        const last = rows.at(-1);
+        if (!last || rows.length < RUNS_READ) return;
+        rows = await newest
+          .where((where) =>
+            where.or([
+              where("created_at", "<", last.created_at),
+              where.and([where("created_at", "=", last.created_at), where("app_runs.id", "<", last.id)]),
+            ]),
+          )
+          .execute();
+      }
     },
 
     async moving(appId: string, memberId: string): Promise<StoredRun[]> {

@@ -75,6 +75,18 @@ test("a file that was given is known as long as a run that names it, and is forg
   expect(await statusOf(name)).toBe(404);
 });
 
+test("a file from before files had a time is kept when others are given", async () => {
+  world = await createAppWorld();
+  const app = await world.make();
+  const given = await world.run(app, { picture: new Blob([new Uint8Array(await picture())]) });
+  const name = String((await world.ended(app, given.body.run.id)).inputs.picture);
+  const { store } = world.harness.console;
+  const { memberId } = world.harness.viewerOf("runner");
+  await store.appKeeps.addFile(app.id, memberId, { name, ownName: "", bytes: 1, pixels: 1 }, 0);
+  await world.run(app, { picture: new Blob([new Uint8Array(await picture(9))]) });
+  expect(await store.appKeeps.file("embedded", memberId, name)).toMatchObject({ name });
+});
+
 test("what a console that was killed left of forms is gone when it starts again", async () => {
   world = await createAppWorld();
   const { folder, console } = world.harness;

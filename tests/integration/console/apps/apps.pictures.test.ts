@@ -74,6 +74,35 @@ test("what they gave and what their runs made is offered in every app of the con
   }
 });
 
+test("a result may be given again however many runs came after it, and none of which the name only looks alike", async () => {
+  const app = await world.make();
+  const { store } = world.harness.console;
+  const { memberId } = world.harness.viewerOf("viewer");
+  const put = async (number: number, filename: string) => {
+    const id = `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+    const run = {
+      id,
+      appId: app.id,
+      memberId,
+      version: 1,
+      contentHash: "x",
+      inputs: {},
+      createdAt: Date.now() - 1000 + number,
+      key: undefined,
+    };
+    await store.appRuns.begin(run, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
+    const file = { filename, subfolder: `run-${number}`, type: "output" };
+    await store.appRuns.set(id, { results: [{ kind: "image", name: filename, label: "", file }] });
+  };
+  for (let number = 0; number < 250; number += 1) await put(number, "same_00001_.png");
+  await put(250, "sameX00001X.png");
+  const found: string[] = [];
+  for await (const { file } of store.appRuns.made("embedded", memberId, '"same_00001_.png"')) found.push(file?.subfolder ?? "");
+  expect([found.length, found[0], found.at(-1)]).toEqual([250, "run-249", "run-0"]);
+  const values = await pictures(app, "viewer");
+  expect(values.filter(({ from }) => from === "made").map(({ value }) => value)).toHaveLength(60);
+});
+
 test("what the app names as its default or example is offered and shown", async () => {
   const given = await post(`/api/apps/${(await world.make()).id}/files`, { file: await png(13) }, "operator");
   const example = String(given.body.name);
