@@ -4,8 +4,10 @@ import { type MaskPlace } from "@/components/mask/file/mask-source";
 import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
 import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type AppFileAnswer } from "@/lib/contract/apps/app";
+import { type AppField, type AppFileAnswer } from "@/lib/contract/apps/app";
+import { type AppProblem, isFileKind, problemOf } from "@/lib/contract/apps/fill";
 import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { own } from "@/lib/contract/json/own";
 import { appApi } from "./apps-address";
 
 /** `input`: which takes it, as each has its own kind and bounds. */
@@ -21,6 +23,22 @@ export function sendAppFile(app: string, input: string): SendPicture {
 
 export function fileAddress(app: string, name: string, edge?: 256 | 512): string {
   return apiPath(withQuery(appApi(app, "files"), { name, edge }));
+}
+
+/** Of values that were kept: files that the service does not have any more, or that are not kept for this member any longer. */
+export async function filesGone(
+  app: string,
+  inputs: readonly AppField[],
+  values: Readonly<Record<string, unknown>>,
+): Promise<AppProblem[]> {
+  const asked = inputs.map(async (input): Promise<AppProblem[]> => {
+    const value = isFileKind(input.control.kind) ? own(values, input.name) : undefined;
+    if (typeof value !== "string" || value === "") return [];
+    // An outage says nothing of the file.
+    const answer = await fetch(fileAddress(app, value), { method: "HEAD" }).catch(() => undefined);
+    return answer?.status === 404 ? [problemOf(input, "not_yours")] : [];
+  });
+  return (await Promise.all(asked)).flat();
 }
 
 /** Masks over what may be given to the app. */

@@ -19,6 +19,7 @@ import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppView } from "@/lib/contract/apps/app";
 import { RANDOM } from "@/lib/contract/apps/fill";
 import { objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
@@ -26,7 +27,7 @@ import { AppForm, fieldId } from "./app-form";
 import { type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, usualValues, valuesFrom } from "./app-values";
 import { appApi, appPath } from "./apps-address";
 import { FavouriteButton } from "./apps-screen";
-import { fileAddress, masksOf } from "./app-files";
+import { fileAddress, filesGone, masksOf } from "./app-files";
 import { OpenAppSkeleton } from "./apps-skeleton";
 import { AppOperation } from "./app-operation";
 import { AppRuns, RESULTS } from "./app-runs";
@@ -154,16 +155,25 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "nearest" });
     await onRun();
   }
-  function fill(next: FieldValues) {
+  async function fill(next: FieldValues) {
     kept.set(next);
     setProblems([]);
+    const gone = await filesGone(id, inputs, next);
+    const stillFilledIn = gone.filter(({ input }) => own(kept.get(), input) === own(next, input));
+    setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((one) => one.input === input)), ...stillFilledIn]);
   }
   useRunKey(() => void run());
   return (
     <div className="grid flex-1 content-start gap-5 px-4 py-4 md:px-5 lg:grid-cols-[minmax(320px,440px)_minmax(0,1fr)]">
-      <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-[52px] lg:-mt-4 lg:max-h-[calc(100dvh-52px)] lg:self-start lg:overflow-y-auto lg:pt-4">
+      <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-[52px] lg:-mx-1.5 lg:-mt-4 lg:px-1.5 lg:max-h-[calc(100dvh-52px)] lg:self-start lg:overflow-y-auto lg:pt-4">
         {text ? <p className="break-words whitespace-pre-line text-ink-2">{text}</p> : null}
-        <Presets app={id} inputs={inputs} values={values} {...(lastInputs && { last: valuesFrom(inputs, lastInputs) })} onFill={fill} />
+        <Presets
+          app={id}
+          inputs={inputs}
+          values={values}
+          {...(lastInputs && { last: valuesFrom(inputs, lastInputs) })}
+          onFill={(next) => void fill(next)}
+        />
         <form
           aria-label={t("form.label")}
           noValidate
@@ -211,7 +221,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
         </form>
         <AppOperation app={app} />
       </div>
-      <AppRuns app={app} runs={runs} onReuse={(kept) => fill(valuesFrom(inputs, kept))} />
+      <AppRuns app={app} runs={runs} onReuse={(kept) => void fill(valuesFrom(inputs, kept))} />
     </div>
   );
 }

@@ -39,15 +39,18 @@ export function RunRefusal({ app, failure, onRetry }: RunRefusalProps) {
       />
     );
   }
-  if (runsAppsOnly && awayCodes.has(failure.code))
-    return <FailureNotice title={t("away")} next={t("awayText", { maker: app.maker?.name ?? t("noMakerAway") })} actions={retry} />;
+  if (runsAppsOnly && awayCodes.has(failure.code)) {
+    const maker = app.maker?.name ?? t("noMakerAway");
+    const text = failure.code === "PAYMENT_REQUIRED" ? t("unpaidText", { maker }) : t("awayText", { maker });
+    return <FailureNotice title={t("away")} next={text} actions={retry} />;
+  }
   return <FailureMessage failure={failure} onRetry={onRetry} />;
 }
 
-/** What is mended in settings that a member who runs apps only does not have. */
+/** What is mended in settings, or with an account at the service, that a member who runs apps only does not have. */
 const awayCodes = new Set([
   ...["API_KEY_MISSING", "NO_CONNECTION", "UPSTREAM_UNREACHABLE", "UPSTREAM_UNREADABLE", "UPSTREAM_REFUSED_KEY", "UPSTREAM_NOT_FOUND"],
-  ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT"],
+  ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "PAYMENT_REQUIRED", "FORBIDDEN"],
 ]);
 
 function NodeLink({ app, node }: { app: AppView; node: string | undefined }) {

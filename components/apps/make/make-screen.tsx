@@ -212,7 +212,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
           </Button>
           {cover === undefined ? null : (
             <Button size="small" tone="quiet" onClick={() => onChange({ cover: undefined })}>
-              {t("none")}
+              {t("remove")}
             </Button>
           )}
         </span>

@@ -155,4 +155,16 @@ it("fills the form from values that were saved by name", async () => {
   await screen.findByRole("option", { name: "Foxes" });
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
   expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
+  expect(screen.queryByText(/is not there any more/)).toBeNull();
+});
+
+it("says so at once where a picture of the saved values is gone, until another one is given", async () => {
+  page.gone = ["fox.png"];
+  await show();
+  await screen.findByRole("option", { name: "Foxes" });
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
+  const field = within(screen.getByRole("group", { name: "Picture" }));
+  expect(field.getByText("Picture: the file is not there any more. Choose it again")).toBeDefined();
+  await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "usual" } }));
+  expect(screen.queryByText(/is not there any more/)).toBeNull();
 });

@@ -48,6 +48,8 @@ it.each<[string, Refused]>([
   ],
   ["This app does not run on this service", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow" } }],
   ["This app cannot be run for now", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
+  ["This app cannot be run for now", { status: 403, code: "FORBIDDEN" }],
+  ["asks for payment, or has no quota left. Tell Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
 ])("tells whoever runs apps only in plain words: %s", (sentence, refused) => {
   const note = show("runner", refused);
   expect(note.textContent).toContain(sentence);
