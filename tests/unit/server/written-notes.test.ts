@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { afterEach, expect, test, vi } from "vitest";
 import { openStore } from "@/lib/server/store/store";
 
@@ -30,8 +31,27 @@ async function world() {
   // What a job was given is known: nothing is read of it any more.
   await store.jobLedger.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
   await note("completed");
-  return { id, store, other, note, isKnown };
+  return { folder, id, store, other, note, isKnown };
 }
+
+test("a list that is read again writes nothing, also of jobs of which the inputs are not known yet", async () => {
+  const { folder, id, store } = await world();
+  const item = {
+    status: "failed",
+    preview_output: { type: "output", nodeId: "9", mediaType: "images", filename: "a.png", subfolder: "", display_name: "a.png" },
+    execution_error: { traceback: [], exception_message: "no room", exception_type: "OOM", node_type: undefined },
+  };
+  const told = { jobId: "job-2", item, createdMs: 1_700_000_000_000, isExact: true };
+  await store.jobLedger.note(id, [told], 100);
+  const watching = new Sqlite(join(folder, "console.sqlite"), { readonly: true });
+  ends.push(() => watching.close());
+  const version = () => watching.pragma("data_version", { simple: true });
+  const before = version();
+  await store.jobLedger.note(id, [told], 100);
+  expect(version()).toBe(before);
+  await store.jobLedger.note(id, [{ ...told, item: { ...item, status: "cancelled" } }], 100);
+  expect(version()).not.toBe(before);
+});
 
 test("what was written a moment ago is not looked up again, even where another process took it away", async () => {
   const { id, other, note, isKnown } = await world();

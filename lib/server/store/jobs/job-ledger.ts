@@ -7,7 +7,7 @@ import "server-only";
 import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type JobListItem } from "@/lib/contract/schemas/job";
+import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { dialectOf } from "../dialect/dialect";
 import { bodyOf, markOf } from "./ledger-words";
@@ -87,8 +87,9 @@ export function createJobLedgerStore(database: Database) {
             seen.left += 1;
             continue;
           }
-          const key = await put(trx, number, before, after);
-          const isNews = before?.createdMs !== after.createdMs || writeExactJson(rowOf(before)) !== writeExactJson(rowOf(after));
+          const row = rowOf(after);
+          const isNews = !before || before.createdMs !== after.createdMs || writeExactJson(rowOf(before)) !== writeExactJson(row);
+          const key = isNews ? await put(trx, number, before, after, row) : before.key;
           if (isNews) await noteUsage(trx, connectionId, after);
           if (!before) seen.added += 1;
           if (after.inputs === undefined) seen.unread += 1;
@@ -240,7 +241,14 @@ function merged(before: Known | undefined, note: LedgerNote): Known {
   const createdMs = (isNewTime ? note.createdMs : before?.createdMs) ?? 0;
   return {
     jobId: note.jobId,
-    item: { status: "unknown", ...old, ...(isLate ? {} : told), id: note.jobId, create_time: createdMs || undefined },
+    // In the order of the schema, as a row is read: else what says the same again would look new, and be written at each poll.
+    item: jobListItemSchema.parse({
+      status: "unknown",
+      ...old,
+      ...(isLate ? {} : told),
+      id: note.jobId,
+      create_time: createdMs || undefined,
+    }),
     createdMs,
     isExact: before?.isExact === true || (note.isExact === true && note.createdMs !== undefined),
     kinds: [...new Set([...(before?.kinds ?? []), ...(note.kinds ?? [])])],
@@ -251,12 +259,16 @@ function merged(before: Known | undefined, note: LedgerNote): Known {
 
 const isOver = (word: string | undefined) => word !== undefined && isTerminalWord(word);
 
-/** Returns how far it is now. */
-async function put(trx: Kysely<Tables>, number: number, before: KnownRow | undefined, after: Known): Promise<bigint> {
-  const row = rowOf(after);
+/** Returns its key. */
+async function put(
+  trx: Kysely<Tables>,
+  number: number,
+  before: KnownRow | undefined,
+  after: Known,
+  row: ReturnType<typeof rowOf>,
+): Promise<bigint> {
   const body = indexed(after);
   if (before?.createdMs === after.createdMs) {
-    if (writeExactJson(rowOf(before)) === writeExactJson(row)) return before.key;
     const done = await trx.updateTable("ledger_jobs").set(row).where("key", "=", before.key).executeTakeFirst();
     // Swept meanwhile, with its connection: then it has no entry either.
     if (Number(done.numUpdatedRows) > 0 && indexed(before) !== body) await dialectOf(trx).putWords(trx, before.key, body);
