@@ -7,7 +7,7 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { createActIds } from "./audit-acts";
 import { hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "../database";
-import { inPieces } from "../in-pieces";
+import { oneOf } from "../dialect/dialect";
 import { type AuditRow } from "../tables";
 
 export type AuditEntry = {
@@ -153,18 +153,17 @@ export function createAuditStore(database: Database) {
 
     /** Who did it first to each of them, under the name that they have now, or had last; what was not done through the console is absent. */
     async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
-      const rows = await inPieces(targets, (some) =>
-        database
-          .selectFrom("audit")
-          .leftJoin("members", "members.id", "audit.member_id")
-          .select(({ fn }) => ["audit.target", "audit.member_id", fn.coalesce("members.name", "audit.member_name").as("name")])
-          .where("audit.target", "in", some)
-          .where("audit.action", "=", action)
-          .where("audit.connection_id", "=", connectionId)
-          .where("audit.status", "<", 300)
-          .orderBy("audit.id", "desc")
-          .execute(),
-      );
+      const rows = await database
+        .selectFrom("audit")
+        .leftJoin("members", "members.id", "audit.member_id")
+        .select(({ fn }) => ["audit.target", "audit.member_id", fn.coalesce("members.name", "audit.member_name").as("name")])
+        .where("audit.target", "in", oneOf(database, targets))
+        .where("audit.action", "=", action)
+        .where("audit.connection_id", "=", connectionId)
+        .where("audit.status", "<", 300)
+        // Unindexed order: by the index of an action's entries SQLite would go through all of them.
+        .orderBy(sql`+audit.id`, "desc")
+        .execute();
       return new Map(
         rows.flatMap(({ target, name, member_id: memberId }) =>
           target && name ? [[target, { memberId: memberId ?? undefined, name }] as const] : [],

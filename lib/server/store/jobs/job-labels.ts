@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type Database } from "../database";
-import { inPieces } from "../in-pieces";
+import { oneOf } from "../dialect/dialect";
 
 const KEPT_MS = 366 * 24 * 60 * 60_000;
 
@@ -26,14 +26,12 @@ export function createJobLabelStore(database: Database) {
 
     /** Labels by job; what has none is absent. */
     async list(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
-      const rows = await inPieces(jobIds, (ids) =>
-        database
-          .selectFrom("job_labels")
-          .select(["job_id", "label"])
-          .where("connection_id", "=", connectionId)
-          .where("job_id", "in", ids)
-          .execute(),
-      );
+      const rows = await database
+        .selectFrom("job_labels")
+        .select(["job_id", "label"])
+        .where("connection_id", "=", connectionId)
+        .where("job_id", "in", oneOf(database, jobIds))
+        .execute();
       return new Map(rows.map((row) => [row.job_id, row.label]));
     },
   };

@@ -9,7 +9,6 @@ import { type JobListItem } from "@/lib/contract/schemas/job";
 import { isTerminalWord } from "@/lib/contract/jobs/states";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
-import { inPieces } from "../in-pieces";
 import { type Tables } from "../tables";
 
 export type UsedJob = { item: JobListItem; memberId?: string; createdMs: number };
@@ -63,16 +62,10 @@ export function createJobUsageStore(database: Database) {
 
     /** Under the name that they have now, or had last. */
     async namesOf(memberIds: readonly string[]): Promise<Map<string, string>> {
-      const rows = await inPieces(
-        memberIds,
-        async (some) =>
-          (
-            await sql<{ id: string; name: string | null }>`
-              SELECT value AS id, coalesce(members.name, (
-                SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
-              FROM ${dialectOf(database).rowsOf(some)} LEFT JOIN members ON members.id = value`.execute(database)
-          ).rows,
-      );
+      const { rows } = await sql<{ id: string; name: string | null }>`
+        SELECT value AS id, coalesce(members.name, (
+          SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
+        FROM ${dialectOf(database).rowsOf(memberIds)} LEFT JOIN members ON members.id = value`.execute(database);
       return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));
     },
 

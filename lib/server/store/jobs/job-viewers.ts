@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Connection, toConnection } from "../connections";
 import { type Database } from "../database";
-import { inPieces } from "../in-pieces";
+import { oneOf } from "../dialect/dialect";
 
 export type ShownFile = { filename: string; subfolder: string; type: string };
 export type JobViewer = { memberId: string; name: string; givenBy: string | undefined; givenAt: number };
@@ -17,6 +17,8 @@ export type JobViewerStore = ReturnType<typeof createJobViewerStore>;
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
 const MOST_NOTED = 50_000;
+/** A statement of SQLite holds 32,766 values at most. */
+const AT_ONCE = 5000;
 
 export function createJobViewerStore(database: Database) {
   const seenBy = (memberId: string) =>
@@ -46,17 +48,15 @@ export function createJobViewerStore(database: Database) {
 
     /** By connection, in the order in which they were given the right. */
     async viewersOf(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
-      const rows = await inPieces(connectionIds, (some) =>
-        database
-          .selectFrom("job_viewers")
-          .innerJoin("members", "members.id", "job_viewers.member_id")
-          .leftJoin("members as giver", "giver.id", "job_viewers.given_by")
-          .select(["connection_id", "members.id", "members.name", "giver.name as giver", "given_at"])
-          .where("connection_id", "in", some)
-          .orderBy("given_at")
-          .orderBy("members.id")
-          .execute(),
-      );
+      const rows = await database
+        .selectFrom("job_viewers")
+        .innerJoin("members", "members.id", "job_viewers.member_id")
+        .leftJoin("members as giver", "giver.id", "job_viewers.given_by")
+        .select(["connection_id", "members.id", "members.name", "giver.name as giver", "given_at"])
+        .where("connection_id", "in", oneOf(database, connectionIds))
+        .orderBy("given_at")
+        .orderBy("members.id")
+        .execute();
       const viewers = new Map<string, JobViewer[]>();
       for (const { connection_id: id, giver, given_at: givenAt, ...member } of rows) {
         const viewer = { memberId: member.id, name: member.name, givenBy: giver ?? undefined, givenAt: Number(givenAt) };
@@ -104,14 +104,14 @@ export function createJobViewerStore(database: Database) {
         .deleteFrom("shown_files")
         .where("at", "<", now - KEPT_MS)
         .execute();
-      await inPieces(fresh, async (some) => {
+      for (let from = 0; from < fresh.length; from += AT_ONCE) {
+        const rows = fresh.slice(from, from + AT_ONCE).map((hash) => ({ connection_id: connectionId, file_hash: hash, at: now }));
         await database
           .insertInto("shown_files")
-          .values(some.map((hash) => ({ connection_id: connectionId, file_hash: hash, at: now })))
+          .values(rows)
           .onConflict((conflict) => conflict.columns(["connection_id", "file_hash"]).doUpdateSet({ at: now }))
           .execute();
-        return [];
-      });
+      }
       if (noted.size > MOST_NOTED) noted.clear();
       for (const hash of fresh) noted.add(`${day} ${connectionId} ${hash}`);
     },

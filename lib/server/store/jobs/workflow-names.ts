@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Database } from "../database";
-import { inPieces } from "../in-pieces";
+import { oneOf } from "../dialect/dialect";
 
 const MOST_LISTED = 2_000;
 
@@ -50,14 +50,12 @@ export function createWorkflowNameStore(database: Database) {
 
     /** Names by workflow id; what has none is absent. */
     async list(connectionId: string, workflowIds: readonly string[]): Promise<Map<string, string>> {
-      const rows = await inPieces(workflowIds, (ids) =>
-        database
-          .selectFrom("workflow_names")
-          .select(["workflow_id", "name"])
-          .where("connection_id", "=", connectionId)
-          .where("workflow_id", "in", ids)
-          .execute(),
-      );
+      const rows = await database
+        .selectFrom("workflow_names")
+        .select(["workflow_id", "name"])
+        .where("connection_id", "=", connectionId)
+        .where("workflow_id", "in", oneOf(database, workflowIds))
+        .execute();
       return new Map(rows.map((row) => [row.workflow_id, row.name]));
     },
   };
