@@ -15,6 +15,13 @@ export function callingNode(marks: NodeMarks): string | undefined {
   return undefined;
 }
 
+/** Of several nodes in one box: what calls, else that there is more to come, else that something was done. */
+const telling: readonly NodeState[] = [...calling, "waiting", "unreached", "done", "cached"];
+
+export function tellingMost(one: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {
+  return one && telling.indexOf(one.state) <= telling.indexOf(state) ? one : { state, ...(problems && { problems }) };
+}
+
 export const toneOfState: Readonly<Record<NodeState, Tone>> = {
   done: "ok",
   cached: "ok",

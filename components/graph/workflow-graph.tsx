@@ -15,7 +15,7 @@ import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";
 import { NodeList } from "./node-list";
-import { callingNode, type NodeMarks } from "./node-marks";
+import { callingNode, type NodeMark, type NodeMarks, tellingMost } from "./node-marks";
 import { NodePanel } from "./node-panel";
 import { SaveWorkflow } from "./save-workflow";
 import { searchNodes } from "./node-words";
@@ -58,8 +58,8 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     () => (file ? layoutEditorFile(file, inside, shape) : layoutGraph(shape, isUpright)),
     [file, inside, shape, isUpright],
   );
-  const boxMarks = useMemo(() => (file ? withBoxes(layout, marks) : marks), [file, layout, marks]);
-  const calling = useMemo(() => callingNode(marks), [marks]);
+  const boxMarks = useMemo(() => (file ? marksOfBoxes(layout, marks) : marks), [file, layout, marks]);
+  const calling = useMemo(() => callingNode(boxMarks), [boxMarks]);
   const viewport = useViewport(layout, calling);
   const [face, setFace] = useState<(typeof faces)[number]>("drawing");
   const [opened, setOpened] = useState<string>();
@@ -76,6 +76,8 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     viewport.fit();
   }
   const [followed, setFollowed] = useState(selected);
+  /** To be brought into view. */
+  const [wanted, setWanted] = useState<string>();
   const [words, setWords] = useState("");
   const [answered, setAnswered] = useState<number>();
   const found = useMemo(() => searchNodes(graph, words), [graph, words]);
@@ -86,16 +88,19 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   const isPanelOpen = !beside && selected !== undefined;
 
   function show(id: string) {
-    const place = layout.nodes.get(id);
     select(id);
-    if (place) viewport.reveal(place);
+    setWanted(id);
   }
-  if (beside && selected !== followed && viewport.size.width > 0) {
-    const box = file && selected !== undefined ? boxOf(file, selected) : undefined;
-    const place = layout.nodes.get(box?.id ?? selected ?? "");
+  if (beside && selected !== followed) {
+    setFollowed(selected);
+    setWanted(selected);
+  }
+  if (wanted !== undefined && viewport.size.width > 0) {
+    const box = file && boxOf(file, wanted);
+    const place = layout.nodes.get(box?.id ?? wanted);
     // In another subgraph: that is drawn first.
     if (box && !place) setInside(box.inside);
-    else setFollowed(selected);
+    else setWanted(undefined);
     if (place) viewport.reveal(place);
   }
   // The frame must have its size before anything can be in its middle.
@@ -219,14 +224,15 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
 
 const outside: Inside = [];
 
-/** A box that stands for several nodes has the mark of the first of them. */
-function withBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {
-  const all = new Map(marks);
+/** A box that stands for several nodes has the state that tells most, and no times: these are of one of them. */
+function marksOfBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {
+  const boxes = new Map<string, NodeMark>();
   for (const [id, mark] of marks) {
+    if (layout.nodes.has(id)) boxes.set(id, mark);
     for (let at = id.lastIndexOf(":"); at > 0; at = id.lastIndexOf(":", at - 1)) {
       const box = id.slice(0, at);
-      if (layout.nodes.has(box) && !all.has(box)) all.set(box, mark);
+      if (layout.nodes.has(box)) boxes.set(box, tellingMost(boxes.get(box), mark));
     }
   }
-  return all;
+  return boxes;
 }

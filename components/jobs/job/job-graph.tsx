@@ -13,6 +13,7 @@ import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobFacts } from "./job-facts";
 import { withTitles } from "@/components/graph/node-words";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { nameOfClass } from "./job-timeline";
 import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
 import { sourcesOf } from "@/lib/contract/workflow/graph";
@@ -25,8 +26,12 @@ const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((mo
 const Json = dynamic(() => import("@/components/graph/graph-json").then((module) => module.GraphJson), { ssr: false });
 
 function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
-  const graph = unwrapWorkflow(workflow)?.graph;
-  return { json: workflow, graph: graph && withTitles(graph, (className) => nameOfClass(names, className)) };
+  const { graph, extraData } = unwrapWorkflow(workflow) ?? {};
+  return {
+    json: workflow,
+    graph: graph && withTitles(graph, (className) => nameOfClass(names, className)),
+    drawing: drawingIn(extraData),
+  };
 }
 /** What was submitted never changes. */
 const never = () => "final" as const;
@@ -61,6 +66,7 @@ export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
       {graph ? (
         <Graph
           graph={graph}
+          drawing={poll.value?.drawing}
           marks={marks}
           json={poll.value?.json}
           fileName={fileName}

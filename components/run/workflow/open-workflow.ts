@@ -22,9 +22,13 @@ import { workflowIdOf } from "./workflow-id";
 export type CataloguePort = { readCatalogue: () => Promise<Result<ObjectInfo, Failure>> };
 
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
+  const read = readText(text, fileName);
+  return read.ok ? ok(toOpened(read.value, fileName, known)) : read;
+}
+
+function readText(text: string, fileName: string | undefined): Result<Workflow, Refusal> {
   const reading = readWorkflow(text);
-  if (!reading.ok) return failed(refusal(reading.failure, fileName));
-  return ok(toOpened(readWrittenNames(reading.value), fileName, known));
+  return reading.ok ? ok(readWrittenNames(reading.value)) : failed(refusal(reading.failure, fileName));
 }
 
 /** The same of what may hold the graph editor's drawing, which takes the service's list of nodes to open. With both, it is what was run. */
@@ -34,16 +38,19 @@ export async function openAnyWorkflow(
   fileName?: string,
   known: Known = {},
 ): Promise<Result<OpenedFile, Refusal>> {
-  const opened = openWorkflow(text, fileName, known);
-  if (opened.ok) {
-    const both = { text, ...(fileName !== undefined && { fileName }), known };
-    const drawing = drawingIn(opened.value.extraData);
-    if (drawnNodes(drawing) === 0) return opened;
-    const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing-of");
-    const isItsOwn = readDrawingOf(drawing, opened.value.graph) !== undefined;
-    return ok({ ...opened.value, both, ...(!isItsOwn && { extraData: withoutDrawing(opened.value.extraData) }) });
+  const read = readText(text, fileName);
+  if (!read.ok) {
+    const { reason } = read.failure;
+    return reason.code === "ui_format" ? openDrawing(reason.file, ports, fileName, known) : read;
   }
-  return opened.failure.reason.code === "ui_format" ? openDrawing(opened.failure.reason.file, ports, fileName, known) : opened;
+  const { graph, extraData } = read.value;
+  const drawing = drawingIn(extraData);
+  if (drawnNodes(drawing) === 0) return ok(toOpened(read.value, fileName, known));
+  const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing-of");
+  // The id and the name of another drawing are those of other runs.
+  const own = readDrawingOf(drawing, graph) ? read.value : { graph, extraData: withoutDrawing(extraData) };
+  const both = { text, ...(fileName !== undefined && { fileName }), known };
+  return ok({ ...toOpened(own, fileName, known), both });
 }
 
 /** The other one of a file with both. */

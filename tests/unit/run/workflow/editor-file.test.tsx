@@ -146,7 +146,9 @@ test("a drawing of something else is neither saved into nor sent along", async (
   press("Cancel");
   pressRun();
   await waitFor(() => expect(service.received).toHaveLength(1));
-  expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: drawing().id, name: "two" } } });
+  // Its runs are not among those of that drawing either.
+  expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
+  expect(JSON.stringify(service.received[0]?.extra_data)).not.toContain(drawing().id);
   service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
   await service.stop();
 });

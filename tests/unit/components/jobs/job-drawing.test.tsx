@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+// A job that was made of the editor's file: its page draws it as the editor does.
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { JobGraph } from "@/components/jobs/job/job-graph";
+import { WorkflowGraph } from "@/components/graph/workflow-graph";
+import { type NodeState } from "@/components/graph/node-marks";
+import { factsOf } from "./a-job";
+import { renderInApp } from "../render";
+
+const read = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
+const prompt = read("19-subgraph.api");
+const drawing = read("19-subgraph.editor");
+const submitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
+
+beforeEach(() => {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      constructor(private readonly changed: () => void) {}
+      observe() {
+        this.changed();
+      }
+      disconnect() {}
+    },
+  );
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+  Element.prototype.scrollIntoView = () => {};
+  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1200);
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(800);
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+const boxes = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
+
+/** What was read of a job is kept: each has an id of its own. */
+function showJob(id: string, workflow: object) {
+  vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
+  const facts = factsOf({ id, workflow });
+  renderInApp(<JobGraph facts={facts} canSave={false} ask={{ id: "5:3", serial: 1 }} />);
+}
+
+test("a node that is asked for is shown in its subgraph, under the editor's own names", async () => {
+  showJob("job-own", submitted(drawing));
+  const trail = await screen.findByRole("navigation", { name: "Where this drawing is" });
+  expect(boxes()).toContain("5:3");
+  expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
+  fireEvent.click(within(trail).getAllByRole("button")[0] ?? document.body);
+  expect(boxes()).toContain("5");
+});
+
+test("a drawing of something else is not taken for the job's", async () => {
+  showJob("job-other", submitted(read("11-notes-and-groups.editor")));
+  expect(await screen.findByText(/laid out anew/)).toBeDefined();
+  expect(boxes()).toContain("5:3");
+});
+
+test("the box of a subgraph says what tells most of the nodes in it", () => {
+  const stateOfBox = (states: readonly NodeState[]) => {
+    const inner = Object.keys(prompt).filter((id) => id.startsWith("5:"));
+    const marks = new Map(inner.map((id, at) => [id, { state: states[at] ?? "done" }]));
+    renderInApp(<WorkflowGraph graph={prompt} drawing={drawing} marks={marks} json={{}} fileName="w.json" />);
+    const text = document.querySelector('[data-node="5"]')?.textContent;
+    cleanup();
+    return text;
+  };
+  expect(stateOfBox(["done", "failed"])).toContain("failed");
+  expect(stateOfBox(["done", "running"])).toContain("running");
+  expect(stateOfBox(["done", "waiting"])).toContain("waiting");
+  expect(stateOfBox(["cached", "done"])).toContain("done");
+});
