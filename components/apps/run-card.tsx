@@ -69,7 +69,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
   const t = useTranslations("apps.runs");
   const errors = useTranslations("errors");
   const [isEnding, setEnding] = useState(false);
-  const { id, state, createdAt, results, progress, jobId, inputs } = run;
+  const { id, state, createdAt, results, progress, step, jobId, inputs } = run;
   const pictures = results.flatMap((result) => toShown(run, result));
   const others = results.filter((result) => toShown(run, result).length === 0);
   async function cancel() {
@@ -85,7 +85,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
         <span role="status">
           <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
         </span>
-        {state === "in_progress" && progress !== undefined ? <ProgressBar value={progress} label={t("progress")} className="w-24" /> : null}
+        {state === "in_progress" && progress !== undefined ? <Progress value={progress} step={step} /> : null}
         <RelativeTime ms={createdAt} className="text-sm text-ink-3" />
         <span className="ml-auto flex flex-wrap items-center gap-2">
           {state === "pending" || state === "in_progress" ? (
@@ -177,6 +177,17 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
         <Given app={app.id} inputs={app.inputs} run={run} before={before} />
       </div>
     </article>
+  );
+}
+
+function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
+  const t = useTranslations("apps.runs");
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 text-sm text-ink-2 tabular-nums">
+      <ProgressBar value={value} label={t("progress")} className="w-24" />
+      {t("percent", { value: Math.round(value * 100) })}
+      {step && step.of > 1 ? <span>{t("step", step)}</span> : null}
+    </span>
   );
 }
 

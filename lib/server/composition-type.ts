@@ -6,6 +6,7 @@ import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
+import { type LandedOutputs } from "./answers/landed-outputs";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Env } from "./env";
@@ -74,6 +75,10 @@ export type Composition = {
   upstreamOptionsFor(target: Target): UpstreamOptions;
   /** What the service tells of jobs, as it tells it. Undefined where the embedded service does not know the key. */
   listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Promise<Feed | undefined>;
+  /** By which this process submits to local servers and listens to services. */
+  clientId: string;
+  /** What jobs that still run have put out. */
+  landed: LandedOutputs;
   /** One-time address for making the owner; undefined when there is one. After `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;

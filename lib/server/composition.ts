@@ -7,12 +7,13 @@ import "server-only";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/disk-reserve";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
+import { createLandedOutputs } from "./answers/landed-outputs";
 import { type AttemptLimit, createAttemptLimit } from "./limits/attempt-limit";
 import { createSharedLimit } from "./limits/shared-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
@@ -79,7 +80,9 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const largeAnswers = createLargeAnswers(answerThread, log);
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
-  const sendLocal = speakLocal(sendHttp, now, largeAnswers);
+  // Of this process: a local server tells of a job only to the last that has come by the name of whoever submitted it.
+  const clientId = `lightdesk-${randomUUID()}`;
+  const sendLocal = speakLocal(sendHttp, now, largeAnswers, clientId);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
@@ -137,6 +140,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
     }
   }
+  const landed = createLandedOutputs(now);
   // Held only then: until then the room serves the start.
   const ready = start().then(() => {
     if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
@@ -193,14 +197,17 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     serviceRunners: () => running().runners,
     upstreamOptionsFor,
     upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),
-    listenTo: async (target, clientId, hear) =>
+    listenTo: async (target, client, hear) =>
       isEmbedded(target.baseUrl)
-        ? running().listen(target.apiKey ?? "", clientId, (message) => hear.send(message))
-        : listenToService(target, clientId, hear),
+        ? running().listen(target.apiKey ?? "", client, (message) => hear.send(message))
+        : listenToService(target, client, hear),
+    clientId,
+    landed,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // A start that failed has nothing to stop, and its error was given to whoever waited for it.
       await ready.catch(() => undefined);
+      landed.stop();
       await ledger.stop();
       await service?.stop();
       await Promise.all([sendHttp.close(), sendForeign.close(), largeAnswers.close()]);

@@ -1,19 +1,21 @@
 // Where the newest job that this page started is, and what it has made.
-// Guarantees: one question each time for the newest jobs, as details carry the whole graph; the details once it has ended, for its outputs and
-// for an error that the list does not tell; then nothing is asked any more. One that the list lacks is gone where the details are a 404 too.
+// Guarantees: one question each time for the newest jobs, as details carry the whole graph, and one for what has landed while it runs; the
+// details once it has ended, for its outputs and for an error that the list does not tell; then nothing is asked any more. One that the list
+// lacks is gone where the details are a 404 too.
 
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 
 /** Others submit too. */
 const NEWEST = 20;
 
 type Detail = { job: JobView; outputs: readonly OutputView[] };
-/** `outputs`: absent until they are known. */
+/** `outputs`: absent until some are known. */
 export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
 export function useStartedJob(jobId: string | undefined, connection: string | undefined) {
@@ -31,15 +33,28 @@ export function useStartedJob(jobId: string | undefined, connection: string | un
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
       : undefined;
   const { value: detail, failure } = usePoll(details, { read: toDetail, motion: ({ job }) => motionOf(job) });
+  // Until the details are there: what was seen stays.
+  const isLanding = isAsked && (listed?.state === "in_progress" || (hasEnded && !detail));
+  const landing = isLanding ? withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/landed`, { connection }) : undefined;
+  const { value: landed } = usePoll(landing, { read: toLanded, motion: () => "moving" });
   const isGone = isUnlisted && failure?.status === 404;
-  return { job: isGone ? undefined : toStarted(listed, detail), isGone, refresh };
+  return { job: isGone ? undefined : toStarted(listed, detail, landed), isGone, refresh };
 }
 
-function toStarted(listed: JobView | undefined, detail: Detail | undefined): StartedJob | undefined {
+function toStarted(
+  listed: JobView | undefined,
+  detail: Detail | undefined,
+  landed: readonly OutputView[] | undefined,
+): StartedJob | undefined {
   const job = listed ?? detail?.job;
-  if (!job?.terminal || job.state === "cancelled" || !detail?.job.terminal) return job;
+  if (!job || job.state === "cancelled") return job;
+  if (!job.terminal || !detail?.job.terminal) return landed?.length ? { ...job, outputs: landed } : job;
   const error = job.error ?? detail.job.error;
   return { ...job, outputs: detail.outputs, ...(error && { error }) };
+}
+
+function toLanded({ outputs }: { outputs: Outputs }): readonly OutputView[] {
+  return listOutputs(outputs);
 }
 
 function toDetail(detail: JobDetail): Detail {

@@ -185,7 +185,10 @@ export type AppRun = {
   inputs: AppValues;
   /** 0 to 1, while it runs and where the service tells. */
   progress?: number;
+  /** Which part of its work it is at. */
+  step?: { at: number; of: number };
   error?: AppRunError;
+  /** While it runs, what has landed so far, where the service tells. */
   results: AppResult[];
   /** For whoever may see jobs. */
   jobId?: string;

@@ -171,6 +171,12 @@ const runSchema = {
     endedAt: { type: "integer" },
     inputs: { type: "object" },
     progress: { type: "number", minimum: 0, maximum: 1 },
+    step: {
+      type: "object",
+      description: "Which part of its work it is at, while it runs.",
+      properties: { at: { type: "integer", minimum: 1 }, of: { type: "integer", minimum: 1 } },
+      required: ["at", "of"],
+    },
     error: {
       type: "object",
       properties: {
@@ -186,6 +192,7 @@ const runSchema = {
     },
     results: {
       type: "array",
+      description: "While it runs, what has landed so far, where the service tells.",
       items: {
         type: "object",
         properties: {

@@ -1,10 +1,12 @@
 // What has become of a run: from what was kept of its submission, and from its job at the service.
 // Guarantees: asks nothing of a run that has ended; a run whose submission was never begun is `unsent`, one whose answer was lost, or of
-// which that is not known any more, `unknown`; what it put out is kept with it. Must never: send anything.
+// which that is not known any more, `unknown`; what it puts out is kept with it as it lands. Must never: send anything, or let the address of
+// a result come to mean another.
 
 import "server-only";
 import { type AppDefinition, type AppRun, type AppResult, type AppRunError } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { submittedJob } from "@/lib/contract/workflow/submission";
@@ -12,6 +14,7 @@ import { errorLine, type JobErrorView } from "@/lib/contract/views/job-error-vie
 import { type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { landedOf } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
@@ -54,13 +57,41 @@ export async function refreshRun(
   const view = toJobView(job);
   const state = view.state === "unknown" ? found.state : view.state;
   if (!view.terminal) {
-    const moved = state === found.state ? found : await change(found, { state });
+    const landed = await resultsWithLanded(access, app, found);
+    const moved = state === found.state && !landed ? found : await change(found, { state, ...(landed && { results: landed }) });
     return ok({ ...moved, ...(view.progress && { progress: view.progress }) });
   }
-  const definition = (await composition().store.apps.version(app.id, run.version)) ?? app.definition;
+  const definition = await definitionOf(app, run);
   const error = view.error && errorOf(definition, view.error);
-  const results = resultsOf(definition.outputs, job.outputs);
+  const results = numbered(resultsOf(definition.outputs, job.outputs), found.results);
   return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
+}
+
+/** Of the version that ran. */
+async function definitionOf(app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
+  return (await composition().store.apps.version(app.id, version)) ?? app.definition;
+}
+
+/** With what has landed since it was read last, which may have been on another console; undefined where nothing has. */
+async function resultsWithLanded(access: Access, app: StoredApp, run: StoredRun): Promise<KeptResult[] | undefined> {
+  const outputs = run.jobId === undefined ? {} : landedOf(access, run.jobId);
+  if (Object.keys(outputs).length === 0) return undefined;
+  const { results = [] } = run;
+  const known = new Set(results.map(({ number }) => number));
+  const all = numbered(resultsOf((await definitionOf(app, run)).outputs, outputs), results);
+  const fresh = all.filter(({ number }) => !known.has(number));
+  return fresh.length > 0 ? [...results, ...fresh].slice(0, MOST_RESULTS) : undefined;
+}
+
+/** What has a number keeps it; what is new gets the next one. */
+function numbered(results: readonly KeptResult[], before: readonly KeptResult[] = []): KeptResult[] {
+  const left = before.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
+  let last = Math.max(0, ...left.map(({ number = 0 }) => number));
+  return results.map((result) => {
+    const at = left.findIndex(({ text }) => text === writeExactJson(result));
+    const [same] = at < 0 ? [] : left.splice(at, 1);
+    return { ...result, number: same?.number ?? (last += 1) };
+  });
 }
 
 /** A graph that was taken and refused later is said of inputs, as if it had been refused at once. */
@@ -134,12 +165,22 @@ export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
     state,
     createdAt,
     inputs,
-    results: (run.results ?? []).map((result, index) => toResult(run, result, index + 1)),
+    results: (run.results ?? []).map((result, index) => toResult(run, result, numberOf(result, index))),
     ...(endedAt !== undefined && { endedAt }),
     ...(progress?.value !== undefined && { progress: progress.value }),
+    ...(progress?.nodesTotal !== undefined && { step: stepOf(progress.nodesTotal, progress.nodesDone) }),
     ...(error && { error: seesWorkflows(viewer) ? error : withoutNode(error) }),
     ...(jobId !== undefined && seesWorkflows(viewer) && { jobId }),
   };
+}
+
+function stepOf(of: number, done = 0): NonNullable<AppRun["step"]> {
+  return { at: Math.min(done + 1, of), of };
+}
+
+/** Runs of before results were numbered have them by their place. */
+export function numberOf({ number }: KeptResult, index: number): number {
+  return number ?? index + 1;
 }
 
 function withoutNode({ node: _node, ...error }: AppRunError): AppRunError {

@@ -20,7 +20,7 @@ import { type StoredRun } from "../store/apps/app-runs";
 import { edges, type ThumbnailSubject } from "../thumbnails/thumbnail";
 import { thumbnailAnswer } from "../thumbnails/thumbnail-route";
 import { openApp } from "./open-app";
-import { refreshRun, toRunView } from "./run-state";
+import { numberOf, refreshRun, toRunView } from "./run-state";
 
 const noRun = refusal("NOT_FOUND", "There is no such run.");
 type Opened = { app: StoredApp; access: Access; run: StoredRun };
@@ -86,7 +86,8 @@ export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<Ap
 }
 
 export async function resultBytes(asked: Asked, { app, run }: Opened): Promise<Result<Response, Failure>> {
-  const file = run.results?.[Number(asked.params.number) - 1]?.file;
+  const wanted = Number(asked.params.number);
+  const file = run.results?.find((result, index) => numberOf(result, index) === wanted)?.file;
   return file ? fileBytes(asked, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
 }
 

@@ -16,6 +16,7 @@ const consoleReads = [
   "searchJobs",
   "exportJobs",
   "viewQueue",
+  "readLanded",
   "viewCapabilities",
   "viewMaskLayer",
   "thumbnail",

@@ -22,6 +22,7 @@ import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
 import { forPrograms } from "../answers/for-programs";
 import { consoleUrl } from "../env";
+import { hearLanded } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { withoutTokens } from "./own-token";
 import { readJson, readQuery, searchOf } from "./read-request";
@@ -89,7 +90,9 @@ export async function runOperation(
   if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
   const json = await readJson(asked.request, operation.body.schema);
   if (!json.ok) return json;
-  const sent = operation.tells === "submission" ? withoutTokens(json.value) : json.value;
+  const isSubmission = operation.tells === "submission";
+  if (isSubmission) hearLanded(access.value);
+  const sent = isSubmission ? withoutTokens(json.value) : json.value;
   return call(operation, asked, access.value, { ...input, json: sent });
 }
 

@@ -9,6 +9,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/token-choices";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { passMessages } from "../answers/pass-messages";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken } from "../auth/given-token";
 import { VOUCHED_HEADER } from "../auth/page-header";
@@ -19,7 +20,6 @@ import { isSameOrigin } from "../bff/same-origin";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Access, findConnection, openConnection } from "../connections/access";
-import { passMessages } from "./pass-messages";
 
 const LONGEST_CLIENT_ID = 200;
 /** Who runs apps only hears of no jobs, which are everybody's. */

@@ -58,10 +58,15 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
   return found;
 }
 
+/** Of a name that is one of a content. */
+export function hashOfName(name: string): string | undefined {
+  return hashName.exec(name.replace(annotation, ""))?.[1];
+}
+
 /** The name as it was asked for; the hash in it; the file's name, with its folders and without; the tag that goes first. */
 function partsOf(name: string): (string | null)[] {
   const bare = name.replace(annotation, "");
-  return [name, hashName.exec(bare)?.[1] ?? null, bare || null, basename(bare) || null, annotation.exec(name)?.[1] ?? "input"];
+  return [name, hashOfName(name) ?? null, bare || null, basename(bare) || null, annotation.exec(name)?.[1] ?? "input"];
 }
 
 /** An own asset before a public one; an upload before an output; the oldest of equals. One content may have many assets: none is gathered. */

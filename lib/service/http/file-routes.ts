@@ -4,7 +4,8 @@ import { operations } from "@/lib/contract/operations";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
 import { createFromStaged } from "../assets/create-asset";
-import { findByName } from "../assets/file-names";
+import { openFile } from "../assets/blobs/stored-bytes";
+import { findByName, hashOfName } from "../assets/file-names";
 import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
 import { findMaskLayers, storeMask } from "../assets/mask-layers";
 import { isImage } from "../assets/media-type";
@@ -18,7 +19,7 @@ import { route, type Route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
 export function fileRoutes(parts: Parts): Route[] {
-  const { database, blobs } = parts;
+  const { database } = parts;
   return [
     route(operations.uploadImage, async (call) => {
       const { user } = call;
@@ -64,10 +65,9 @@ export function fileRoutes(parts: Parts): Route[] {
     route(operations.view, async ({ request, query, user }) => {
       const { filename, type, channel, res } = query();
       const isAnnotated = type === "output" || type === "temp";
-      const asset = await findByName(database, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
-      if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file.");
-      const { hash, media_type: mediaType, created_at: modifiedMs } = asset;
-      const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
+      const file = await findFile(parts, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
+      if (!file) throw new ServiceError("NOT_FOUND", "There is no such file.");
+      const { hash, media_type: mediaType, created_at: modifiedMs, inFile } = file;
       const caching = { modifiedMs, immutable: filename.includes(hash) };
       if (channel) {
         if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
@@ -76,21 +76,38 @@ export function fileRoutes(parts: Parts): Route[] {
         return sendMade(request, await parts.thumbnails.channel(inFile, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
       }
       if (res) {
-        const { webp, isOwn } = await parts.thumbnails.get(asset, inFile, res);
+        const { webp, isOwn } = await parts.thumbnails.get(file, inFile, res);
         const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
         return sendMade(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
       }
-      if (request.method === "GET") parts.accessTimes.touch(asset);
+      if (request.method === "GET") file.touch();
       return sendBytes(request, {
-        open: () => blobs.open(hash, asset.size),
-        storedSize: asset.size,
+        open: file.open,
+        storedSize: file.size,
         mediaType,
         etag: hash,
-        fileName: asset.name || fileNameOf(asset),
+        fileName: file.name || fileNameOf(file),
         ...caching,
       });
     }),
   ];
+}
+
+/** What is stored, or what a job that still runs has put out. */
+async function findFile({ database, blobs, engine, accessTimes, now }: Parts, userId: number, name: string) {
+  const asset = await findByName(database, userId, name);
+  if (asset) {
+    const { hash, size } = asset;
+    const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
+    return { ...asset, inFile, open: () => blobs.open(hash, size), touch: () => accessTimes.touch(asset) };
+  }
+  const hash = hashOfName(name);
+  const file = hash === undefined ? undefined : engine.fileOfRun(userId, hash);
+  if (!file) return undefined;
+  const { path, byteLength: size, mimeType: media_type, displayName } = file;
+  const inFile: InFile = (use) => use(path);
+  const told = { hash: file.hash, size, media_type, name: displayName, created_at: now() };
+  return { ...told, inFile, open: () => openFile(path), touch: () => undefined };
 }
 
 /** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */

@@ -8,7 +8,7 @@ import { fileNameOf } from "../assets/asset-view";
 import { insertBlob } from "../assets/create-asset";
 import { refusalOf } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
-import { type NodeOthers, type ProducedFile } from "../nodes/run";
+import { type NodeOthers, type ProducedFile, type RunEvent } from "../nodes/run";
 import { newId } from "../new-id";
 import { type ServiceError } from "../service-error";
 import { type Transaction } from "../store/database";
@@ -31,6 +31,27 @@ export type KeptOutputs = {
   has_audio: number;
   preview: string | null;
 };
+
+/** What one node put out, in the shape in which it is stored when the job has ended; undefined where it put out nothing. */
+export function outputOfNode({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
+  const node: NodeOutput = {};
+  for (const file of files) addFile(node, file);
+  addOthers(node, others);
+  if (texts) node.text = [...texts];
+  return Object.keys(node).length > 0 ? node : undefined;
+}
+
+function addFile(node: NodeOutput, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
+  const filename = fileNameOf({ hash, media_type: mimeType, name: displayName });
+  const item: FileItem = { filename, subfolder: "", type, display_name: displayName, ...facts };
+  (node[key] ??= []).push(item);
+  if (animated) (node.animated ??= []).push(true);
+  return item;
+}
+
+function addOthers(node: NodeOutput, others: NodeOthers): void {
+  for (const [key, items] of Object.entries(others)) node[key] = [...(node[key] ?? []), ...items];
+}
 
 /** Inside a commit. In the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
 export async function insertOutputs(
@@ -68,18 +89,11 @@ export async function insertOutputs(
       },
       job.at,
     );
-    const filename = fileNameOf({ hash: content.hash, media_type: content.mediaType, name: file.displayName });
-    const item: FileItem = { filename, subfolder: "", type: file.type, display_name: file.displayName, ...file.facts };
-    const node = (outputs[file.nodeId] ??= {});
-    (node[file.key] ??= []).push(item);
-    if (file.animated) (node.animated ??= []).push(true);
+    const item = addFile((outputs[file.nodeId] ??= {}), file);
     kinds.add(file.mimeType.split("/")[0] ?? "");
     previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
   }
-  for (const [nodeId, values] of others) {
-    const node = (outputs[nodeId] ??= {});
-    for (const [key, items] of Object.entries(values)) node[key] = [...(node[key] ?? []), ...items];
-  }
+  for (const [nodeId, values] of others) addOthers((outputs[nodeId] ??= {}), values);
   for (const [nodeId, lines] of texts) {
     (outputs[nodeId] ??= {}).text = [...lines];
     const content = lines[0];

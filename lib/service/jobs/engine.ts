@@ -6,6 +6,7 @@
 import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query, type Transaction } from "../store/database";
+import { type ProducedFile } from "../nodes/run";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { endAttempt } from "../runners/attempts";
 import { kindOf, kindWith, type Place, triedRunners } from "../runners/pool";
@@ -241,6 +242,15 @@ export function createEngine(parts: EngineParts) {
     forgetPending: (userId: number, seqs?: readonly number[]) => queue.forget(userId, seqs),
 
     progressOf: (jobId: string) => running.get(jobId)?.record.progress(),
+
+    /** Of a job of the user's that runs here: nothing of it is stored before it has ended. */
+    fileOfRun(userId: number, hash: string): ProducedFile | undefined {
+      for (const run of running.values()) {
+        const file = run.userId === userId ? run.record.files.find((one) => one.hash === hash) : undefined;
+        if (file) return file;
+      }
+      return undefined;
+    },
 
     /** Cancels those of `jobIds` (all of the user's, when absent) that run now; returns the ids that were really cancelled. */
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {

@@ -1,12 +1,14 @@
-// One run, told as the family tells it: execution_start, execution_cached, executing, progress, progress_state; and when its end is stored,
-// executed for every node that put something out, then execution_success, execution_error or execution_interrupted, then executing null.
-// Guarantees: `executed` names files that can be fetched by then, since a job's files are stored together when it ends; nothing is told of a
-// run after its end.
+// A run as the family tells it on a WebSocket (GET /ws): execution_start, execution_cached, executing, progress, progress_state, executed for
+// every node that put something out, at once; and when its end is stored, executed for what was not told, then execution_success,
+// execution_error or execution_interrupted, then executing null.
+// Guarantees: `executed` names files that can be fetched by then, from the run while it goes on and from the store afterwards; nothing is told
+// of a run after its end.
 
 import { type RunEvent } from "../nodes/run";
 import { query, type Reader } from "../store/database";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
+import { outputOfNode } from "./adopt-outputs";
 import { resultTexts } from "./stored-texts";
 import { isTerminal } from "./transitions";
 import { type Hearers, type JobEvents } from "../events/job-events";
@@ -19,9 +21,15 @@ export type RunTeller = ReturnType<typeof createRunTeller>;
 export function createRunTeller(events: JobEvents, job: { id: string; seq: number; nodes: number } & Hearers) {
   const prompt_id = job.id;
   const finished = new Set<string>();
+  const told = new Set<string>();
   let isOver = false;
 
   const tell = (type: string, data: object) => events.tell(job, type, data);
+
+  function tellExecuted(node: string, output: unknown): void {
+    told.add(node);
+    tell("executed", { node, display_node: node, output, prompt_id });
+  }
 
   function tellState(running: { nodeId: string; value: number; max: number }): void {
     if (job.nodes > MOST_NODES_IN_STATE) return;
@@ -61,7 +69,11 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
         if (steps === undefined) return;
         tell("progress", { value: step, max: steps, prompt_id, node });
         tellState({ nodeId: node, value: step, max: steps });
-      } else finished.add(event.nodeId);
+      } else {
+        finished.add(event.nodeId);
+        const output = outputOfNode(event);
+        if (output) tellExecuted(event.nodeId, output);
+      }
     },
 
     /** Tells how the job ended by what is stored of it; nothing where it waits again. */
@@ -73,7 +85,7 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
       const result = row && isTerminal(row.state) ? await resultTexts(reader, job.seq) : undefined;
       if (!result) return;
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
-        tell("executed", { node, display_node: node, output, prompt_id });
+        if (!told.has(node)) tellExecuted(node, output);
       const messages = parseExactJson(result.messages);
       const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
       if (Array.isArray(last) && typeof last[0] === "string") tell(last[0], objectOf(last[1]) ?? {});

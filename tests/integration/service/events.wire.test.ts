@@ -76,6 +76,29 @@ describe("a job is told", () => {
     await until("the queue is told to be empty", () => writeExactJson(last()) === writeExactJson(isEmpty));
   });
 
+  it("with what each node puts out while the others still run: a picture that can be fetched, until the job is cancelled", async () => {
+    const socket = await listen("");
+    const slow = { "3": { class_type: "Wait", inputs: { seconds: 600, anything: ["1", 0] } } };
+    const last = { "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "late" } } };
+    const id = await submit(client, { ...canvas(0x1f2f3f, 48), ...slow, ...last });
+    const executed = () => socket.of(id).filter(({ type }) => type === "executed");
+    await until("the first picture is told", () => executed().length > 0);
+    const [item] = record(record(executed()[0]?.data).output).images as { filename: string; type: string }[];
+    const address = `/view?filename=${item?.filename}&type=${item?.type}`;
+    const whole = await client.get(address);
+    expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "image/png"]);
+    const small = await client.get(`${address}&res=64`);
+    expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    const eve = httpClient(service.url, await serviceCommand(dataDir, "keys", "create", "--user", "mallory"));
+    expect((await eve.get(address)).status).toBe(404);
+    expect((await client.get(`/api/jobs/${id}`)).body).toMatchObject({ status: "in_progress" });
+
+    await client.post(`/job/${id}/cancel`);
+    await socket.over(id);
+    expect(executed()).toHaveLength(1);
+    await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
+  });
+
   it("with its progress, by number and as the state of every node that has begun", async () => {
     const socket = await listen("");
     const id = await submit(client, waiting(0.6, 77));

@@ -100,6 +100,30 @@ it("what became of the job that was just started is told and shown, and asked fo
   expect(document.querySelector("img")).toBeNull();
 });
 
+it("what has landed of a job is shown while it runs, and stays until all of it is known", async () => {
+  jobs = [{ id: "mine", status: "in_progress" }];
+  const file = (filename: string) => ({ images: [{ filename, subfolder: "", type: "output" }] });
+  const landing = "/api/console/jobs/mine/landed";
+  answers = { [landing]: { outputs: {} } };
+  show();
+  await pass(0);
+  await pass(0);
+  expect(screen.queryByRole("region", { name: "Result of the job" })).toBeNull();
+  answers = { [landing]: { outputs: { "3": file("early.png") } } };
+  await pass(BUSY_MS);
+  await act(() => vi.dynamicImportSettled());
+  const pictures = () => [...document.querySelectorAll("img")].map(({ src }) => new URL(src).searchParams.get("filename"));
+  expect(screen.getByRole("status").textContent).toContain("The job is running");
+  expect(pictures()).toEqual(["early.png"]);
+  jobs = [{ id: "mine", status: "completed" }];
+  detail = { id: "mine", status: "completed", outputs: { "3": file("early.png"), "5": file("late.png") } };
+  const first = document.querySelector("img");
+  await pass(BUSY_MS);
+  await pass(0);
+  expect(pictures()).toEqual(["early.png", "late.png"]);
+  expect(document.querySelector("img")).toBe(first);
+});
+
 it("what the navigation counts is asked again in the moment in which the job has ended", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   renderPage(

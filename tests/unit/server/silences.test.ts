@@ -123,7 +123,7 @@ test("a local server's answer whose bytes are on their way is asked for once", a
     return unlessGivenUp(request, answer);
   };
   const noThread = { word: () => Promise.reject(new Error("nothing here is large")) };
-  const { read, poll } = asking(speakLocal(server, Date.now, noThread));
+  const { read, poll } = asking(speakLocal(server, Date.now, noThread, "me"));
   const slow = read(operations.listQueue);
   await vi.advanceTimersByTimeAsync(7_000);
   expect(await poll()).toMatchObject({ ok: true });

@@ -18,7 +18,8 @@ const RUNS_READ = 20;
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
-export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string };
+/** `number`: its address, given when it landed. */
+export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string; number?: number };
 export type StoredRun = {
   id: string;
   appId: string;

@@ -27,6 +27,8 @@ export type LocalExchange = {
   base: string;
   /** What was read before of the jobs that have ended at the servers there are. */
   ended: EndedMemory;
+  /** By which the console submits and listens. */
+  clientId: string;
   /** The request as it is, but for its parameters where `change` says so (then it must have no body). */
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** A call to the same server; `path` begins with /api, `json` is written already. */
@@ -53,9 +55,13 @@ export type Translation = {
   speak(exchange: LocalExchange): Promise<Response>;
 };
 
-export type LocalTools = { send: Send; ended: EndedMemory; largeAnswers: Pick<LargeAnswers, "word"> };
+export type LocalTools = { send: Send; ended: EndedMemory; largeAnswers: Pick<LargeAnswers, "word">; clientId: string };
 
-export function openExchange({ send, ended, largeAnswers }: LocalTools, request: Request, caught: RegExpExecArray): LocalExchange {
+export function openExchange(
+  { send, ended, largeAnswers, clientId }: LocalTools,
+  request: Request,
+  caught: RegExpExecArray,
+): LocalExchange {
   const url = new URL(request.url);
   const base = url.href.slice(0, url.href.length - url.search.length - caught[0].length);
 
@@ -86,6 +92,7 @@ export function openExchange({ send, ended, largeAnswers }: LocalTools, request:
     caught: caught.slice(1),
     base,
     ended,
+    clientId,
     pass(change) {
       if (!change) return send(request);
       const target = new URL(url);

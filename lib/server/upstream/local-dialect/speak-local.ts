@@ -19,14 +19,15 @@ import { type AnyWording, wording } from "./wording";
 
 const LARGEST_EDGE = "res";
 
-/** The name under which the console submits. No listener uses it, but without one a job that was cached tells nothing of its outputs. */
-const CLIENT_ID = "lightdesk";
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
-/** Versions before /api/jobs note no time of their own; later ones write theirs over it. Undefined of what is no prompt. */
-const promptWords = wording("prompt", ([body], { create_time }: { create_time: number }) => {
+/**
+ * `client_id`: of the console, which is told of the job by it; without one a job that was cached tells nothing of its outputs.
+ * Versions before /api/jobs note no time of their own; later ones write theirs over it. Undefined of what is no prompt.
+ */
+const promptWords = wording("prompt", ([body], { create_time, client_id }: { create_time: number; client_id: string }) => {
   const given = promptSchema.safeParse(body);
-  return given.success ? { client_id: CLIENT_ID, ...given.data, extra_data: { ...given.data.extra_data, create_time } } : undefined;
+  return given.success ? { client_id, ...given.data, extra_data: { ...given.data.extra_data, create_time } } : undefined;
 });
 /** The fault is here and not the server's, which knows nothing of it. */
 const NOT_SENT = "The job was not sent: the console could not prepare a workflow of this size now. Submit it again in a moment.";
@@ -42,9 +43,9 @@ const otherTranslations: readonly Translation[] = [
   {
     method: "POST",
     path: /\/api\/prompt$/,
-    async speak({ request, pass, ask, ended, write }) {
+    async speak({ request, pass, ask, ended, write, clientId }) {
       const body = new Uint8Array(await request.clone().arrayBuffer());
-      const json = await write(promptWords, [body], { create_time: ended.now() }).catch(unlessUnreadable);
+      const json = await write(promptWords, [body], { create_time: ended.now(), client_id: clientId }).catch(unlessUnreadable);
       if (json === "unreadable") return translated({ code: "SERVICE_UNAVAILABLE", message: NOT_SENT }, 503);
       return json ? ask("/api/prompt", { json }) : pass();
     },
@@ -98,7 +99,7 @@ export const wordings: readonly AnyWording[] = [
   activeUser,
 ];
 
-export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<LargeAnswers, "word">): Send {
+export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<LargeAnswers, "word">, clientId: string): Send {
   const ended = createEndedMemory(now);
   return async (request, onHead) => {
     const sendAndTell: Send = async (one) => {
@@ -106,7 +107,7 @@ export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<Lar
       onHead?.();
       return answer;
     };
-    const tools = { send: sendAndTell, ended, largeAnswers };
+    const tools = { send: sendAndTell, ended, largeAnswers, clientId };
     const { pathname } = new URL(request.url);
     for (const { method, path, speak } of translations) {
       const caught = method === "*" || method === request.method ? path.exec(pathname) : null;

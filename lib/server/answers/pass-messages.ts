@@ -6,21 +6,22 @@ import "server-only";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
-import { toBrowser } from "../answers/to-browser";
-import { type Access } from "../connections/access";
+import { toBrowser } from "./to-browser";
 import { keyGate } from "../upstream/key-gate";
 
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
-export function passMessages(access: Pick<Access, "connection" | "apiKey">, target: FeedTarget): FeedTarget {
-  const gate = keyGate(access.apiKey);
+type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
+
+export function passMessages(from: From, target: FeedTarget): FeedTarget {
+  const gate = keyGate(from.apiKey);
   let waiting = 0;
   let last = Promise.resolve();
 
   async function cleaned(message: string | Uint8Array): Promise<string | Uint8Array | undefined> {
     if (typeof message !== "string") return gate.has(Buffer.from(message).toString("latin1")) ? undefined : message;
     const value = readObject(await gate.text(message));
-    return value && writeExactJson(toBrowser(value, access));
+    return value && writeExactJson(toBrowser(value, from));
   }
 
   return {

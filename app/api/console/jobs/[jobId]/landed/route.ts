@@ -1,0 +1,14 @@
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { landedOf } from "@/lib/server/answers/landed";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { guarded } from "@/lib/server/bff/guard";
+import { searchOf } from "@/lib/server/bff/read-request";
+import { openConnection } from "@/lib/server/connections/access";
+import { ok } from "@/lib/shared/result";
+
+/** What a job that still runs has put out so far, in the shape of a job's outputs; empty where the service has told nothing. */
+export const GET = guarded({ action: "readLanded", role: "viewer", connection: true }, async ({ request, viewer, params }) => {
+  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  return ok(jsonAnswer({ outputs: typeof params.jobId === "string" ? landedOf(access.value, params.jobId) : {} }));
+});

@@ -1,0 +1,120 @@
+// Sockets and memory of what jobs have put out: at services of the test's own, with its clock.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createLandedOutputs } from "@/lib/server/answers/landed-outputs";
+import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+
+const LOOK_MS = 30_000;
+type Opened = { hear: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
+let opened: Opened[] = [];
+let isThere = true;
+let landed: ReturnType<typeof createLandedOutputs>;
+const at = (name: string) =>
+  landed.at(name, (hear) => {
+    const one: Opened = { hear, isStopped: false, objection: () => undefined };
+    opened.push(one);
+    return Promise.resolve(isThere ? { stop: () => (one.isStopped = true), objection: () => one.objection() } : undefined);
+  });
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+  [opened, isThere] = [[], true];
+  landed = createLandedOutputs(() => Date.now());
+});
+afterEach(() => {
+  landed.stop();
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
+async function tell(data: object, { of = 0, type = "executed" } = {}): Promise<void> {
+  opened[of]?.hear.send(JSON.stringify({ type, data }));
+  await pass(1);
+}
+
+it("one socket for a connection and key hears of all of its jobs; another key hears nothing of them", async () => {
+  at("c1");
+  expect(at("c1").get("j1")).toBeUndefined();
+  await pass(1);
+  expect(opened).toHaveLength(1);
+  await tell({ prompt_id: "j1", node: "3", output });
+  await tell({ prompt_id: "j1", node: "5", output: { text: ["done"] } });
+  await tell({ prompt_id: "j2", node: "3", output: { text: ["other"] } });
+  expect(at("c1").get("j1")).toEqual({ "3": output, "5": { text: ["done"] } });
+  expect(at("c1 with another key").get("j1")).toBeUndefined();
+});
+
+it("what is none of a job's outputs, or is too large, is not kept", async () => {
+  at("c1");
+  await tell({ prompt_id: "j1", node: "1" }, { type: "executing" });
+  await tell({ node: "1", output });
+  await tell({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
+  opened[0]?.hear.send('no JSON with "executed"');
+  opened[0]?.hear.send(new Uint8Array(8));
+  await pass(1);
+  expect(at("c1").get("j1")).toBeUndefined();
+});
+
+it("nothing of a service grows without end: the oldest jobs, and the oldest connections, are forgotten", async () => {
+  at("c1");
+  for (let job = 0; job < 210; job += 1)
+    opened[0]?.hear.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
+  await pass(1);
+  expect(at("c1").get("j9")).toBeUndefined();
+  expect(at("c1").get("j10")).toEqual({ "1": output });
+  for (let one = 2; one <= 51; one += 1) at(`c${one}`);
+  await pass(1);
+  expect(opened.filter(({ isStopped }) => isStopped)).toEqual([opened[0]]);
+});
+
+it("a socket that has ended is opened again when jobs are asked for, not at once; a service without one is left alone for longer", async () => {
+  at("c1");
+  await pass(1);
+  await tell({ prompt_id: "j1", node: "3", output });
+  opened[0]?.hear.end({ code: feedEnds.tryLater, reason: "gone" });
+  await pass(1);
+  at("c1");
+  expect(opened).toHaveLength(1);
+  await pass(10_000);
+  expect(at("c1").get("j1")).toEqual({ "3": output });
+  await pass(1);
+  expect(opened).toHaveLength(2);
+  opened[1]?.hear.end({ code: feedEnds.notFound, reason: "no /ws" });
+  await pass(60_000);
+  at("c1");
+  await pass(1);
+  expect(opened).toHaveLength(2);
+  await pass(9 * 60_000);
+  at("c1");
+  await pass(1);
+  expect(opened).toHaveLength(3);
+});
+
+it("is stopped where nobody asks for half an hour, where the key is refused, and with the console", async () => {
+  at("c1");
+  at("c2");
+  await pass(1);
+  const second = opened[1];
+  if (second) second.objection = () => "The key is no longer valid.";
+  const [first] = opened;
+  if (first) first.objection = () => Promise.reject(new Error("the database is away"));
+  await pass(LOOK_MS);
+  expect(opened.map(({ isStopped }) => isStopped)).toEqual([false, true]);
+  await pass(30 * 60_000 + LOOK_MS);
+  expect(opened.map(({ isStopped }) => isStopped)).toEqual([true, true]);
+  at("c1");
+  await pass(1);
+  landed.stop();
+  expect(opened[2]?.isStopped).toBe(true);
+});
+
+it("where the service knows no such key, it is asked again a moment later", async () => {
+  isThere = false;
+  at("c1");
+  await pass(1);
+  at("c1");
+  await pass(10_000);
+  expect(opened).toHaveLength(1);
+  at("c1");
+  expect(opened).toHaveLength(2);
+});
