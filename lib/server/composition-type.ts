@@ -35,8 +35,6 @@ export type Composition = {
   ring: KeyRing;
   authSecret: string;
   now(): number;
-  /** When this process began, by the same clock. */
-  startedAt: number;
   capabilities: CapabilityMemory;
   largeAnswers: LargeAnswers;
   thumbnails: ThumbnailCache;

@@ -121,6 +121,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     await rm(formsFolder, { recursive: true, force: true });
     await store.migrate();
     if (env.databaseUrl !== undefined) authSecret = await openSharedSecret(store.settings, ring, authSecret);
+    await store.peers.start((connectionId) => {
+      capabilities.forget(connectionId);
+      ledger.reader.restart(connectionId);
+    });
     await maskStoredNames(store, ring, log);
     ledger.sweep();
     const { createService } = await import("@/lib/service/index");
@@ -169,7 +173,6 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       return authSecret;
     },
     now,
-    startedAt: now(),
     capabilities,
     largeAnswers,
     thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),

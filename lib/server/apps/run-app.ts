@@ -29,7 +29,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
 import { filesNotTheirs } from "./pictures";
 import { inAppWords } from "./refused-graph";
-import { refreshRun, submissionKey } from "./run-state";
+import { refreshRun, sendingOf, submissionKey } from "./run-state";
 
 const DAY_MS = 24 * 60 * 60_000;
 const CATALOGUE_KEPT_MS = 60_000;
@@ -81,8 +81,9 @@ async function begin(
   const checked = await check(asked, access, app, { values, files });
   if (!checked.ok) return checked;
   const run = { id: randomUUID(), ...(await beginning(access, app, checked.value, files)) };
-  if (await store.appRuns.begin({ ...run, contentHash, key }, limitsOf(app, run.createdAt)))
-    return send(asked, access, app, run.id, { values: checked.value, files });
+  const beginIt = () => store.appRuns.begin({ ...run, contentHash, key }, limitsOf(app, run.createdAt));
+  const sent = await sendOnce(asked, access, app, run.id, { values: checked.value, files }, beginIt);
+  if (sent) return sent;
   const other = key === undefined ? undefined : await store.appRuns.findByKey(app.id, memberId, key);
   if (other) return again(asked, access, app, { earlier: other, contentHash, files, values });
   return failed(await limitReached(app, memberId, run.createdAt));
@@ -134,8 +135,9 @@ async function again(
   const { files } = given;
   const { appRuns } = composition().store;
   const anew = { id: earlier.id, ...(await beginning(access, app, checked.value, files)) };
-  if (await appRuns.beginAgain(anew, limitsOf(app, anew.createdAt)))
-    return send(asked, access, app, earlier.id, { values: checked.value, files });
+  const beginIt = () => appRuns.beginAgain(anew, limitsOf(app, anew.createdAt));
+  const sent = await sendOnce(asked, access, app, earlier.id, { values: checked.value, files }, beginIt);
+  if (sent) return sent;
   const now = await appRuns.find(app.id, earlier.memberId, earlier.id);
   if (now && now.state !== "unsent") return ok(now);
   return failed(await limitReached(app, earlier.memberId, anew.createdAt));
@@ -158,6 +160,26 @@ async function check({ viewer }: Asked, access: Access, app: StoredApp, { values
   problems.push(...(await filesNotTheirs(viewer, app, named)));
   if (problems.length === 0) problems.push(...(await problemsOfNamed(access, viewer, app, named)));
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
+}
+
+/** Under way from before it is written down: whoever reads the run meanwhile, at whichever console, sees that it is being sent. */
+async function sendOnce(
+  asked: Asked,
+  access: Access,
+  app: StoredApp,
+  runId: string,
+  given: { values: AppValues; files: readonly TakenFile[] },
+  beginIt: () => Promise<boolean>,
+): Promise<Result<StoredRun, Failure> | undefined> {
+  const end = await composition().store.peers.beginWork(sendingOf(runId));
+  let sent: Result<StoredRun, Failure> | undefined;
+  try {
+    if (await beginIt()) sent = await send(asked, access, app, runId, given);
+  } finally {
+    await end();
+  }
+  // Another request has sent it.
+  return sent?.ok && sent.value.state === "sending" ? refreshRun(access, app, sent.value) : sent;
 }
 
 async function send(
@@ -194,7 +216,7 @@ async function send(
   const { memberId } = asked.viewer;
   if (!outcome.ok && outcome.failure.code === "CONFLICT" && (await submissions.find({ memberId, key: submissionKey(runId) }))) {
     const other = await appRuns.find(app.id, memberId, runId);
-    if (other) return refreshRun(access, app, other);
+    if (other) return ok(other);
   }
   if (!outcome.ok && !mayHaveStarted(outcome.failure)) {
     await appRuns.forget(runId);

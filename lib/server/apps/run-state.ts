@@ -20,20 +20,23 @@ import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
-import { flightId, SUBMISSION_KEPT_MS } from "../prompts/submit-once";
+import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
 import { refusedGraph } from "./refused-graph";
 
-/** So long an upload to the service may take before a run that was not submitted counts as not sent. */
-const SENDING_MS = 10 * 60_000;
 const MOST_RESULTS = 200;
 const LONGEST_TEXT = 20_000;
 const LONGEST_NODE = 500;
 
 export function submissionKey(runId: string): string {
   return `app-${runId}`;
+}
+
+/** What a console is in the middle of while it sends a run. */
+export function sendingOf(runId: string): string {
+  return `run ${runId}`;
 }
 
 type Refreshed = StoredRun & { progress?: JobProgressView };
@@ -105,15 +108,14 @@ function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErr
 
 /** For a run without a job: its submission is the console's, and is looked up. */
 async function settleSubmission(run: StoredRun): Promise<StoredRun> {
-  const { store, submissionsInFlight, now, startedAt } = composition();
+  const { store, now } = composition();
   const key = submissionKey(run.id);
-  if (submissionsInFlight.has(flightId(run.memberId, key))) return run;
+  // Asked first: what it has written by its end is read then.
+  if (await store.peers.isUnderWay(sendingOf(run.id))) return run;
   const kept = await store.submissions.find({ memberId: run.memberId, key });
   const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
   if (jobId !== undefined) return change(run, { jobId, state: "pending" });
-  const isOfThisProcess = run.createdAt >= startedAt && now() - run.createdAt < SENDING_MS;
   if (kept?.failure) return change(run, { state: "unknown", error: { message: kept.failure.message } });
-  if (isOfThisProcess) return run;
   if (kept)
     return change(run, {
       state: "unknown",

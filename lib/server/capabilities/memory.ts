@@ -15,7 +15,8 @@ export type CapabilityMemory = {
   isSecondRefused(connectionId: string, operation: Operation, item: string): boolean;
   /** Undefined: not known. */
   knows(connectionId: string, capability: Capability): boolean | undefined;
-  forget(connectionId: string): void;
+  /** Of all where it is undefined. */
+  forget(connectionId: string | undefined): void;
 };
 
 export function createCapabilityMemory(now: () => number): CapabilityMemory {
@@ -56,8 +57,10 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
       return entry && now() - entry.at < REMEMBERED_MS ? entry.present : undefined;
     },
     forget(connectionId) {
-      seen.delete(connectionId);
-      refused.delete(connectionId);
+      for (const known of [seen, refused]) {
+        if (connectionId === undefined) known.clear();
+        else known.delete(connectionId);
+      }
     },
   };
 }

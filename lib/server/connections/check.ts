@@ -60,8 +60,10 @@ export function lacksAssets(answer: Result<unknown, Failure>): boolean {
 }
 
 export async function rememberCheck(id: string, check: ConnectionCheck): Promise<void> {
-  composition().capabilities.forget(id);
-  await composition().store.connections.setStatus(id, check.outcome);
+  const { capabilities, store } = composition();
+  capabilities.forget(id);
+  await store.connections.setStatus(id, check.outcome);
+  await store.peers.tellChange(id);
 }
 
 type Said = Omit<ConnectionCheck, "dialect">;

@@ -86,6 +86,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       if (kind === "restarted") {
         await jobLedger.restart(connectionId);
         reader.restart(connectionId);
+        await store.peers.tellChange(connectionId);
       }
       // The next start goes on with it.
       while (!isLate && (await jobLedger.sweep())) await breath();

@@ -148,20 +148,21 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     /** There is something to read. */
     wake: (id: string) => connections.get(id)?.wake?.(),
 
-    /** Nothing is known any more. */
-    restart(id: string): void {
-      const used = connections.get(id);
-      if (!used) return;
-      Object.assign(used, {
-        headOffset: 0,
-        headMs: undefined,
-        gap: undefined,
-        wanted: [],
-        missing: new Set(),
-        round: undefined,
-        beginnings: used.beginnings + 1,
-      });
-      used.wake?.();
+    /** Nothing is known any more; of all where it is undefined. */
+    restart(id: string | undefined): void {
+      for (const used of id === undefined ? connections.values() : [connections.get(id)]) {
+        if (!used) continue;
+        Object.assign(used, {
+          headOffset: 0,
+          headMs: undefined,
+          gap: undefined,
+          wanted: [],
+          missing: new Set(),
+          round: undefined,
+          beginnings: used.beginnings + 1,
+        });
+        used.wake?.();
+      }
     },
 
     /** The newest page of the list was read. */

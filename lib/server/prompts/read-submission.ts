@@ -7,11 +7,12 @@ import { type SubmissionReport } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
 import { outcomeOfKept, reportOf } from "./submission-outcome";
-import { flightId } from "./submit-once";
+import { findLanded, flightId } from "./submit-once";
 
-export async function readSubmission({ console, viewer }: Asked, key: string): Promise<Result<SubmissionReport, Failure>> {
+export async function readSubmission(asked: Asked, key: string): Promise<Result<SubmissionReport, Failure>> {
+  const { console, viewer } = asked;
   const flying = console.submissionsInFlight.get(flightId(viewer.memberId, key));
   if (flying) return ok(reportOf(await flying.outcome));
-  const kept = await console.store.submissions.find({ memberId: viewer.memberId, key });
+  const kept = await findLanded(asked, key);
   return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission of this key was sent on to a service."));
 }

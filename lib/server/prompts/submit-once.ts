@@ -13,11 +13,15 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
+import { type KeptSubmission } from "../store/jobs/submissions";
 import { outcomeOfKept, toKept } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
 /** So long it is known of a key whether anything was sent with it. */
 export const SUBMISSION_KEPT_MS = 24 * 60 * 60_000;
+/** Of a console that was cut off the database does not say at once that it is gone. */
+const LONGEST_WAIT_MS = 60_000;
+const LOOK_EVERY_MS = 250;
 /** In which pages of before the upgrade send their key: one that looks for its submission by it would find none, and send it again. */
 const OLDER_HEADER = "x-lightdesk-press";
 
@@ -55,15 +59,34 @@ export function flightId(memberId: string, key: string): string {
 
 type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
-async function settle(asked: Asked, key: string, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
+async function settle(asked: Asked, key: string, sent: Sent): Promise<SubmissionOutcome> {
   const { store, now } = asked.console;
   const submission = { memberId: asked.viewer.memberId, key };
-  const isFirst = await store.submissions.begin(submission, { contentHash, now: now(), forgetBefore: now() - SUBMISSION_KEPT_MS });
-  if (!isFirst) {
-    const kept = await store.submissions.find(submission);
-    if (kept && kept.contentHash !== contentHash) return failed(otherContent());
-    return repeated(asked, outcomeOfKept(kept ?? { contentHash }));
+  const end = await store.peers.beginWork(flightId(submission.memberId, key));
+  try {
+    const times = { now: now(), forgetBefore: now() - SUBMISSION_KEPT_MS };
+    if (await store.submissions.begin(submission, { contentHash: sent.contentHash, ...times })) return await send(asked, submission, sent);
+  } finally {
+    await end();
   }
+  const kept = await findLanded(asked, key);
+  // Nothing was started by it: this one is sent.
+  if (!kept) return settle(asked, key, sent);
+  return kept.contentHash === sent.contentHash ? repeated(asked, outcomeOfKept(kept)) : failed(otherContent());
+}
+
+/** Once it is no longer on its way at another console. */
+export async function findLanded(
+  { console: { store }, viewer: { memberId }, request: { signal } }: Asked,
+  key: string,
+): Promise<KeptSubmission | undefined> {
+  const lateAt = performance.now() + LONGEST_WAIT_MS;
+  while ((await store.peers.isUnderWay(flightId(memberId, key))) && !signal.aborted && performance.now() < lateAt)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  return store.submissions.find({ memberId, key });
+}
+
+async function send(asked: Asked, submission: { memberId: string; key: string }, { body }: Sent): Promise<SubmissionOutcome> {
   const { url, headers } = asked.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is wanted all the same.
   const request = new Request(url, { method: "POST", headers, body });

@@ -30,6 +30,8 @@ import { createSubmissionStore, type SubmissionStore } from "./jobs/submissions"
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
 import { createSessionStore, type SessionStore } from "./people/sessions";
 import { createSettingStore, type SettingStore } from "./settings";
+import { createNoPeers, type Peers } from "./peers/peers";
+import { createPostgresPeers } from "./peers/postgres-peers";
 import { createSetUpTokenStore, type SetUpTokenStore } from "./people/set-up-token";
 import { createTokenStore, type TokenStore } from "./people/tokens";
 import { createShareStore, type ShareStore } from "./shares";
@@ -97,6 +99,7 @@ export type Store = {
   appKeeps: AppKeepStore;
   appRuns: AppRunStore;
   attempts: AttemptStore;
+  peers: Peers;
   /** Throws where what is there is no whole store. */
   migrate(): Promise<void>;
   close(): Promise<void>;
@@ -112,20 +115,23 @@ export function hasStore(dataDir: string): boolean {
 }
 
 type Place = { dataDir?: string; url?: string };
-type Opened = { database: Database; migrate(): Promise<void> };
+type Opened = { database: Database; peers: Peers; migrate(): Promise<void> };
 
 /** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
 export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
   const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
   const opened = openAt({ dataDir, url }, keys, reserve);
-  return storeOn(opened.database, opened.migrate);
+  return storeOn(opened);
 }
 
 function openAt({ dataDir = "", url }: Place, keys: readonly string[] = [], reserve?: DiskReserve): Opened {
-  if (url !== undefined) return { database: openPostgres(url), migrate: () => migratePostgres(url) };
+  if (url !== undefined) {
+    const database = openPostgres(url);
+    return { database, peers: createPostgresPeers(database, url), migrate: () => migratePostgres(url) };
+  }
   const file = join(dataDir, FILE);
   const database = openDatabase(file, keys, reserve);
-  return { database, migrate: () => migrate(database, file) };
+  return { database, peers: createNoPeers(), migrate: () => migrate(database, file) };
 }
 
 /** Between a folder and a database of PostgreSQL. */
@@ -152,7 +158,7 @@ export async function requireRoomAt(url: string): Promise<void> {
   }
 }
 
-function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
+function storeOn({ database, peers, migrate: migrateIt }: Opened): Store {
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -180,10 +186,14 @@ function storeOn(database: Database, migrateIt: () => Promise<void>): Store {
     appKeeps: createAppKeepStore(database),
     appRuns: createAppRunStore(database),
     attempts: createAttemptStore(database),
+    peers,
     async migrate() {
       await migrateIt();
       await requireFinished(database);
     },
-    close: () => database.destroy(),
+    async close() {
+      await peers.close();
+      await database.destroy();
+    },
   };
 }
