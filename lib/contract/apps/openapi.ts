@@ -79,6 +79,24 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
           responses: { "200": one, ...refusals },
         },
       },
+      [`${path}/{run}/outputs/{number}`]: {
+        get: {
+          operationId: "viewAppResult",
+          summary: "The bytes of a result.",
+          parameters: [
+            runParameter,
+            { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
+            {
+              name: "edge",
+              in: "query",
+              schema: { enum: ["128", "256", "512", "1024"] },
+              description: "A WebP of a picture whose longer edge has so many pixels at most.",
+            },
+          ],
+          responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...refusals },
+        },
+      },
+      ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && { [`/api/apps/${app.id}/files`]: { post: giving(app.inputs) } }),
     },
     components: {
       securitySchemes: {
@@ -86,6 +104,23 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
         Bearer: { type: "http", scheme: "bearer", description: "A personal access token of this console." },
       },
       schemas: { Run: runSchema, Refusal: refusalSchema },
+    },
+  };
+}
+
+/** A file for inputs, beside a run: its name may be given to any number of runs. */
+function giving(inputs: readonly AppInput[]): JsonSchema {
+  const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
+  const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
+  const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };
+  const answer = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+  return {
+    operationId: "addAppFile",
+    summary: "Sends a file to the service.",
+    requestBody: { required: true, content: { "multipart/form-data": { schema: { type: "object", properties, required: ["file"] } } } },
+    responses: {
+      "201": { description: "The value for the input.", content: { "application/json": { schema: answer } } },
+      ...refusals,
     },
   };
 }
