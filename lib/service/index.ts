@@ -9,17 +9,20 @@ import { classes } from "./nodes/classes";
 import { createRunners } from "./runners/store";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
-import { migrations } from "./store/migrations";
+import { migrations, postgresMigrations } from "./store/migrations";
 import { openDatabase } from "./store/sqlite";
 import { createKeys } from "./users/keys";
 
 export { tryBlobPlace } from "./assets/blobs/try-place";
 export { copyBlobs } from "./copy-blobs";
+export { copyServiceStore, holdsService, requireRoomForService } from "./store/copy-store";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
 /** Names, in order. */
 export const serviceMigrations: readonly string[] = migrations.map(({ name }) => name);
+export const servicePostgresMigrations: readonly string[] = postgresMigrations.map(({ name }) => name);
+export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/postgres/migrate";
 export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */

@@ -45,8 +45,22 @@ async function copyAtOnce(from: string, to: string): Promise<void> {
   makeOneFile(to, from);
 }
 
+/** A database that is made by `fill`, or brought up to date where it is there: one file, whole, readable by its owner alone. None where that fails. */
+export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
+  try {
+    // SQLite makes a file that others may read; it takes this one as it is.
+    await writeFile(file, "", { mode: 0o600, flag: "a" });
+    await fill();
+    makeOneFile(file, file);
+    return await hashFile(file);
+  } catch (error) {
+    for (const end of ["", "-wal", "-shm", "-journal"]) await rm(file + end, { force: true });
+    throw error;
+  }
+}
+
 /** Of a database that nothing has open. `from`: what it is a copy of. */
-export function makeOneFile(file: string, from: string): void {
+function makeOneFile(file: string, from: string): void {
   const copy = new Sqlite(file);
   try {
     copy.pragma("journal_mode = DELETE");

@@ -5,38 +5,57 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { backUpService, checkServiceBackup, sweepServiceBackup } from "@/lib/service/index";
-import { type Content, hashFile, writeWhole } from "@/lib/shared/hashed-copy";
-import { copyDatabase, countRows, makeOneFile, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
+import { backUpService, checkServiceBackup, holdsService, sweepServiceBackup } from "@/lib/service/index";
+import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
+import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/snapshot";
+import { holdsConsole } from "../store/store";
 import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace } from "./manifest";
 import { keysNeeded, readKeys } from "./secrets";
 
 const tables = ["members", "connections", "api_keys", "apps"] as const;
 
-type Asked = { env: Env; place: string; withKeys: boolean; version: string; now: number; say(progress: string): void };
+type Asked = {
+  env: Env;
+  /** Where the service's rows are; undefined: in the data folder. No command sets it yet (decision 54). */
+  serviceDatabaseUrl?: string;
+  place: string;
+  withKeys: boolean;
+  version: string;
+  now: number;
+  say(progress: string): void;
+};
 
-export async function backUp({ env, place, withKeys, version, now, say }: Asked): Promise<Manifest> {
-  const { dataDir } = env;
+export async function backUp({ env, serviceDatabaseUrl, place, withKeys, version, now, say }: Asked): Promise<Manifest> {
+  const { dataDir, databaseUrl } = env;
   if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
     throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
+  const isThere = (...path: string[]) => existsSync(join(dataDir, ...path));
   const has = {
-    console: env.databaseUrl !== undefined || existsSync(join(dataDir, "console.sqlite")),
-    service: existsSync(join(dataDir, "service", "service.sqlite")),
+    console: databaseUrl !== undefined ? await holdsConsole({ url: databaseUrl }) : isThere("console.sqlite"),
+    service: serviceDatabaseUrl !== undefined ? await holdsService({ url: serviceDatabaseUrl }) : isThere("service", "service.sqlite"),
   };
-  // Of a folder that is another one by mistake, a console on PostgreSQL would be backed up without files, in place of a whole backup.
-  const isDataFolder = has.service || existsSync(join(dataDir, env.databaseUrl === undefined ? "console.sqlite" : "auth-secret"));
+  if (databaseUrl !== undefined && !has.console && serviceDatabaseUrl === undefined)
+    throw new Error("DATABASE_URL leads to a database without a console.");
+  // Of a folder that is another one by mistake, what is on PostgreSQL would be backed up without files, in place of a whole backup.
+  const isDataFolder = has.service ? isThere("service") : isThere(databaseUrl === undefined ? "console.sqlite" : "auth-secret");
   if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} is none.`);
   const lock = takePlace(place);
   try {
     const id = randomBytes(6).toString("hex");
     const ofConsole = has.console ? await backUpConsole({ env, place, id, say }) : null;
     const service = has.service
-      ? await backUpService({ dataDir: join(dataDir, "service"), blobs: folderOfBytes(env), place, id, say })
+      ? await backUpService({
+          dataDir: join(dataDir, "service"),
+          databaseUrl: serviceDatabaseUrl,
+          blobs: folderOfBytes(env),
+          place,
+          id,
+          say,
+        })
       : null;
     const keys = withKeys ? await writeKeys(env, place, `keys-${id}.json`) : null;
     if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: false });
@@ -55,21 +74,15 @@ async function backUpConsole({ env, place, id, say }: Pick<Asked, "env" | "place
   const to = join(place, file);
   const { dataDir, databaseUrl } = env;
   const content =
-    databaseUrl === undefined ? await copyDatabase(join(dataDir, "console.sqlite"), to) : await copyPostgres(databaseUrl, to, say);
+    databaseUrl === undefined
+      ? await copyDatabase(join(dataDir, "console.sqlite"), to)
+      : await fillDatabase(to, () => copySnapshot(databaseUrl, to, say));
   const copy = openToRead(to);
   try {
     return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, tables), keys: keysNeeded(copy) };
   } finally {
     copy.close();
   }
-}
-
-async function copyPostgres(url: string, file: string, say: Asked["say"]): Promise<Content> {
-  // SQLite makes a file that others may read; it takes this one as it is.
-  await writeFile(file, "", { mode: 0o600 });
-  await copySnapshot(url, file, say);
-  makeOneFile(file, file);
-  return hashFile(file);
 }
 
 async function writeKeys({ dataDir, encryptionKeys }: Env, place: string, file: string): Promise<Content & { file: string }> {

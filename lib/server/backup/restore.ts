@@ -1,4 +1,4 @@
-// Makes a data folder out of a backup, and with DATABASE_URL the console's database there; in empty places only.
+// Makes a data folder out of a backup, and with DATABASE_URL what console and service keep there; in empty places only.
 // Guarantees: the whole backup is read and compared before anything is written, and what was written is checked after it; a restore that was
 // broken off leaves a folder that only another restore takes. Must never: write over an installation.
 
@@ -10,11 +10,14 @@ import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/hashed-
 import { openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
 import { migrations } from "../store/migrations";
-import { copyBetween, requireRoomAt, UNFINISHED_RESTORE } from "../store/store";
+import { UNFINISHED_RESTORE } from "../store/store";
+import { copyStores, requireRoomForStores } from "./copy-stores";
 import { folderOfBytes, type Manifest, readManifest } from "./manifest";
 import { idsIn, readStoredKeys } from "./secrets";
 
 type Asked = { place: string; say(progress: string): void };
+/** `serviceDatabaseUrl`: where the service's rows go; undefined: into the data folder. No command sets it yet (decision 54). */
+type Wanted = Asked & { env: Env; serviceDatabaseUrl?: string };
 
 /** Reads every byte. Throws what is wrong, as a sentence. */
 export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
@@ -35,10 +38,11 @@ export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
 }
 
 /** `missing`: ids of keys that sealed what is stored, and that are neither in the backup nor in the setting. */
-export async function restore({ env, place, say }: Asked & { env: Env }): Promise<{ manifest: Manifest; missing: string[] }> {
+export async function restore({ env, serviceDatabaseUrl, place, say }: Wanted): Promise<{ manifest: Manifest; missing: string[] }> {
   const { dataDir, databaseUrl, encryptionKeys } = env;
+  const withService = serviceDatabaseUrl !== undefined;
   requireEmpty(dataDir);
-  if (databaseUrl !== undefined) await requireRoomAt(databaseUrl);
+  if (databaseUrl !== undefined) await requireRoomForStores(databaseUrl, withService);
   const manifest = await checkBackup({ place, say });
   const { console: ofConsole, service } = manifest;
   const blobs = folderOfBytes(env);
@@ -54,16 +58,17 @@ export async function restore({ env, place, say }: Asked & { env: Env }): Promis
   if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
   if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
-  if (ofConsole && databaseUrl !== undefined) await moveConsole(dataDir, databaseUrl, say);
+  if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, withService, say);
   rmSync(mark);
   const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
   return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
 }
 
-/** Every row was compared before the file goes. */
-async function moveConsole(dataDir: string, url: string, say: Asked["say"]): Promise<void> {
-  await copyBetween({ dataDir }, { url }, say);
-  rmSync(join(dataDir, "console.sqlite"));
+/** Every row was compared before the files go. */
+async function moveStores(dataDir: string, url: string, withService: boolean, say: Asked["say"]): Promise<void> {
+  await copyStores({ from: { dataDir }, to: { url }, withService, say });
+  for (const file of ["console.sqlite", ...(withService ? [join("service", "service.sqlite")] : [])])
+    for (const end of ["", "-wal", "-shm"]) rmSync(join(dataDir, file + end), { force: true });
 }
 
 function requireEmpty(dataDir: string): void {

@@ -3,7 +3,6 @@
 
 import "server-only";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { tryBlobPlace } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/sqlite-copy";
 import { type Env } from "../env";
@@ -12,7 +11,8 @@ import { attempt, type Finding, noted, passed, wrong } from "./findings";
 const CHECK = "files";
 const remedy = "Set LIGHTDESK_BLOBS to a place that this user or key may read, write and list, or see to that place.";
 
-export async function checkFiles({ dataDir, service: settings }: Env): Promise<Finding> {
+/** `own`: the id of the service's database, where it has one. */
+export async function checkFiles({ service: settings }: Pick<Env, "service">, own: string | undefined): Promise<Finding> {
   const { blobs } = settings;
   if (!blobs) return passed(CHECK, "They lie in the data folder.");
   const where = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
@@ -21,7 +21,6 @@ export async function checkFiles({ dataDir, service: settings }: Env): Promise<F
     async () => {
       const { isThere, mark, keepsFirst } = await tryBlobPlace(blobs, settings);
       if (!isThere) return noted(CHECK, `${where} is not there yet; the first start makes it.`);
-      const own = readId(join(dataDir, "service", "service.sqlite"));
       if (mark !== undefined && own !== undefined && mark !== own)
         return wrong(
           CHECK,
@@ -40,7 +39,7 @@ export async function checkFiles({ dataDir, service: settings }: Env): Promise<F
 }
 
 /** Of the service's database; undefined where it has none yet, or cannot be read, which its own check tells. */
-function readId(file: string): string | undefined {
+export function readId(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   try {
     const database = openToRead(file);

@@ -4,19 +4,21 @@
 import "server-only";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Database as Connection } from "better-sqlite3";
 import { serviceMigrations } from "@/lib/service/index";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
 import { sealedHosts } from "../embed/hosts";
 import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
 import { openKeyRing } from "../keys/key-ring";
 import { countSealed } from "../keys/rotate";
-import { isNoTable } from "@/lib/shared/postgres";
 import { migrations } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
-import { checkFiles } from "./files";
+import { checkFiles, readId } from "./files";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
+import { lookAtConsole, lookAtServer, lookAtService, readIdOn } from "./postgres";
 
 const LITTLE_ROOM = 1024 ** 3;
 const NO_ROOM = 16 * 1024 ** 2;
@@ -25,22 +27,50 @@ export const CLOCK_MS = 5 * 60_000;
 
 const restore = "Stop the console and restore the data folder from a backup (npm run restore).";
 
-export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
-  const { dataDir } = env;
+/** `serviceDatabaseUrl`: where the service's rows are; undefined: in the data folder. No command sets it yet (decision 54). */
+export async function checkStorage(env: Env, now: number, serviceDatabaseUrl?: string): Promise<Finding[]> {
+  const { dataDir, databaseUrl } = env;
   const findings = [
     await attempt("data folder", () => checkFolder(dataDir), "LIGHTDESK_DATA_DIR must be a folder that this user can write to."),
     await attempt("disk", () => checkRoom(dataDir)),
     await attempt("file system", () => checkDevices(join(dataDir, "service"))),
   ];
-  const ofConsole = env.databaseUrl
-    ? await attempt("console database", () => checkPostgres(env), "Start PostgreSQL, or set DATABASE_URL to where it is.")
-    : await checkDatabase("console database", join(dataDir, "console.sqlite"), "kysely_migration", Object.keys(migrations));
-  const ofService = await checkDatabase("service database", join(dataDir, "service", "service.sqlite"), "migrations", serviceMigrations);
-  findings.push(ofConsole, ofService, await checkFiles(env));
-  if (ofConsole.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
-  if (ofConsole.state !== "failed" && ofService.state !== "failed") findings.push(await attempt("clock", () => checkRows(dataDir, now)));
+  const server = databaseUrl === undefined ? undefined : await lookAtServer(databaseUrl);
+  const ofConsole = databaseUrl === undefined ? await lookAtFile(consoleFile(dataDir)) : await lookAtConsole(databaseUrl);
+  const ofService = serviceDatabaseUrl === undefined ? await lookAtFile(serviceFile(dataDir)) : await lookAtService(serviceDatabaseUrl);
+  const looks = [ofConsole, ofService];
+  findings.push(...(server?.findings ?? []), ...looks.map(({ finding }) => finding));
+  const own =
+    serviceDatabaseUrl === undefined ? readId(serviceFile(dataDir).file) : await readIdOn(serviceDatabaseUrl).catch(() => undefined);
+  findings.push(await checkFiles(env, own));
+  if (ofConsole.finding.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
+  if (looks.every(({ finding }) => finding.state !== "failed"))
+    findings.push(checkClock(Math.max(0, ...looks.map(({ newest }) => newest ?? 0)), now, server?.time));
   return findings;
 }
+
+type DatabaseFile = {
+  check: string;
+  file: string;
+  migrations: "kysely_migration" | "migrations";
+  known: readonly string[];
+  newest: string;
+};
+
+const consoleFile = (dataDir: string): DatabaseFile => ({
+  check: "console database",
+  file: join(dataDir, "console.sqlite"),
+  migrations: "kysely_migration",
+  known: Object.keys(migrations),
+  newest: "SELECT max(at) FROM audit",
+});
+const serviceFile = (dataDir: string): DatabaseFile => ({
+  check: "service database",
+  file: join(dataDir, "service", "service.sqlite"),
+  migrations: "migrations",
+  known: serviceMigrations,
+  newest: "SELECT max(update_time) FROM jobs",
+});
 
 function checkFolder(dataDir: string): Finding {
   if (!existsSync(dataDir)) return noted("data folder", `${dataDir} is not there yet; the first start makes it.`);
@@ -80,51 +110,43 @@ function checkDevices(service: string): Finding {
   );
 }
 
-async function checkDatabase(
-  check: string,
-  file: string,
-  table: "kysely_migration" | "migrations",
-  known: readonly string[],
-): Promise<Finding> {
-  return attempt(
-    check,
+/** `newest`: when the newest row was written, in ms. */
+async function lookAtFile(of: DatabaseFile): Promise<{ finding: Finding; newest?: number }> {
+  let newest: number | undefined;
+  const finding = await attempt(
+    of.check,
     () => {
-      if (!existsSync(file)) return noted(check, `${file} is not there yet; the first start makes it.`);
-      const database = openToRead(file);
+      if (!existsSync(of.file)) return noted(of.check, `${of.file} is not there yet; the first start makes it.`);
+      const database = openToRead(of.file);
       try {
-        requireIntegrity(database, file);
-        const applied = migrationsOf(database, table);
-        const foreign = applied.find((name) => !known.includes(name));
-        if (foreign)
-          return wrong(check, `${file} was written by a newer version (${foreign}).`, "Start that version, or restore an older backup.");
-        const missing = known.filter((name) => !applied.includes(name)).length;
-        const size = sizeOf(statSync(file).size);
-        if (missing > 0)
-          return noted(
-            check,
-            `${file} is of an older version (${size}): ${missing} steps behind.`,
-            "Make a backup; the next start brings it up to date.",
-          );
-        return passed(check, `${file} is whole and of this version (${size}).`);
+        const found = checkFile(database, of);
+        if (found.state !== "failed") newest = database.prepare<[], number | null>(of.newest).pluck().get() ?? undefined;
+        return found;
       } finally {
         database.close();
       }
     },
     restore,
   );
+  return { finding, newest };
 }
 
-async function checkPostgres({ dataDir, databaseUrl }: Env): Promise<Finding> {
-  const store = openStore(dataDir, undefined, databaseUrl);
-  try {
-    await store.members.hasOwner();
-    return passed("console database", "It is on PostgreSQL and answers.");
-  } catch (error) {
-    if (!isNoTable(error)) throw error;
-    return noted("console database", "It is on PostgreSQL, answers and is empty; the first start makes the tables.");
-  } finally {
-    await store.close();
-  }
+function checkFile(database: Connection, { check, file, migrations: table, known }: DatabaseFile): Finding {
+  requireIntegrity(database, file);
+  if (database.prepare(findUnfinishedCopy.sqlite).get() !== undefined) return wrong(check, UNFINISHED_COPY, "Run it again.");
+  const applied = migrationsOf(database, table);
+  const foreign = applied.find((name) => !known.includes(name));
+  if (foreign)
+    return wrong(check, `${file} was written by a newer version (${foreign}).`, "Start that version, or restore an older backup.");
+  const missing = known.filter((name) => !applied.includes(name)).length;
+  const size = sizeOf(statSync(file).size);
+  if (missing > 0)
+    return noted(
+      check,
+      `${file} is of an older version (${size}): ${missing} steps behind.`,
+      "Make a backup; the next start brings it up to date.",
+    );
+  return passed(check, `${file} is whole and of this version (${size}).`);
 }
 
 async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise<Finding> {
@@ -158,23 +180,16 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   }
 }
 
-/** Rows cannot be of tomorrow. */
-function checkRows(dataDir: string, now: number): Finding {
-  const asked: [file: string, sql: string][] = [
-    ["console.sqlite", "SELECT max(at) FROM audit"],
-    ["service/service.sqlite", "SELECT max(update_time) FROM jobs"],
-  ];
-  const newest = asked.flatMap(([name, sql]) => {
-    const file = join(dataDir, name);
-    if (!existsSync(file)) return [];
-    const database = openToRead(file);
-    try {
-      return database.prepare<[], number | null>(sql).pluck().get() ?? [];
-    } finally {
-      database.close();
-    }
-  });
-  const ahead = Math.max(0, ...newest) - now;
+/** Rows cannot be of tomorrow. `shared`: what the clock of a database says that others use as well. */
+function checkClock(newest: number, now: number, shared: number | undefined): Finding {
+  const off = shared === undefined ? 0 : Math.abs(shared - now);
+  if (off > CLOCK_MS)
+    return wrong(
+      "clock",
+      `The database's clock and this machine's differ by ${Math.round(off / 60_000)} minutes.`,
+      "Set both clocks (NTP).",
+    );
+  const ahead = newest - now;
   if (ahead <= CLOCK_MS) return passed("clock", `It is ${new Date(now).toISOString()}; nothing stored is younger.`);
   return wrong(
     "clock",

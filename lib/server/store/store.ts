@@ -3,6 +3,7 @@
 import "server-only";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type Copied, isUnfinishedCopy } from "@/lib/shared/copy-tables";
 import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { createAppStore, type AppStore } from "./apps/apps";
 import { createAppRunStore, type AppRunStore } from "./apps/app-runs";
@@ -10,7 +11,7 @@ import { createAppKeepStore, type AppKeepStore } from "./apps/app-keeps";
 import { createAttemptStore, type AttemptStore } from "./people/attempts";
 import { createAuditStore, type AuditStore } from "./audit/audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
-import { type Copied, copyStore, requireFinished, requireVacant } from "./copy-store";
+import { copyStore, requireFinished, requireVacant } from "./copy-store";
 import { migrate, openDatabase, type Database } from "./database";
 import { isNoTable } from "@/lib/shared/postgres";
 import { migratePostgres, openPostgres } from "./dialect/open-postgres";
@@ -114,7 +115,6 @@ export function hasStore(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
-type Place = { dataDir?: string; url?: string };
 type Opened = { database: Database; peers: Peers; migrate(): Promise<void> };
 
 /** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
@@ -134,13 +134,19 @@ function openAt({ dataDir = "", url }: Place, keys: readonly string[] = [], rese
   return { database, peers: createNoPeers(), migrate: () => migrate(database, file) };
 }
 
+export type Place = { dataDir?: string; url?: string };
+/** Asked before anything is written; what it answers is done before the copy has ended. `isGoingOn`: an earlier copy was ended. */
+type Alongside = (isGoingOn: boolean) => Promise<() => Promise<void>>;
+
 /** Between a folder and a database of PostgreSQL. */
-export async function copyBetween(from: Place, to: Place, say: (progress: string) => void): Promise<Copied> {
+export async function copyBetween(from: Place, to: Place, say: (progress: string) => void, prepare?: Alongside): Promise<Copied> {
   const [source, target] = [openAt(from), openAt(to)];
   try {
     await source.migrate();
     await target.migrate();
-    return await copyStore({ from: source.database, to: target.database, say });
+    await requireVacant(target.database);
+    const alongside = await prepare?.(await isUnfinishedCopy(target.database));
+    return await copyStore({ from: source.database, to: target.database, say, alongside });
   } finally {
     await Promise.all([source.database.destroy(), target.database.destroy()]);
   }
@@ -148,11 +154,25 @@ export async function copyBetween(from: Place, to: Place, say: (progress: string
 
 /** Whether a console's store may be copied there: one that was begun may be gone on with. Makes no table. */
 export async function requireRoomAt(url: string): Promise<void> {
+  await orWithoutTables(url, requireVacant);
+}
+
+/** Whether a console was set up there. Makes no table. */
+export async function holdsConsole({ dataDir, url }: Place): Promise<boolean> {
+  if (url === undefined) return hasStore(dataDir ?? "");
+  return (
+    (await orWithoutTables(url, async (database) => (await database.selectFrom("members").select("id").limit(1).execute()).length > 0)) ??
+    false
+  );
+}
+
+async function orWithoutTables<T>(url: string, look: (database: Database) => Promise<T>): Promise<T | undefined> {
   const database = openPostgres(url);
   try {
-    await requireVacant(database);
+    return await look(database);
   } catch (error) {
     if (!isNoTable(error)) throw error;
+    return undefined;
   } finally {
     await database.destroy();
   }

@@ -9,10 +9,11 @@ import { join, relative } from "node:path";
 import { once } from "node:events";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
-import { copyDatabase, countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
+import { countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
 import { blobPath } from "../assets/blob-path";
 import { syncFolder } from "../store/sync-folder";
-import { type BackedUpFile, blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
+import { type LiveDatabase, liveSqlite, livePostgres } from "./live-database";
+import { type BackedUpFile, blobFile, blobsIn, inParallel, namedBlobs, type ServiceContents } from "./contents";
 
 const MOST_PASSES = 20;
 const MOST_LOST = 1000;
@@ -20,6 +21,8 @@ const tables = ["users", "jobs", "assets", "blobs"] as const;
 
 type Backup = {
   dataDir: string;
+  /** Of PostgreSQL; undefined where the database is a file in the folder. */
+  databaseUrl: string | undefined;
   /** The folder of the bytes; undefined where they are in a bucket. */
   blobs: string | undefined;
   place: string;
@@ -29,13 +32,23 @@ type Backup = {
 };
 
 export async function backUpService(backup: Backup): Promise<ServiceContents> {
-  const { dataDir, place, id } = backup;
-  const live = join(dataDir, "service.sqlite");
+  const { dataDir, databaseUrl, say } = backup;
+  const file = join(dataDir, "service.sqlite");
+  const live = databaseUrl === undefined ? liveSqlite(file) : await livePostgres(databaseUrl, say);
+  try {
+    if (databaseUrl === undefined) await copyFrom(backup, file, live);
+    return await backUpFrom(backup, live);
+  } finally {
+    await live.close();
+  }
+}
+
+async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceContents> {
+  const { place, id } = backup;
   const file = `service-${id}.sqlite`;
-  await copyFrom(backup, live);
   for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
-    const content = await copyDatabase(live, join(place, file));
-    const blobs = await copyFrom(backup, join(place, file));
+    const content = await live.copyTo(join(place, file));
+    const blobs = await copyFrom(backup, join(place, file), live);
     if (blobs.deleted > 0) continue;
     const userdata = await copyUserdata(backup);
     await mkdir(blobsIn(place), { recursive: true, mode: 0o700 });
@@ -57,8 +70,8 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
 }
 
 /** Copies what `database` names and the backup lacks. `deleted`: so many were gone, as was their row by then. */
-async function copyFrom({ dataDir, blobs: from, place, say }: Backup, database: string) {
-  const [copy, live] = [openToRead(database), openToRead(join(dataDir, "service.sqlite"))];
+async function copyFrom({ blobs: from, place, say }: Backup, database: string, live: LiveDatabase) {
+  const copy = openToRead(database);
   const done = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
     if (from === undefined) return done;
@@ -73,7 +86,7 @@ async function copyFrom({ dataDir, blobs: from, place, say }: Backup, database: 
         if (outcome === "copied") return;
         done.count -= 1;
         done.bytes -= size;
-        if (outcome === "damaged" || isNamed(live, hash)) done.lost.push(hash);
+        if (outcome === "damaged" || (await live.isNamed(hash))) done.lost.push(hash);
         else done.deleted += 1;
       });
       if (done.lost.length > MOST_LOST)
@@ -83,7 +96,6 @@ async function copyFrom({ dataDir, blobs: from, place, say }: Backup, database: 
     return done;
   } finally {
     copy.close();
-    live.close();
   }
 }
 

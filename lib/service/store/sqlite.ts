@@ -3,6 +3,7 @@
 // Underneath everything is synchronous: a commit and the reads that follow each other without other waits take one turn of the event loop.
 
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type AssetChangeListener, tellOfAssets } from "./asset-triggers";
 import { type Compilable, type Database, type StoreLimits, type Transaction } from "./database";
@@ -57,6 +58,7 @@ function prepareConnection(connection: Connection, now: () => number, locking: "
   connection.pragma("temp_store = MEMORY");
   connection.pragma("journal_size_limit = 67108864");
   migrate(connection, now);
+  if (connection.prepare(findUnfinishedCopy.sqlite).get() !== undefined) throw new Error(UNFINISHED_COPY);
 }
 
 function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): SqliteDatabase {

@@ -10,6 +10,8 @@ import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { fillInstallation, type Installation, tellOf } from "@/tests/support/installation";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { copyServiceStore } from "@/lib/service/index";
+import { SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
 import { startProcess } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld } from "../console/apps/app-world";
@@ -41,14 +43,16 @@ const restoreTo = (dataDir: string, database?: string) =>
     say: () => undefined,
   });
 
-/** Limits of sign-in begin anew. */
-async function rowsIn(database: string): Promise<Record<string, unknown[]>> {
+/** Limits of sign-in begin anew, and so do the service's turns and the numbers of its counted tags. */
+async function rowsIn(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
+  const isOfConsole = schema === "public";
   const tables = await ask<{ name: string }>(
     database,
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT LIKE 'kysely_%' AND tablename <> 'attempts'",
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}' AND tablename NOT IN (${isOfConsole ? "'attempts', 'kysely_migration', 'kysely_migration_lock'" : "'migrations', 'commits', 'tag_counts'"})`,
   );
   const rows: Record<string, unknown[]> = {};
-  for (const { name } of tables) rows[name] = await ask(database, `SELECT to_jsonb(one) AS row FROM "${name}" AS one ORDER BY 1`);
+  for (const { name } of tables)
+    rows[name] = await ask(database, `SELECT to_jsonb(one) AS row FROM "${schema}"."${name}" AS one ORDER BY 1`);
   return rows;
 }
 
@@ -100,6 +104,38 @@ test("a folder that is no console's is refused, and the backup that is there sta
   const made = backUp({ env: elsewhere, place: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), say: () => undefined });
   await expect(made).rejects.toThrow(/must be a data folder/);
   expect(readdirSync(at("backup"))).toEqual(before);
+});
+
+test("a backup that fails leaves what was there, and nothing else", async () => {
+  const before = readdirSync(at("backup"));
+  await ask(url, "CREATE TABLE unfinished_copy (begun bigint)");
+  const { env } = world.harness.console;
+  const failed = backUp({ env, place: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), say: () => undefined });
+  await expect(failed).rejects.toThrow(/has not ended/);
+  await ask(url, "DROP TABLE unfinished_copy");
+  expect(readdirSync(at("backup"))).toEqual(before);
+});
+
+test("the service's rows on PostgreSQL are backed up with their files, and restored there", async () => {
+  const { env } = world.harness.console;
+  const file = join(env.dataDir, "service", "service.sqlite");
+  await copyServiceStore({ file }, { url }, () => undefined);
+  const said = { say: () => undefined };
+  const asked = { env, serviceDatabaseUrl: url, place: at("with-service"), withKeys: true, version: "0.2.0", now: Date.now() };
+  // What it is to be read from: the file is of another moment.
+  await ask(url, `UPDATE ${SERVICE_SCHEMA}.users SET last_number = last_number + 1000`);
+  const manifest = await backUp({ ...asked, ...said });
+  expect(manifest.service).toMatchObject({ blobs: { lost: [] } });
+  const target = await createDatabase(inject("postgres"));
+  const restored = readEnv({ LIGHTDESK_DATA_DIR: at("restored-service"), DATABASE_URL: target.url });
+  await restore({ env: restored, serviceDatabaseUrl: target.url, place: at("with-service"), ...said });
+  expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite", "userdata"]);
+  expect(await rowsIn(target.url, SERVICE_SCHEMA)).toEqual(await rowsIn(url, SERVICE_SCHEMA));
+  expect((await rowsIn(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
+  await expect(
+    restore({ env: { ...restored, dataDir: at("never") }, serviceDatabaseUrl: target.url, place: at("with-service"), ...said }),
+  ).rejects.toThrow(/holds a console already/);
+  await target.drop();
 });
 
 test("without DATABASE_URL it is restored into the folder", async () => {

@@ -41,7 +41,7 @@ test("a copy that was killed is no console's to start on; run again it ends, and
   // However fast it is, it waits in the middle.
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
-  await holder.query("BEGIN; LOCK TABLE audit");
+  await holder.query("BEGIN; LOCK TABLE audit IN SHARE MODE");
   const killed = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
   await killed.printed("archives");
   expect(await killed.stop("SIGKILL")).toBeNull();

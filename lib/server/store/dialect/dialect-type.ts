@@ -21,6 +21,4 @@ export type StoreDialect = {
   putWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
   /** Selects the `key` of each job between two keys that has every one of these terms, and there is one. */
   keysWith(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
-  /** After rows came from elsewhere: a connection gets a number in the ledger that none has had. */
-  numberOnFrom(database: Kysely<Tables>): Promise<void>;
 };

@@ -28,12 +28,6 @@ export const postgresDialect: StoreDialect = {
     const conditions = [sql`key >= ${from} AND key < ${to}`, ...terms.map(conditionOf)];
     return sql`SELECT key FROM ledger_words WHERE ${sql.join(conditions, sql` AND `)}`;
   },
-
-  async numberOnFrom(database) {
-    await sql`
-      SELECT setval(pg_get_serial_sequence('ledger_connections', 'number'), greatest(
-        (SELECT max(number) FROM ledger_connections), (SELECT max(number) FROM ledger_jobs), 1))`.execute(database);
-  },
 };
 
 function conditionOf(pieces: Term): RawBuilder<unknown> {

@@ -21,13 +21,6 @@ export const sqliteDialect: StoreDialect = {
     const match = terms.map((pieces) => `(${pieces.map(quoted).join(" OR ")})`).join(" AND ");
     return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${match} AND rowid >= ${from} AND rowid < ${to}`;
   },
-
-  async numberOnFrom(database) {
-    await sql`
-      UPDATE sqlite_sequence SET seq = max(seq, (SELECT coalesce(max(number), 0) FROM ledger_jobs)) WHERE name = 'ledger_connections'`.execute(
-      database,
-    );
-  },
 };
 
 const quoted = (piece: string) => `"${piece.replaceAll('"', '""')}"`;

@@ -4,6 +4,7 @@
 // to have failed.
 
 import { type PostgresPool } from "kysely";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { openPool } from "@/lib/shared/postgres";
 import { isStoreAway } from "@/lib/shared/store-away";
 import { type Compilable, type Database, type StoreLimits, type Transaction } from "../database";
@@ -25,6 +26,11 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   await migratePostgres(url, now);
   const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
   const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
+  const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
+  if (unfinished.rows.length > 0) {
+    await Promise.all([writer.end(), readers.end()]);
+    throw new Error(UNFINISHED_COPY);
+  }
   let isOpen = false;
   /** The number of the last commit that this process knows of, and how many until then were of others. */
   let known = 0;

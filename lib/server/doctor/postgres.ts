@@ -1,0 +1,146 @@
+// The database of DATABASE_URL: its version, connections and clock, what waits there for a lock, and the schemas of console and service.
+// Must never: write there, make a table, or put the address into a sentence.
+
+import "server-only";
+import { serviceDatabaseSchema, servicePostgresMigrations } from "@/lib/service/index";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
+import { asStartFailure, isNoTable, openPool, requireVersion } from "@/lib/shared/postgres";
+import { postgresMigrations } from "../store/migrations";
+import { attempt, type Finding, noted, passed, wrong } from "./findings";
+
+const STATEMENT_MS = 10_000;
+/** What a console and its service open at most. */
+const CONNECTIONS_OF_ONE = 20;
+const LONG_WAIT_SECONDS = 10;
+
+const unreachable = "Start PostgreSQL, or set DATABASE_URL to where it is.";
+
+type Ask = <Row>(text: string) => Promise<Row[]>;
+
+/** `time`: the server's own, in ms; undefined where it was not reached. `longWaitSeconds`: for a lock. */
+export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
+  return onPostgres(url, undefined, async (ask) => {
+    const server = await attempt("database server", () => checkServer(ask), unreachable);
+    if (server.state === "failed") return { findings: [server] };
+    const [clock] = await ask<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
+    return { findings: [server, await attempt("database locks", () => checkLocks(ask, longWaitSeconds))], time: clock?.time };
+  });
+}
+
+type Schema = { check: string; name?: string; migrations: string; known: readonly string[]; newest: string };
+
+const ofConsole: Schema = {
+  check: "console database",
+  migrations: "kysely_migration",
+  known: Object.keys(postgresMigrations),
+  newest: "SELECT max(at) AS at FROM audit",
+};
+const ofService: Schema = {
+  check: "service database",
+  name: serviceDatabaseSchema,
+  migrations: "migrations",
+  known: servicePostgresMigrations,
+  newest: "SELECT max(update_time) AS at FROM jobs",
+};
+
+export const lookAtConsole = (url: string) => lookAtSchema(url, ofConsole);
+export const lookAtService = (url: string) => lookAtSchema(url, ofService);
+
+/** `newest`: when the newest row was written, in ms. */
+async function lookAtSchema(url: string, schema: Schema): Promise<{ finding: Finding; newest?: number }> {
+  return onPostgres(url, schema.name, async (ask) => {
+    const finding = await attempt(schema.check, () => checkSchema(ask, schema), unreachable);
+    if (finding.state === "failed") return { finding };
+    const [row] = await orNone(ask<{ at: number | null }>(schema.newest));
+    return { finding, newest: row?.at ?? undefined };
+  });
+}
+
+/** What the place of the service's bytes carries. */
+export async function readIdOn(url: string): Promise<string | undefined> {
+  return onPostgres(url, ofService.name, async (ask) => (await orNone(ask<{ id: string }>("SELECT id FROM store_ids")))[0]?.id);
+}
+
+async function onPostgres<T>(url: string, schema: string | undefined, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const pool = await openPool({ url, max: 1, statementMs: STATEMENT_MS, schema });
+  try {
+    return await work(async <Row>(text: string) => {
+      const client = await pool.connect();
+      try {
+        return (await client.query<Row>(text, [])).rows;
+      } finally {
+        client.release();
+      }
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
+async function checkServer(ask: Ask): Promise<Finding> {
+  const check = "database server";
+  try {
+    await requireVersion(async (text) => ({ rows: await ask(text) }));
+  } catch (error) {
+    throw asStartFailure(error);
+  }
+  const [found] = await ask<{ version: string; most: number; used: number }>(`
+    SELECT current_setting('server_version') AS version,
+      current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer AS most,
+      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`);
+  if (!found) throw new Error("the database says nothing of itself");
+  const { version, most, used } = found;
+  const text = `PostgreSQL ${version}; ${used} of its ${most} connections are in use.`;
+  if (most - used >= CONNECTIONS_OF_ONE) return passed(check, text);
+  return noted(
+    check,
+    text,
+    `A console with its service opens ${CONNECTIONS_OF_ONE} at most: raise max_connections there, or stop what holds the others.`,
+  );
+}
+
+async function checkSchema(ask: Ask, { check, migrations, known }: Schema): Promise<Finding> {
+  if ((await ask(findUnfinishedCopy.postgres)).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
+  const rows = await orNone(ask<{ name: string }>(`SELECT name FROM ${migrations}`));
+  if (rows.length === 0) return noted(check, "It is on PostgreSQL and has no tables yet; the first start makes them.");
+  const applied = rows.map(({ name }) => name);
+  const foreign = applied.find((name) => !known.includes(name));
+  if (foreign !== undefined)
+    return wrong(
+      check,
+      `It is on PostgreSQL and was written by a newer version (${foreign}).`,
+      "Start that version, or restore an older backup.",
+    );
+  const missing = known.filter((name) => !applied.includes(name)).length;
+  return missing === 0
+    ? passed(check, "It is on PostgreSQL and of this version.")
+    : noted(
+        check,
+        `It is on PostgreSQL and of an older version: ${missing} steps behind.`,
+        "Make a backup; the next start brings it up to date.",
+      );
+}
+
+/** Whoever holds what others wait for is named by its number there. */
+async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
+  const check = "database locks";
+  const waiting = await ask<{ holders: string; seconds: number }>(`
+    SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
+    FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);
+  const [longest] = waiting;
+  if (!longest) return passed(check, `No statement has waited for a lock for ${seconds} seconds.`);
+  return wrong(
+    check,
+    `Statements that wait for a lock: ${waiting.length}, the longest for ${longest.seconds} seconds; process ${longest.holders} of the database holds it.`,
+    "See in pg_stat_activity what that process does, and end it there (pg_terminate_backend).",
+  );
+}
+
+/** No rows where there is no such table. */
+async function orNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+  return rows.catch((error: unknown) => {
+    if (isNoTable(error)) return [];
+    throw error;
+  });
+}

@@ -1,0 +1,43 @@
+// The database of a service that runs, as a backup asks it: for a copy of one moment, and whether a file is still named.
+// Must never: write to it.
+
+import { type Content } from "@/lib/shared/hashed-copy";
+import { copyDatabase, fillDatabase, openToRead } from "@/lib/shared/sqlite-copy";
+import { openPool } from "@/lib/shared/postgres";
+import { copyServiceSnapshot } from "../store/copy-store";
+import { SERVICE_SCHEMA } from "../store/postgres/migrate";
+import { isNamed } from "./contents";
+
+export type LiveDatabase = {
+  /** Into a file of SQLite. Where it has an earlier moment, what is the same may stay. */
+  copyTo(file: string): Promise<Content>;
+  isNamed(hash: string): Promise<boolean>;
+  close(): Promise<void>;
+};
+
+export function liveSqlite(file: string): LiveDatabase {
+  const database = openToRead(file);
+  return {
+    copyTo: (to) => copyDatabase(file, to),
+    isNamed: async (hash) => isNamed(database, hash),
+    close: async () => void database.close(),
+  };
+}
+
+const STATEMENT_MS = 30_000;
+
+export async function livePostgres(url: string, say: (progress: string) => void): Promise<LiveDatabase> {
+  const pool = await openPool({ url, max: 1, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA });
+  return {
+    copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, say)),
+    async isNamed(hash) {
+      const client = await pool.connect();
+      try {
+        return (await client.query("SELECT 1 FROM blobs WHERE hash = $1", [hash])).rows.length > 0;
+      } finally {
+        client.release();
+      }
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,133 @@
+// Copies the rows of the service from one database into another: from SQLite to PostgreSQL, or back; or what PostgreSQL holds at one moment
+// into a file of SQLite, for backups. Files of users are no rows: they stay where they are.
+// Guarantees: those of lib/shared/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on a copy that has
+// not ended. Must never: touch what is in the target already.
+
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
+import { Kysely, PostgresDialect, SqliteDialect, sql } from "kysely";
+import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
+import { isNoTable, openPool } from "@/lib/shared/postgres";
+import { openToRead } from "@/lib/shared/sqlite-copy";
+import { type Tables } from "./schema";
+import { lockDataFolder } from "./data-lock";
+import { migrate, postgresMigrations } from "./migrations";
+import { migratePostgres, SERVICE_SCHEMA } from "./postgres/migrate";
+
+/** A file of SQLite, or the address of a PostgreSQL. */
+export type ServicePlace = { file: string } | { url: string };
+type Opened = Kysely<Tables>;
+type Say = (progress: string) => void;
+
+const MOST_CONNECTIONS = 4;
+/** Of one piece of a table, also where a million rows are counted. */
+const STATEMENT_MS = 10 * 60_000;
+
+/** What finds assets in SQLite is made anew there from notes that triggers write; turns are taken in PostgreSQL alone. */
+const own = /^(migrations|commits|asset_search.*|asset_tag_codes|assets_unsearched)$/;
+const counters: readonly Counter[] = [
+  { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
+  { table: "asset_counts", by: ["owner_id"], count: "n" },
+  { table: "user_storage", by: ["owner_id"], count: "bytes" },
+  { table: "tag_counts", by: ["owner_id", "tag"], count: "n" },
+];
+
+/** Between a file and a database of PostgreSQL; no service may run on either. What the target has and the source has not goes. */
+export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say: Say): Promise<Copied> {
+  const locks = [from, to].flatMap((place) => ("file" in place ? [lockDataFolder(dirname(place.file))] : []));
+  try {
+    for (const place of [from, to]) if ("url" in place) await migratePostgres(place.url, Date.now);
+    const [source, target] = [openPlace(from), openPlace(to)];
+    try {
+      return await copyAll(source, target, say);
+    } finally {
+      await Promise.all([source.destroy(), target.destroy()]);
+    }
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+/** Reads in one transaction. What the file has already of an earlier moment is taken over. */
+export async function copyServiceSnapshot(url: string, file: string, say: Say): Promise<void> {
+  const [source, target] = [openPlace({ url }), openPlace({ file })];
+  try {
+    await requireThisVersion(source);
+    if (await isUnfinishedCopy(source)) throw new Error(UNFINISHED_COPY);
+    const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
+    await snapshot.execute((from) => copyAll(from, target, say));
+  } finally {
+    await Promise.all([source.destroy(), target.destroy()]);
+  }
+}
+
+/** Throws where a service was used there. A copy that was begun may be gone on with. Makes no table. */
+export async function requireRoomForService(place: ServicePlace): Promise<void> {
+  if (!(await holdsService(place))) return;
+  const database = openPlace(place);
+  try {
+    if (!(await isUnfinishedCopy(database)))
+      throw new Error("The target holds the store of a service already: name an empty database, or an empty folder.");
+  } finally {
+    await database.destroy();
+  }
+}
+
+/** Whether a service was ever used there: it has a user before it has anything of anyone. */
+export async function holdsService(place: ServicePlace): Promise<boolean> {
+  if ("file" in place) return fileHoldsService(place.file);
+  const database = openPlace(place);
+  try {
+    return await hasUsers(database);
+  } catch (error) {
+    if (isNoTable(error)) return false;
+    throw error;
+  } finally {
+    await database.destroy();
+  }
+}
+
+function fileHoldsService(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const database = openToRead(file);
+  try {
+    const isMade = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'users'").get() !== undefined;
+    return isMade && database.prepare("SELECT 1 FROM users LIMIT 1").get() !== undefined;
+  } finally {
+    database.close();
+  }
+}
+
+function copyAll(from: Opened, to: Opened, say: Say): Promise<Copied> {
+  return copyTables({ from, to, say, isLeftOut: (table) => own.test(table), counters });
+}
+
+async function hasUsers(database: Opened): Promise<boolean> {
+  return (await database.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined;
+}
+
+async function requireThisVersion(database: Opened): Promise<void> {
+  const { rows } = await sql<{ name: string }>`SELECT name FROM migrations`.execute(database);
+  const applied = new Set(rows.map(({ name }) => name));
+  if (postgresMigrations.some(({ name }) => !applied.has(name)))
+    throw new Error("The service's database is of an older version. Back it up with that version, or start this one first.");
+  if (applied.size > postgresMigrations.length)
+    throw new Error("The service's database is of a newer version. Back it up with that version.");
+}
+
+function openPlace(place: ServicePlace): Opened {
+  if ("url" in place) {
+    const pool = { url: place.url, max: MOST_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(pool) }) });
+  }
+  const connection = new Sqlite(place.file, { timeout: 5000 });
+  try {
+    for (const setting of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) connection.pragma(setting);
+    migrate(connection, Date.now);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
+}

@@ -1,0 +1,245 @@
+// Copies the rows of one database into another one with the same tables: one of the two is SQLite, the other SQLite or PostgreSQL.
+// Guarantees: a copy that was ended goes on when it is made again: what is the same is left alone, what differs is replaced, and what the
+// source has no more goes; in the end every row of both was compared. Until then the target has a mark, with which no store is opened.
+// Must never: touch what it copies from; hold more than a piece of a table in memory.
+
+import { isDeepStrictEqual } from "node:util";
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+
+/** Rows, and about so many bytes of texts: a row may be long. */
+const MOST_ROWS = 500;
+const MOST_BYTES = 8 * 1024 ** 2;
+/** SQLite takes 32,766 values at a time. */
+const WRITTEN_AT_ONCE = 100;
+const MARK = "unfinished_copy";
+
+export type Row = Record<string, unknown>;
+type Column = { name: string; kind: "whole" | "text" | "other" };
+/** `key`: all columns where the table has none. */
+type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
+export type Copied = { tables: number; rows: number };
+
+/** What triggers count from the rows of other tables: it is compared, and not copied. */
+export type Counter = { table: string; by: readonly string[]; count: string };
+
+export type Copying<DB> = {
+  from: Kysely<DB>;
+  to: Kysely<DB>;
+  say(progress: string): void;
+  isLeftOut(table: string): boolean;
+  counters?: readonly Counter[];
+  /** What belongs to a row and lies elsewhere. */
+  putBeside?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
+  /** What the copy has not ended without; throws where it is not whole. */
+  beforeEnd?(): Promise<void>;
+};
+
+/** Both have today's schema; whether the target may be written to is for the caller to know. */
+export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
+  const { to, say, counters = [] } = copying;
+  await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
+  const all = await tablesInOrder(copying);
+  const tables = all.filter(({ name }) => !counters.some(({ table }) => table === name));
+  // What names something goes before it does.
+  for (const table of tables.toReversed()) await removeGone(table, copying);
+  let rows = 0;
+  for (const table of tables) {
+    const copied = await walk(table, copying, (piece, there) => put(copying, table, piece, there));
+    rows += copied;
+    say(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
+  }
+  for (const table of [...tables, ...counters.map((counter) => counted(all, counter))])
+    await walk(table, copying, () => {
+      throw new Error(`The rows of ${table.name} changed while they were copied: stop whatever writes there, then run this again.`);
+    });
+  await copying.beforeEnd?.();
+  for (const table of tables) await numberOn(table, copying);
+  await sql`DROP TABLE ${sql.table(MARK)}`.execute(to);
+  return { tables: tables.length, rows };
+}
+
+/** Selects a row where a copy was begun and has not ended: whoever opened it would lose what is not copied yet. */
+export const findUnfinishedCopy = {
+  sqlite: `SELECT 1 AS found FROM sqlite_master WHERE name = '${MARK}'`,
+  postgres: `SELECT 1 AS found FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MARK}'`,
+};
+
+export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolean> {
+  const { rows } = await sql.raw(findUnfinishedCopy[isPostgres(database) ? "postgres" : "sqlite"]).execute(database);
+  return rows.length > 0;
+}
+
+export const UNFINISHED_COPY =
+  "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
+
+function isPostgres<DB>(database: Kysely<DB>): boolean {
+  return database.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+type Change = (piece: Row[], there: Row[]) => Promise<void>;
+type Both<DB> = Pick<Copying<DB>, "from" | "to">;
+
+/** Piece by piece; `change` is called where a piece of the target differs. Returns how many rows there are. */
+async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): Promise<number> {
+  let rows = 0;
+  for (let after: Row | undefined; ;) {
+    const length = await lengthOfPiece(from, table, after);
+    const piece = length === 0 ? [] : await read(from, table, sql`${beyond(table, after)} ${first(table, length)}`);
+    const last = piece.at(-1);
+    const there = await read(to, table, sql`${between(table, after, last)} ${first(table, length + 1)}`);
+    if (!isDeepStrictEqual(there, piece)) await change(piece, there);
+    rows += piece.length;
+    if (last === undefined) return rows;
+    after = last;
+  }
+}
+
+/** How many rows after this one are read at once. */
+async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row | undefined): Promise<number> {
+  const texts = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
+  const size = texts.length === 0 ? sql`0` : sql.join(texts, sql` + `);
+  const { rows } = await sql<{ size: number }>`
+    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${beyond(table, after)} ${first(table, MOST_ROWS)}`.execute(
+    database,
+  );
+  let bytes = 0;
+  const tooMuch = rows.findIndex(({ size: more }) => (bytes += Number(more)) > MOST_BYTES);
+  return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
+}
+
+/** `there`: rows of the target with the same keys, or some of them. */
+async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], there: Row[]): Promise<void> {
+  const known = new Map(there.map((row) => [nameOf(table, row), row]));
+  const changed = piece.filter((row) => !isDeepStrictEqual(known.get(nameOf(table, row)), row));
+  const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
+  const update = others.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  const then = others.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
+  const onConflict = table.hasKey ? sql`ON CONFLICT (${namesOf(table.key)}) DO ${then}` : sql``;
+  await to.transaction().execute(async (trx) => {
+    for (let at = 0; at < changed.length; at += WRITTEN_AT_ONCE) {
+      const rows = changed
+        .slice(at, at + WRITTEN_AT_ONCE)
+        .map((row) => sql`(${sql.join(table.columns.map((column) => valueOf(row, column)))})`);
+      await sql`
+        INSERT INTO ${sql.table(table.name)} (${namesOf(table.columns)}) VALUES ${sql.join(rows)} ${onConflict}`.execute(trx);
+    }
+    if (putBeside) for (const row of changed) await putBeside(trx, table.name, row);
+  });
+}
+
+/** Rows that the source has no more, since an earlier copy was ended. */
+async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
+  const keys = { ...table, columns: table.key };
+  for (let after: Row | undefined; ;) {
+    const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MOST_ROWS)}`);
+    const last = piece.at(-1);
+    if (last === undefined) return;
+    const left = await read(from, keys, anyOf(table, piece));
+    const known = new Set(left.map((row) => nameOf(table, row)));
+    const gone = piece.filter((row) => !known.has(nameOf(table, row)));
+    if (gone.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, gone)}`.execute(to);
+    after = last;
+  }
+}
+
+/** Whole numbers as texts: some have more digits than a double holds. */
+async function read<DB>(database: Kysely<DB>, { name, columns, where }: Table, rest: RawBuilder<unknown>): Promise<Row[]> {
+  const selected = columns.map(({ name: column, kind }) =>
+    kind === "whole" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
+  );
+  const { rows } = await sql<Row>`SELECT ${sql.join(selected)} FROM ${sql.table(name)} WHERE ${where} AND ${rest}`.execute(database);
+  return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, storable(row[column.name])])));
+}
+
+/** The one character that PostgreSQL does not take. */
+function storable(value: unknown): unknown {
+  return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
+}
+
+const valueOf = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);
+/** No text has a zero in it. */
+const nameOf = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
+const namesOf = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
+// Of the table's own column, and not of the text that is selected under its name.
+const keyOf = ({ name, key }: Table) => sql.join(key.map((column) => sql.ref(`${name}.${column.name}`)));
+const first = (table: Table, count: number) => sql`ORDER BY ${keyOf(table)} LIMIT ${sql.lit(count)}`;
+const rowOf = ({ key }: Table, row: Row) => sql.join(key.map((column) => valueOf(row, column)));
+const beyond = (table: Table, after: Row | undefined) => (after ? sql`(${keyOf(table)}) > (${rowOf(table, after)})` : sql`1 = 1`);
+const between = (table: Table, after: Row | undefined, until: Row | undefined) =>
+  until ? sql`${beyond(table, after)} AND (${keyOf(table)}) <= (${rowOf(table, until)})` : beyond(table, after);
+const anyOf = (table: Table, rows: readonly Row[]) =>
+  sql`(${sql.join(
+    rows.map((row) => sql`(${keyOf(table)}) = (${rowOf(table, row)})`),
+    sql` OR `,
+  )})`;
+
+/** Whatever a row names comes before it; tables that neither name nor are named, which triggers of others may write to, come last. */
+async function tablesInOrder<DB>({ from, to, isLeftOut }: Copying<DB>): Promise<Table[]> {
+  const sqlite = [from, to].find((database) => !isPostgres(database));
+  if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
+  const { rows } = await sql<{ name: string }>`
+    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> ${MARK} ORDER BY name`.execute(sqlite);
+  const names = rows.map(({ name }) => name).filter((name) => !isLeftOut(name));
+  const references = new Map<string, string[]>();
+  for (const name of names) {
+    const { rows: named } = await sql<{ table: string }>`SELECT DISTINCT "table" FROM pragma_foreign_key_list(${name})`.execute(sqlite);
+    references.set(
+      name,
+      named.map(({ table }) => table).filter((other) => other !== name),
+    );
+  }
+  const ordered = new Set<string>();
+  const add = (name: string): void => {
+    for (const other of references.get(name) ?? []) if (!ordered.has(other)) add(other);
+    ordered.add(name);
+  };
+  for (const [name, others] of references) if (others.length > 0) add(name);
+  for (const name of names) ordered.add(name);
+  const tables: Table[] = [];
+  for (const name of ordered) tables.push(await describe(sqlite, name));
+  return tables;
+}
+
+async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
+  const { rows } = await sql<{ name: string; type: string; pk: number }>`
+    SELECT name, type, pk FROM pragma_table_info(${name}) ORDER BY name`.execute(sqlite);
+  const of = ({ name: column, type }: { name: string; type: string }): Column => ({
+    name: column,
+    kind: /^(integer|bigint)$/i.test(type) ? "whole" : /^text$/i.test(type) ? "text" : "other",
+  });
+  const key = rows.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk);
+  return { name, columns: rows.map(of), key: (key.length > 0 ? key : rows).map(of), hasKey: key.length > 0, where: sql`1 = 1` };
+}
+
+/** What is counted as nothing may be there or not. */
+function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
+  const found = tables.find(({ name }) => name === table);
+  const pick = (names: readonly string[]) => (found?.columns ?? []).filter(({ name }) => names.includes(name));
+  return { name: table, columns: pick([...by, count]), key: pick(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
+}
+
+/** A new row gets a number that none has had before, also none that is gone. */
+async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>): Promise<void> {
+  if (key?.kind !== "whole") return;
+  const there = await lastNumber(to, name, key.name);
+  if (there === undefined) return;
+  const { rows } = await sql<{ most: number | null }>`SELECT max(${sql.ref(key.name)}) AS most FROM ${sql.table(name)}`.execute(to);
+  const number = Math.max((await lastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.most ?? 0));
+  if (number === there) return;
+  if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${number})`.execute(to));
+  await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(to);
+  await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);
+}
+
+/** That was given to a row of the table; 0: none. Undefined where the database does not keep it. */
+async function lastNumber<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
+  const asked = isPostgres(database)
+    ? sql<{ number: number }>`
+        SELECT coalesce(pg_sequence_last_value(sequence::regclass), 0) AS number
+        FROM (SELECT pg_get_serial_sequence(${table}, ${column}) AS sequence) AS found WHERE sequence IS NOT NULL`
+    : sql<{ number: number }>`
+        SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ${table}), 0) AS number
+        FROM sqlite_master WHERE name = ${table} AND sql LIKE '%AUTOINCREMENT%'`;
+  const { rows } = await asked.execute(database);
+  return rows[0] && Number(rows[0].number);
+}

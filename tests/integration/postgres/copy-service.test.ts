@@ -1,0 +1,173 @@
+// The rows of a service move to PostgreSQL and back, with something in every table, also where the copying is broken off and the service runs on.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import SqliteDatabase from "better-sqlite3";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { copyStores } from "@/lib/server/backup/copy-stores";
+import { openStore } from "@/lib/server/store/store";
+import { copyServiceStore } from "@/lib/service/index";
+import { lockDataFolder } from "@/lib/service/store/data-lock";
+import { migrate } from "@/lib/service/store/migrations";
+import { openPostgres } from "@/lib/service/store/postgres/database";
+import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+
+/** More than are read at once. */
+const ROWS = 1200;
+const now = () => 1_700_000_000_000;
+/** What triggers make of the rows, and what only one of the two databases has. */
+const made = /^(sqlite_.*|migrations|asset_search.*|asset_tag_codes|assets_unsearched|job_counts|asset_counts|user_storage|tag_counts)$/;
+const counters = {
+  job_counts: "SELECT user_id, workflow_id, state, has_image, n FROM job_counts WHERE n <> 0 ORDER BY 1, 2, 3, 4",
+  asset_counts: "SELECT owner_id, n FROM asset_counts WHERE n <> 0 ORDER BY 1",
+  user_storage: "SELECT owner_id, bytes FROM user_storage WHERE bytes <> 0 ORDER BY 1",
+  tag_counts: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0 ORDER BY 1, 2",
+};
+
+let folder: string;
+let before: string;
+let after: string;
+let database: OwnDatabase;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lightdesk-copy-service-"));
+  before = join(folder, "before", "service", "service.sqlite");
+  after = join(folder, "after", "service", "service.sqlite");
+  for (const name of ["before", "after"]) mkdirSync(join(folder, name, "service"), { recursive: true });
+  database = await createDatabase(inject("postgres"));
+  await migratePostgres(database.url, now);
+  fill(before);
+});
+
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a copy that was broken off is no service's to start on; made again it takes over what has changed since, and ends", async () => {
+  const broken = copyServiceStore({ file: before }, { url: database.url }, (progress) => {
+    if (progress.startsWith("job_results:")) throw new Error("broken off");
+  });
+  await expect(broken).rejects.toThrow("broken off");
+  await expect(openPostgres(database.url, now)).rejects.toThrow(/copy-store/);
+  const sqlite = new SqliteDatabase(before);
+  sqlite.pragma("foreign_keys = ON");
+  sqlite.exec(`
+    UPDATE users SET last_number = last_number + 1;
+    DELETE FROM jobs WHERE seq IN (3, ${ROWS});
+    UPDATE jobs SET state = 'cancelled' WHERE seq = 7;
+    DELETE FROM assets WHERE seq IN (1, 700);
+    DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM assets);`);
+  sqlite.close();
+  await copyServiceStore({ file: before }, { url: database.url }, () => undefined);
+  const counts =
+    "SELECT (SELECT count(*) FROM jobs)::integer AS jobs, (SELECT sum(n) FROM job_counts WHERE workflow_id = '')::integer AS counted";
+  expect(await askService(counts)).toEqual([{ jobs: ROWS - 2, counted: ROWS - 2 }]);
+  await (await openPostgres(database.url, now)).close();
+});
+
+test("what is new there gets a number that no row has had", async () => {
+  const [row] = await askService<{ seq: number }>(`
+    INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time)
+    VALUES ('new', 1, 'pending', 1, 'w', 1, 1, 1) RETURNING seq::integer`);
+  expect(row?.seq).toBe(ROWS + 1);
+  await askService("DELETE FROM jobs WHERE id = 'new'");
+});
+
+test("back in a folder it is what it was, to the last row and counter", async () => {
+  await copyServiceStore({ url: database.url }, { file: after }, () => undefined);
+  expect(held(after)).toEqual(held(before));
+  const store = await openDatabase(after, now);
+  await store.close();
+  const sqlite = new SqliteDatabase(after, { readonly: true });
+  // The number of the job that is gone is not given again, and what finds assets is made at the next start.
+  expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROWS);
+  expect(sqlite.prepare("SELECT count(*) FROM assets_unsearched").pluck().get()).toBe(ROWS - 2);
+  sqlite.close();
+});
+
+test("console and service are one copy, which no console starts on before both have ended", async () => {
+  const both = await createDatabase(inject("postgres"));
+  const folderOfBoth = join(folder, "before");
+  const ofConsole = openStore(folderOfBoth);
+  await ofConsole.migrate();
+  await ofConsole.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
+  await ofConsole.close();
+  const copy = (say: (progress: string) => void) =>
+    copyStores({ from: { dataDir: folderOfBoth }, to: { url: both.url }, withService: true, say });
+  const broken = copy((progress) => {
+    if (progress.startsWith("jobs:")) throw new Error("broken off");
+  });
+  await expect(broken).rejects.toThrow("broken off");
+  const early = openStore("", undefined, both.url);
+  await expect(early.migrate()).rejects.toThrow(/copy-store/);
+  const { tables } = await copy(() => undefined);
+  expect(tables).toBeGreaterThan(40);
+  await early.migrate();
+  await early.close();
+  await expect(copy(() => undefined)).rejects.toThrow(/holds a console already/);
+  await both.drop();
+});
+
+test("a service that is there already is not written over, also where there is no console", async () => {
+  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, withService: true, say: () => undefined });
+  await expect(copy).rejects.toThrow(/holds the store of a service already/);
+});
+
+test("a folder that a service holds is left alone", async () => {
+  const lock = lockDataFolder(join(folder, "after", "service"));
+  await expect(copyServiceStore({ file: after }, { url: database.url }, () => undefined)).rejects.toThrow(/is in use by process/);
+  lock.release();
+});
+
+async function askService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+  const url = new URL(database.url);
+  url.searchParams.set("options", `-c search_path=${SERVICE_SCHEMA}`);
+  return ask<Row>(url.href, text);
+}
+
+type ColumnInfo = { name: string; type: string };
+
+function tablesOf(sqlite: SqliteDatabase.Database): string[] {
+  const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
+  return names.filter((name) => !made.test(name));
+}
+
+/** Rows in every table, each column with a value of its own. One is longer than what is read at once. */
+function fill(file: string): void {
+  const sqlite = new SqliteDatabase(file);
+  migrate(sqlite, now);
+  sqlite.pragma("foreign_keys = OFF");
+  sqlite.transaction(() => {
+    // Tags are counted by whose their assets are.
+    for (const table of tablesOf(sqlite).sort((one, other) => Number(one === "asset_tags") - Number(other === "asset_tags"))) {
+      const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
+      const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
+      const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);
+      for (let row = 1; row <= ROWS; row += 1)
+        insert.run(
+          columns.map(({ name, type }) => {
+            if (type === "INTEGER") return row;
+            const other = references.find(({ from }) => from === name);
+            return other ? `${other.table}-${other.to}-${row}` : `${table}-${name}-${row}`;
+          }),
+        );
+    }
+    sqlite.prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (5, 6)").run("松".repeat(3 * 1024 ** 2));
+    sqlite.exec(`UPDATE jobs SET state = 'completed', has_image = 1 WHERE seq % 2 = 0; UPDATE jobs SET has_image = 0 WHERE seq % 2 = 1`);
+  })();
+  sqlite.close();
+}
+
+/** Every row of every table, whole numbers to the last digit. */
+function held(file: string): Map<string, unknown[]> {
+  const sqlite = new SqliteDatabase(file, { readonly: true });
+  sqlite.defaultSafeIntegers();
+  const rows = tablesOf(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
+  const counted = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);
+  sqlite.close();
+  return new Map([...rows, ...counted]);
+}
