@@ -10,7 +10,7 @@ type Node = { class_type: string; inputs: Json };
 type Item = [number, string, Record<string, Node>, Json, string[]];
 type Made = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; others?: Json };
 /** `run` runs to its end; `hold` stays in its first node until it is let go; `fail` ends with an exception of its last node. */
-type Way = "run" | "hold" | "fail";
+type Way = "run" | "hold" | "hold the last" | "fail";
 
 export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;
 
@@ -40,6 +40,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
   const inputs = new Map<string, Buffer>();
   const outputs = new Map<string, { bytes: Buffer; type: string }>();
   const seen = {
+    views: [] as string[],
     submissions: [] as Json[],
     uploads: [] as string[],
     interrupts: [] as unknown[],
@@ -92,7 +93,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
       if (!node) continue;
       tell(item, "executing", { node: nodeId, display_node: nodeId });
       tell(item, "progress", { node: nodeId, value: 1, max: 2 });
-      if (how === "hold" && index === 0) {
+      if ((how === "hold" && index === 0) || (how === "hold the last" && index === order.length - 1)) {
         const clientId = item[3].client_id;
         if (typeof clientId === "string") listeners.get(clientId)?.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 9, 9, 9]));
         interrupted = await new Promise<boolean>((resolve) => {
@@ -217,6 +218,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
         return void response
           .writeHead(206, { "content-range": `bytes 0-0/${bytes.length}`, "content-length": 1 })
           .end(bytes.subarray(0, 1));
+      seen.views.push(name);
       return void response.writeHead(200, { "content-length": bytes.length }).end(bytes);
     }
     nothing(404);

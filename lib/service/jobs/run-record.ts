@@ -77,7 +77,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
       // After the last one: all nodes are done while what they put out is stored.
       progress = { ...done(), ...workingOn(nodeId, STEPS) };
-      files.push(...event.files);
+      // A runner's history has the last word of a node.
+      if (event.files.length > 0) files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
       if (event.texts) texts.set(nodeId, event.texts);
       if (event.others) others.set(nodeId, event.others);
     },

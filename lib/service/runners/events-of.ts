@@ -17,6 +17,8 @@ const PREVIEW = 1;
 type Heard = {
   /** Something was said of the job. */
   word: () => void;
+  /** A node has put something out, which can be fetched there. */
+  executed: (nodeId: string, output: unknown) => void;
   /** It has ended there, in whatever way. */
   ended: () => void;
   on: (event: RunEvent) => void;
@@ -39,7 +41,7 @@ export type Listening = {
 export function listenTo(
   runner: { address: string; clientId: string },
   job: { promptId: string; graph: Graph; nodesTotal: number },
-  { word, ended, on }: Heard,
+  { word, executed, ended, on }: Heard,
 ): Listening {
   let promptId = job.promptId;
   let working: { nodeId: string; startMs: number } | undefined;
@@ -86,6 +88,10 @@ export function listenTo(
       const [step, steps] = [numberOf(data.value), numberOf(data.max)];
       if (currentNode === undefined || step === undefined || !steps) return;
       on({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
+    } else if (type === "executed") {
+      // By the node itself, as in the history; one that stands for no node of the graph is fetched in the end.
+      const nodeId = textOf(data.node);
+      if (nodeId !== undefined && Object.hasOwn(job.graph, nodeId)) executed(nodeId, data.output);
     } else if (/^execution_(success|error|interrupted)$/.test(type)) {
       if (type === "execution_success") endWorking();
       ended();

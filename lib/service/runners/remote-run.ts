@@ -4,24 +4,23 @@
 // guessed from silence; everything that it writes of itself is fenced (attempts.ts); it always ends in an outcome.
 // Must never: interrupt a job of anybody else.
 
-import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { extensionOf } from "../assets/file-extension";
 import { type NodeLibrary } from "../nodes/definition";
 import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
 import { type Attempt, writeAttempt } from "./attempts";
-import { type Ending, readEnding, readOutputs } from "./ending";
+import { bringOutputs } from "./bring-outputs";
+import { type Ending, readEnding } from "./ending";
 import { listenTo, type Listening } from "./events-of";
 import { askJson, type Trouble } from "./speak";
 import { clearAway, looksFor, whereIs } from "./whereabouts";
-import { bring, fetchOutput, type FileThere, type Input, nameThere } from "./transfer";
+import { bring, type Input, nameThere } from "./transfer";
 
 export type RemoteLimits = {
   /** So long a runner may be out of reach before its job is given up for lost. */
@@ -93,12 +92,18 @@ async function attempt(at: At): Promise<RunOutcome> {
   const listening = listenTo(
     { address: runner.address, clientId: own.clientId },
     { promptId: own.promptId, graph, nodesTotal },
-    { word: () => (lastWord = at.now()), ended: wake.now, on },
+    {
+      word: () => (lastWord = at.now()),
+      executed: (nodeId, output) => outputs.told(nodeId, output),
+      ended: wake.now,
+      on,
+    },
   );
+  const outputs = bringOutputs(at, listening.timesOf);
   at.signal.addEventListener("abort", () => listening.stop(), { once: true });
   try {
     const names = new Map(at.inputs.map((input) => [nameThere(input), input.name]));
-    const follow = (promptId: string) => watch(at, { promptId, listening, names, lastWord: () => lastWord });
+    const follow = (promptId: string) => watch(at, { promptId, listening, outputs, names, lastWord: () => lastWord });
     if (at.isResumed) return await follow(own.promptId);
     const sent = await send(at, listening);
     return typeof sent === "string" ? await follow(sent) : sent;
@@ -151,9 +156,15 @@ function notSent(at: At, trouble: Trouble): RunOutcome {
   return lost(`${at.runner.label}: ${trouble.message}`, trouble.wasSent);
 }
 
-type Watched = { promptId: string; listening: Listening; names: ReadonlyMap<string, string>; lastWord: () => number };
+type Watched = {
+  promptId: string;
+  listening: Listening;
+  outputs: ReturnType<typeof bringOutputs>;
+  names: ReadonlyMap<string, string>;
+  lastWord: () => number;
+};
 
-async function watch(at: At, { promptId, listening, names, lastWord }: Watched): Promise<RunOutcome> {
+async function watch(at: At, { promptId, listening, outputs, names, lastWord }: Watched): Promise<RunOutcome> {
   const { limits, now, runner, attempt: own } = at;
   let seenAt = now();
   let heldUntil = seenAt + limits.leaseMs;
@@ -167,7 +178,7 @@ async function watch(at: At, { promptId, listening, names, lastWord }: Watched):
     }
     const place = await look(listening.connection(), at.signal);
     at.signal.throwIfAborted();
-    if (place.kind === "ended") return finish(at, { entry: place.entry, listening, names });
+    if (place.kind === "ended") return finish(at, { entry: place.entry, outputs, names });
     if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
     if (place.kind === "silent") {
       if (now() - seenAt > limits.leaseMs) {
@@ -198,68 +209,18 @@ async function watch(at: At, { promptId, listening, names, lastWord }: Watched):
   }
 }
 
-type Ended = { entry: unknown; listening: Listening; names: ReadonlyMap<string, string> };
+type Ended = Pick<Watched, "outputs" | "names"> & { entry: unknown };
 
-async function finish(at: At, { entry, listening, names }: Ended): Promise<RunOutcome> {
+async function finish(at: At, { entry, outputs, names }: Ended): Promise<RunOutcome> {
   const { runner } = at;
   const ending = readEnding(entry);
   if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
   if (!(await at.database.commit((tx) => writeAttempt(tx, at.attempt, { lease_until: at.now() + at.limits.leaseMs }))))
     return { kind: "stale" };
-  const problem = await fetchAll(at, entry, listening);
+  const problem = await outputs.rest(entry);
   // A failed job keeps what could be had of it.
   if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
   return toOutcome(ending, at, names);
-}
-
-/** What went wrong, if anything did. */
-async function fetchAll(at: At, entry: unknown, listening: Listening): Promise<string | undefined> {
-  const { files, texts, others } = readOutputs(entry);
-  const nodes = [...new Set([...files.map(({ nodeId }) => nodeId), ...texts.keys(), ...others.keys()])];
-  for (const nodeId of nodes) {
-    const produced = [];
-    for (const file of files.filter((one) => one.nodeId === nodeId)) {
-      const fetched = await fetchPatiently(at, file);
-      if (!fetched.ok) return fetched.failure.message;
-      const { path, hash, sha256, size, mediaType, width, height } = fetched.value;
-      const displayName = basename(file.filename.replaceAll("\\", "/")).slice(0, 200);
-      const type = file.type === "temp" ? ("temp" as const) : ("output" as const);
-      const place = { nodeId, key: file.key, index: file.index, path, displayName, type };
-      const seen = width !== undefined && height !== undefined && { width, height };
-      const extension = extensionOf(mediaType, displayName);
-      produced.push({ ...place, hash, sha256, byteLength: size, mimeType: mediaType, extension, ...seen, facts: file.facts });
-    }
-    const ended = at.now();
-    const { startMs, endMs, cached } = listening.timesOf(nodeId) ?? { startMs: ended, endMs: ended, cached: false };
-    const [text, other] = [texts.get(nodeId), others.get(nodeId)];
-    at.on({
-      kind: "node",
-      nodeId,
-      startMs,
-      endMs,
-      cached,
-      files: produced,
-      ...(text && { texts: text }),
-      ...(other && { others: other }),
-    });
-  }
-  return undefined;
-}
-
-/** The job is done there: a connection that breaks is no reason to do it again, unless it stays broken. */
-async function fetchPatiently(at: At, file: FileThere): ReturnType<typeof fetchOutput> {
-  const until = at.now() + at.limits.leaseMs;
-  for (;;) {
-    const fetched = await fetchOutput(at.runner.address, file, {
-      folder: at.outputDir,
-      maxBytes: at.limits.maxFileBytes,
-      signal: at.signal,
-    });
-    at.signal.throwIfAborted();
-    if (fetched.ok || !["not_reachable", "timeout", "failing"].includes(fetched.failure.code)) return fetched;
-    if (at.now() > until || (await at.isGone())) return fetched;
-    await sleep(Math.min(at.limits.pollMs, at.limits.leaseMs / 4), undefined, { signal: at.signal });
-  }
 }
 
 function toOutcome(ending: Ending, { runner }: At, names: ReadonlyMap<string, string>): RunOutcome {

@@ -218,6 +218,36 @@ describe("jobs on runners", () => {
     feed?.stop();
   });
 
+  it("brings what a node has put out while the others still run, and only once", async () => {
+    const { service } = await start();
+    const server = await runner(undefined, {
+      makes: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
+    });
+    await add(server, "GPU");
+    const key = (await service.keys.createKey("ada")).key;
+    const client: Client = (await import("@/tests/support/service")).createClient((request) => service.fetch(request), key);
+    const told: Json[] = [];
+    const feed = await service.listen(key, "me", (one) => {
+      const message = typeof one === "string" ? record(JSON.parse(one)) : {};
+      if (message.type === "executed") told.push(record(message.data));
+    });
+    server.does("hold the last");
+    const another = { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "late" } };
+    const id = await submit(client, { ...made(), "4": another }, { client_id: "me" });
+    await until("the first picture is told", async () => told.length > 0);
+    const [image] = list(record(told[0]?.output).images);
+    expect(told[0]).toMatchObject({ node: "3", prompt_id: id });
+    const early = await client.raw("GET", `/api/view?filename=${string(image?.filename)}&type=output`);
+    expect(Buffer.from(await early.arrayBuffer()).equals(picture(3))).toBe(true);
+    expect(await detail(client, id)).toMatchObject({ status: "in_progress" });
+    server.letGo();
+    const job = await ended(client, id);
+    expect(job).toMatchObject({ status: "completed", outputs_count: 2, outputs: { "3": told[0]?.output } });
+    expect(told.map(({ node }) => node)).toEqual(["3", "4"]);
+    expect(server.seen.views.filter((name) => name === "of-3.png")).toHaveLength(1);
+    feed?.stop();
+  });
+
   it("interrupts there, and only that job; what waits there is taken out", async () => {
     const { client: clientOf } = await start();
     const server = await runner();

@@ -1,0 +1,131 @@
+// What a job put out on a runner, brought here: of each node as it is told while the job runs, and in the end all that the history names.
+// Guarantees: what was brought as it was told is not fetched again, unless the history names something else; what could not be had in between is
+// fetched in the end, patiently. Must never: end a job for what could not be had while it runs.
+
+import { basename } from "node:path/posix";
+import { setTimeout as sleep } from "node:timers/promises";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
+import { extensionOf } from "../assets/file-extension";
+import { type StagedFile } from "../assets/staged-file";
+import { type ProducedFile, type RunEvent } from "../nodes/run";
+import { type OutputFile, readOutputs } from "./ending";
+import { type Listening } from "./events-of";
+import { type Trouble } from "./speak";
+import { fetchOutput, type FileThere } from "./transfer";
+import { failed, ok, type Result } from "@/lib/shared/result";
+
+/** Of one job; the rest comes in the end. */
+const MOST_EARLY = 1000;
+
+type Parts = {
+  runner: { address: string };
+  outputDir: string;
+  limits: { leaseMs: number; pollMs: number; maxFileBytes: number };
+  now: () => number;
+  signal: AbortSignal;
+  isGone: () => Promise<boolean>;
+  on: (event: RunEvent) => void;
+};
+type Fetch = (file: FileThere) => ReturnType<typeof fetchOutput>;
+/** Of one node: what was told of it, and the files that were brought; undefined where something of it could not be. */
+type Early = { told: string; brought: Promise<readonly StagedFile[] | undefined> };
+
+export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
+  const early = new Map<string, Early>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** The rest comes in the end: a runner that is out of reach is not waited for once for each node. */
+  let isFailing = false;
+
+  const fetchOnce: Fetch = (file) =>
+    fetchOutput(parts.runner.address, file, {
+      folder: parts.outputDir,
+      maxBytes: parts.limits.maxFileBytes,
+      signal: parts.signal,
+    });
+
+  /** The job is done there: a connection that breaks is no reason to do it again, unless it stays broken. */
+  const fetchPatiently: Fetch = async (file) => {
+    const { limits, now, signal, isGone } = parts;
+    const until = now() + limits.leaseMs;
+    for (;;) {
+      const fetched = await fetchOnce(file);
+      signal.throwIfAborted();
+      if (fetched.ok || !["not_reachable", "timeout", "failing"].includes(fetched.failure.code)) return fetched;
+      if (now() > until || (await isGone())) return fetched;
+      await sleep(Math.min(limits.pollMs, limits.leaseMs / 4), undefined, { signal });
+    }
+  };
+
+  async function bring(nodeId: string, outputs: ReturnType<typeof readOutputs>, fetch: Fetch): Promise<Result<StagedFile[], Trouble>> {
+    const staged: StagedFile[] = [];
+    const files: ProducedFile[] = [];
+    for (const file of outputs.files.filter((one) => one.nodeId === nodeId)) {
+      const fetched = await fetch(file);
+      if (!fetched.ok) {
+        for (const one of staged) await one.dispose();
+        return failed(fetched.failure);
+      }
+      staged.push(fetched.value);
+      files.push(toProduced(file, fetched.value));
+    }
+    const ended = parts.now();
+    const { startMs, endMs, cached } = timesOf(nodeId) ?? { startMs: ended, endMs: ended, cached: false };
+    const [texts, others] = [outputs.texts.get(nodeId), outputs.others.get(nodeId)];
+    parts.on({ kind: "node", nodeId, startMs, endMs, cached, files, ...(texts && { texts }), ...(others && { others }) });
+    return ok(staged);
+  }
+
+  return {
+    /** What the runner told of a node, in its turn. */
+    told(nodeId: string, output: unknown): void {
+      if (early.size >= MOST_EARLY || isFailing) return;
+      const outputs = readOutputs({ outputs: { [nodeId]: output } });
+      const brought = last.then(async () => {
+        const done = isFailing ? undefined : await bring(nodeId, outputs, fetchOnce).catch(() => undefined);
+        isFailing ||= !done?.ok;
+        return done?.ok ? done.value : undefined;
+      });
+      last = brought;
+      early.set(nodeId, { told: writeExactJson(output), brought });
+    },
+
+    /** What of the job's entry in the history is not here yet. What went wrong, if anything did. */
+    async rest(entry: unknown): Promise<string | undefined> {
+      const outputs = readOutputs(entry);
+      const told = objectOf(objectOf(entry)?.outputs) ?? {};
+      await last;
+      for (const nodeId of new Set([...outputs.files.map((file) => file.nodeId), ...outputs.texts.keys(), ...outputs.others.keys()])) {
+        const before = early.get(nodeId);
+        const staged = await before?.brought;
+        if (staged && before?.told === writeExactJson(told[nodeId])) continue;
+        const done = await bring(nodeId, outputs, fetchPatiently);
+        if (!done.ok) return done.failure.message;
+        for (const one of staged ?? []) await one.dispose();
+      }
+      return undefined;
+    },
+  };
+}
+
+type Fetched = StagedFile & { width?: number; height?: number };
+
+function toProduced({ nodeId, key, index, filename, type, facts }: OutputFile, fetched: Fetched): ProducedFile {
+  const { path, hash, sha256, size, mediaType, width, height } = fetched;
+  const displayName = basename(filename.replaceAll("\\", "/")).slice(0, 200);
+  return {
+    nodeId,
+    key,
+    index,
+    path,
+    displayName,
+    type: type === "temp" ? "temp" : "output",
+    hash,
+    sha256,
+    byteLength: size,
+    mimeType: mediaType,
+    extension: extensionOf(mediaType, displayName),
+    ...(width !== undefined && height !== undefined && { width, height }),
+    facts,
+  };
+}
