@@ -56,6 +56,7 @@ export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
         ))}
       </Select>
       <Button onClick={() => setSaving(true)}>{t("save")}</Button>
+      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="w-full" /> : null}
       <Dialog isOpen={isSaving} onClose={() => setSaving(false)} title={t("title")}>
         <PresetForm
           app={app}

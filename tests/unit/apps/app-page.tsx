@@ -70,10 +70,11 @@ type Page = {
   pictures: AppPicture[];
   /** Files that are not there any more. */
   gone: string[];
+  arePresetsAway: boolean;
 };
 
 function begun(): Page {
-  return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [] };
+  return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
 /** What the little console says, and what it was sent. `answers`: in place of its own, one after the other. */
@@ -90,6 +91,7 @@ beforeEach(() => {
       if (path === "/api/apps/app-1/pictures") return answer(200, { pictures: page.pictures });
       if (path === "/api/apps/app-1") return answer(200, { app: page.shown });
       if (path === "/api/apps/app-1/runs") return answer(200, { runs: page.runs });
+      if (page.arePresetsAway) return answer(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
       return answer(200, {
         presets: [{ id: "p1", name: "Foxes", inputs: { prompt: "two foxes", photo: "fox.png" }, isTeam: false, canChange: true }],
       });

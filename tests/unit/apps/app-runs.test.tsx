@@ -60,3 +60,15 @@ it("tells of each run what was changed since the one before it, and hands its pi
   expect(card.getAllByText("Quick")).toHaveLength(1);
   expect(card.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
 });
+
+it("shows what has landed of a run that goes on, and how far it is, in words without a node", async () => {
+  const landing = { state: "in_progress" as const, progress: 0.625, step: { at: 3, of: 4 } };
+  page.runs = [run("b", {}, landing), run("a", {}, { ...landing, results: [], step: { at: 1, of: 1 } })];
+  await show();
+  const [landed, single] = (await screen.findAllByRole("article")).map((card) => within(card));
+  expect(landed?.getByRole("status").textContent).toBe("Running");
+  expect(landed?.getByRole("progressbar", { name: "Progress" }).parentElement?.textContent).toBe("63%Step 3 of 4");
+  expect(landed?.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
+  expect(landed?.getByRole("button", { name: "Cancel" })).toBeDefined();
+  expect(single?.queryByText(/^Step/)).toBeNull();
+});

@@ -158,6 +158,17 @@ it("fills the form from values that were saved by name", async () => {
   expect(screen.queryByText(/is not there any more/)).toBeNull();
 });
 
+it("says that saved values could not be read, which are not none, and reads them when asked to", async () => {
+  page.arePresetsAway = true;
+  await show();
+  expect(await screen.findByText(/database does not answer/)).toBeDefined();
+  expect(screen.queryByRole("option", { name: "Foxes" })).toBeNull();
+  page.arePresetsAway = false;
+  await press("Try again");
+  expect(await screen.findByRole("option", { name: "Foxes" })).toBeDefined();
+  expect(screen.queryByText(/database does not answer/)).toBeNull();
+});
+
 it("says so at once where a picture of the saved values is gone, until another one is given", async () => {
   page.gone = ["fox.png"];
   await show();
