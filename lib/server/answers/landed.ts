@@ -1,4 +1,4 @@
-// What a job that still runs has put out so far: services list outputs only of jobs that have ended, and tell of others on their WebSocket.
+// What a job that still runs has put out so far, and how far it is: services list outputs only of jobs that have ended, and tell of others on their WebSocket.
 // Guarantees: it came through the same gate as what a listener of /ws hears; another key of the same connection hears anew.
 // Must never: hold up a request, or be told to whoever may not see the job, which the caller has judged.
 
@@ -6,23 +6,22 @@ import "server-only";
 import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
-import { isOfOutput } from "./landed-outputs";
+import { isWanted, type Told } from "./landed-outputs";
 import { passMessages } from "./pass-messages";
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined; fingerprint: string | undefined; target: Target };
 
-/** By node; empty where nothing is known. */
-export function landedOf(from: From, jobId: string): Outputs {
-  return hearLanded(from).get(jobId) ?? {};
+/** Empty where nothing is known. */
+export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: Told["progress"] } {
+  return hearLanded(from).get(jobId) ?? { outputs: {} };
 }
 
 /** From now on: before a job is submitted, so that nothing of it is missed. */
-export function hearLanded(from: From): ReadonlyMap<string, Outputs> {
+export function hearLanded(from: From): ReadonlyMap<string, Told> {
   const { landed, listenTo, clientId } = composition();
   const { connection, fingerprint = "", target: service } = from;
   return landed.at([connection.id, connection.baseUrl, fingerprint].join(" "), (target) => {
     const clean = passMessages(from, target);
-    // Progress, and pictures of what is under way, need not be looked through.
-    return listenTo(service, clientId, { send: (message) => (isOfOutput(message) ? clean.send(message) : undefined), end: clean.end });
+    return listenTo(service, clientId, { send: (message) => (isWanted(message) ? clean.send(message) : undefined), end: clean.end });
   });
 }

@@ -60,9 +60,9 @@ export async function refreshRun(
   const view = toJobView(job);
   const state = view.state === "unknown" ? found.state : view.state;
   if (!view.terminal) {
-    const landed = await resultsWithLanded(access, app, found);
-    const moved = state === found.state && !landed ? found : await change(found, { state, ...(landed && { results: landed }) });
-    return ok({ ...moved, ...(view.progress && { progress: view.progress }) });
+    const { results, progress = view.progress } = await readLanded(access, app, found, view.progress);
+    const moved = state === found.state && !results ? found : await change(found, { state, ...(results && { results }) });
+    return ok({ ...moved, ...(progress && { progress }) });
   }
   const definition = await definitionOf(app, run);
   const error = view.error && errorOf(definition, view.error);
@@ -75,15 +75,26 @@ async function definitionOf(app: StoredApp, { version }: StoredRun): Promise<App
   return (await composition().store.apps.version(app.id, version)) ?? app.definition;
 }
 
-/** With what has landed since it was read last, which may have been on another console; undefined where nothing has. */
-async function resultsWithLanded(access: Access, app: StoredApp, run: StoredRun): Promise<KeptResult[] | undefined> {
-  const outputs = run.jobId === undefined ? {} : landedOf(access, run.jobId);
-  if (Object.keys(outputs).length === 0) return undefined;
+type Landed = { results?: KeptResult[]; progress?: JobProgressView };
+
+/** Results where some have landed since it was read last, which may have been on another console; progress where the job tells of none. */
+async function readLanded(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<Landed> {
+  if (run.jobId === undefined) return {};
+  const { outputs, progress: heard } = landedOf(access, run.jobId);
+  if (Object.keys(outputs).length === 0 && (progress || !heard)) return {};
+  const { graph, outputs: chosen } = await definitionOf(app, run);
   const { results = [] } = run;
   const known = new Set(results.map(({ number }) => number));
-  const all = numbered(resultsOf((await definitionOf(app, run)).outputs, outputs), results);
-  const fresh = all.filter(({ number }) => !known.has(number));
-  return fresh.length > 0 ? [...results, ...fresh].slice(0, MOST_RESULTS) : undefined;
+  const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !known.has(number));
+  return {
+    ...(fresh.length > 0 && { results: [...results, ...fresh].slice(0, MOST_RESULTS) }),
+    ...(!progress && heard && { progress: progressOf(heard, Object.keys(graph).length) }),
+  };
+}
+
+function progressOf({ done, within }: { done: number; within: number }, nodesTotal: number): JobProgressView {
+  const nodesDone = Math.min(done, nodesTotal);
+  return { value: Math.min(1, (nodesDone + within) / Math.max(1, nodesTotal)), nodesDone, nodesTotal };
 }
 
 /** What has a number keeps it; what is new gets the next one. */

@@ -40,7 +40,7 @@ it("one socket for a connection and key hears of all of its jobs; another key he
   await tell({ prompt_id: "j1", node: "3", output });
   await tell({ prompt_id: "j1", node: "5", output: { text: ["done"] } });
   await tell({ prompt_id: "j2", node: "3", output: { text: ["other"] } });
-  expect(at("c1").get("j1")).toEqual({ "3": output, "5": { text: ["done"] } });
+  expect(at("c1").get("j1")?.outputs).toEqual({ "3": output, "5": { text: ["done"] } });
   expect(at("c1 with another key").get("j1")).toBeUndefined();
 });
 
@@ -55,13 +55,25 @@ it("what is none of a job's outputs, or is too large, is not kept", async () => 
   expect(at("c1").get("j1")).toBeUndefined();
 });
 
+it("how far a job is, is told by the nodes that have ended, those of a cache once, and the part of what is at work", async () => {
+  at("c1");
+  await tell({ prompt_id: "j1", nodes: ["1", "2", 3] }, { type: "execution_cached" });
+  const nodes = { "2": { state: "finished" }, "3": { state: "finished", value: 1, max: 1 }, "4": { state: "running", value: 5, max: 20 } };
+  await tell({ prompt_id: "j1", nodes: { ...nodes, "5": { state: "running", value: 1, max: 0 }, "6": "odd" } }, { type: "progress_state" });
+  expect(at("c1").get("j1")).toMatchObject({ outputs: {}, cached: ["1", "2"], progress: { done: 3, within: 0.25 } });
+});
+
 it("nothing of a service grows without end: the oldest jobs, and the oldest connections, are forgotten", async () => {
   at("c1");
   for (let job = 0; job < 210; job += 1)
     opened[0]?.hear.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
   await pass(1);
   expect(at("c1").get("j9")).toBeUndefined();
-  expect(at("c1").get("j10")).toEqual({ "1": output });
+  expect(at("c1").get("j10")?.outputs).toEqual({ "1": output });
+  const long = { text: ["x".repeat(200_000)] };
+  for (let node = 0; node < 60; node += 1) await tell({ prompt_id: node < 30 ? "long" : "longer", node: `${node}`, output: long });
+  expect(["j209", "long"].map((job) => at("c1").get(job))).toEqual([undefined, undefined]);
+  expect(Object.keys(at("c1").get("longer")?.outputs ?? {})).toHaveLength(20);
   for (let one = 2; one <= 51; one += 1) at(`c${one}`);
   await pass(1);
   expect(opened.filter(({ isStopped }) => isStopped)).toEqual([opened[0]]);
@@ -76,7 +88,7 @@ it("a socket that has ended is opened again when jobs are asked for, not at once
   at("c1");
   expect(opened).toHaveLength(1);
   await pass(10_000);
-  expect(at("c1").get("j1")).toEqual({ "3": output });
+  expect(at("c1").get("j1")?.outputs).toEqual({ "3": output });
   await pass(1);
   expect(opened).toHaveLength(2);
   opened[1]?.hear.end({ code: feedEnds.notFound, reason: "no /ws" });

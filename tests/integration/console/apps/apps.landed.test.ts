@@ -110,6 +110,10 @@ test("of a service of somebody else: each result keeps its address, in the order
     const path = (await firstLanded(app, id)).results[0]?.path ?? "";
     const bytes = async () => (await world.harness.request(path, { as: "runner" })).text();
     expect(await bytes()).toBe("early.png");
+    const nodes = { "1": { state: "finished" }, "3": { state: "finished" }, "4": { state: "running", value: 1, max: 2 } };
+    sockets[0]?.send(JSON.stringify({ type: "progress_state", data: { prompt_id: "job-1", nodes } }));
+    await until("how far it is, is told", async () => (await read(app, id)).body.run.progress !== undefined);
+    expect((await read(app, id)).body.run).toMatchObject({ progress: 0.625, step: { at: 3, of: 4 } });
     status = "completed";
     const { results } = await world.ended(app, id);
     expect(results.map(({ label, number }) => [label, number])).toEqual([

@@ -10,5 +10,5 @@ import { ok } from "@/lib/shared/result";
 export const GET = guarded({ action: "readLanded", role: "viewer", connection: true }, async ({ request, viewer, params }) => {
   const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
-  return ok(jsonAnswer({ outputs: typeof params.jobId === "string" ? landedOf(access.value, params.jobId) : {} }));
+  return ok(jsonAnswer({ outputs: typeof params.jobId === "string" ? landedOf(access.value, params.jobId).outputs : {} }));
 });
