@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { type AppWorld, createAppWorld, picture } from "../integration/console/apps/app-world";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "../support/little-server";
+import { type LittleServer } from "../support/little-server";
+import { isPrompt, startServiceGate } from "../support/service-gate";
 import { serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { startProcess, type Started } from "../support/start-process";
 import { makeToken } from "../support/tokens";
@@ -28,15 +29,9 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-apps-"));
   const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
   service = await startServiceProcess(dataDir);
-  gate = await startLittleServer(async ({ method, url: path, headers: sent, body }, response) => {
-    if (held.has("uploads") && path.startsWith("/api/upload/")) return;
-    const passed = { "x-api-key": String(sent["x-api-key"]), "content-type": String(sent["content-type"] ?? "application/json") };
-    const answer = await fetch(service.url + path, { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) });
-    const read = Buffer.from(await answer.arrayBuffer());
-    if (held.has("answers") && path.startsWith("/api/prompt")) return;
-    const type = answer.headers.get("content-type") ?? "application/json";
-    if (type.startsWith("application/json")) answerJson(response, JSON.parse(read.toString()), answer.status);
-    else response.writeHead(answer.status, { "content-type": type }).end(read);
+  gate = await startServiceGate(service, (asked) => {
+    if (held.has("uploads") && asked.url.startsWith("/api/upload/")) return "lost";
+    return held.has("answers") && isPrompt(asked) ? "unanswered" : undefined;
   });
   world = await createAppWorld();
   app = await world.make({}, { connection: await world.harness.connect(gate.url, key) });
@@ -70,7 +65,6 @@ async function runs(): Promise<AppRun[]> {
   return ((await answer.json()) as { runs: AppRun[] }).runs;
 }
 const stateOf = async (prefix: string) => (await runs()).find(({ inputs }) => inputs.prefix === prefix)?.state;
-const isPrompt = ({ method, url: path }: Seen) => method === "POST" && path.startsWith("/api/prompt");
 const sentFor = (prefix: string) => gate.seen.filter((seen) => isPrompt(seen) && seen.body.includes(`"${prefix}"`)).length;
 const ended = (prefix: string) => until(`${prefix} has ended`, async () => (await stateOf(prefix)) === "completed");
 

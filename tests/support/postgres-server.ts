@@ -13,7 +13,7 @@ import { freePort } from "./free-port";
 export type PostgresServer = { url: string; start(): Promise<void>; stop(): Promise<void>; remove(): Promise<void> };
 
 /** Of the test alone, which may stop it and start it again. `isDurable`: as it is by itself; else what is written need not outlive the machine. */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
+export async function startPostgres({ isDurable = false, connections = 200 } = {}): Promise<PostgresServer> {
   // PostgreSQL does not run as root: the library makes a user where there is none, who goes with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
@@ -31,7 +31,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
       createPostgresUser: isRoot,
       initdbFlags: ["--encoding=UTF8", "--no-sync"],
       postgresFlags: [
-        "max_connections=200",
+        `max_connections=${connections}`,
         "listen_addresses=127.0.0.1",
         ...(isDurable ? [] : ["fsync=off", "full_page_writes=off"]),
       ].flatMap((setting) => ["-c", setting]),

@@ -57,3 +57,22 @@ export function startProcess(
   };
   return { pid: child.pid ?? 0, printed, output: () => output, ended, stop };
 }
+
+/** A program of others, which says nothing that is waited for. */
+export function startProgram(program: string, args: string[], home: string): Started {
+  const settings: NodeJS.ProcessEnv = {
+    NODE_ENV: "production",
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_DATA_HOME: home,
+    XDG_CONFIG_HOME: home,
+  };
+  const child = spawn(program, args, { env: settings, stdio: "ignore" });
+  const ended = once(child, "close").then(() => child.exitCode);
+  const stop = (signal: NodeJS.Signals = "SIGTERM") => {
+    // nginx takes SIGKILL from its workers' side only: asked to end, it ends them too.
+    child.kill(signal === "SIGKILL" ? "SIGTERM" : signal);
+    return ended;
+  };
+  return { pid: child.pid ?? 0, printed: () => Promise.reject(new Error("it prints nothing")), output: () => "", ended, stop };
+}

@@ -1,7 +1,7 @@
 // What an operator installs: the image by its Dockerfile's own steps, started as it says by somebody who owns nothing but the data folder;
 // in front of it nginx and Caddy with the examples as they are, but for names, ports and certificates. No engine is needed. The steps use
 // the packages and the build that are here. One console for all of it, and one below a path.
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request, type IncomingHttpHeaders } from "node:http";
@@ -15,9 +15,10 @@ import { WebSocket } from "ws";
 import { findOrInstall } from "@/bin/browser.mjs";
 import { buildImage, readSteps } from "./image";
 import { freePort } from "@/tests/support/free-port";
+import { startNginx as runNginx } from "@/tests/support/nginx";
 import { startReceiver } from "@/tests/support/otlp";
 import { readScrape } from "@/tests/support/prometheus";
-import { type Started, startProcess } from "@/tests/support/start-process";
+import { type Started, startProcess, startProgram } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
 const execute = promisify(execFile);
@@ -234,17 +235,7 @@ function startBelow(): Promise<string> {
 }
 
 function startNginx(program: string, front: number): void {
-  const own = mkdtempSync(join(folder, "nginx-"));
-  const example = readFileSync("docs/examples/nginx.conf", "utf8")
-    .replaceAll("listen 443 ssl;", `listen 127.0.0.1:${front};`)
-    .replaceAll(/ *ssl_certificate.*\n/g, "")
-    .replace("server 127.0.0.1:3000;", `server 127.0.0.1:${port};`)
-    .replace(/(location ~ \^\/desk[^}]*proxy_pass http:\/\/)lightdesk;/, `$1127.0.0.1:${portBelow};`);
-  const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${own}/${name};`).join(" ");
-  const user = isRoot ? "user root;" : "";
-  const http = `http { access_log off; ${places}\n${example} }`;
-  writeFileSync(join(own, "nginx.conf"), `daemon off; ${user} pid ${own}/pid; error_log ${own}/log; events {}\n${http}\n`);
-  runProxy(program, ["-p", own, "-c", join(own, "nginx.conf"), "-e", join(own, "log")], own);
+  running.push(runNginx(program, mkdtempSync(join(folder, "nginx-")), { front, consoles: [port], below: portBelow }));
 }
 
 function startCaddy(program: string, front: number): void {
@@ -255,20 +246,7 @@ function startCaddy(program: string, front: number): void {
     .replace("127.0.0.1:3000", `127.0.0.1:${port}`)
     .replace("127.0.0.1:3000", `127.0.0.1:${portBelow}`);
   writeFileSync(join(own, "Caddyfile"), `{\n\tadmin off\n}\n${example}`);
-  runProxy(program, ["run", "--config", join(own, "Caddyfile")], own);
-}
-
-function runProxy(program: string, args: string[], home: string): void {
-  const { PATH } = process.env;
-  const settings: NodeJS.ProcessEnv = { NODE_ENV: "production", PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
-  const child = spawn(program, args, { env: settings, stdio: "ignore" });
-  const ended = once(child, "close").then(() => child.exitCode);
-  const stop = (signal: NodeJS.Signals = "SIGTERM") => {
-    // nginx takes SIGKILL from its workers' side only: asked to end, it ends them too.
-    child.kill(signal === "SIGKILL" ? "SIGTERM" : signal);
-    return ended;
-  };
-  running.push({ pid: child.pid ?? 0, printed: () => Promise.reject(new Error("it prints nothing")), output: () => "", ended, stop });
+  running.push(startProgram(program, ["run", "--config", join(own, "Caddyfile")], own));
 }
 
 type Asked = {

@@ -1,0 +1,41 @@
+// A line to a server on this machine that can be cut as a cable is: both ends stay open, and hear nothing until it is mended.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export type Line = { port: number; cut(): void; mend(): void; heldBytes(): number; close(): void };
+
+export async function startLine(to: number): Promise<Line> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let held: [other: Socket, said: Buffer][] = [];
+  const server = createServer((near) => {
+    const far = connect(to, "127.0.0.1");
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on("data", (said: Buffer) => (isCut ? held.push([other, said]) : other.write(said)));
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: () => void (isCut = true),
+    mend() {
+      isCut = false;
+      for (const [other, said] of held) if (!other.destroyed) other.write(said);
+      held = [];
+    },
+    heldBytes: () => held.reduce((sum, [, said]) => sum + said.length, 0),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
