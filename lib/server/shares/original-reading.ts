@@ -17,7 +17,7 @@ const MOST_PARTS = 500_000;
 const PARTS_A_TURN = 1000;
 
 /** `next`: the number of the block that comes next. */
-type Source = { blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
+type Source = { answer: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
 
 /** Throws `Unreadable` where it is not there or breaks off, `NotCleanable` where too much of it would have to be read. */
 export async function readOriginal<T>(
@@ -33,13 +33,13 @@ export async function readOriginal<T>(
 
   /** Returns the size of the whole, where its service says it. */
   async function open(index: number): Promise<number | undefined> {
-    await source?.blocks.return();
+    await letGo(source);
     const from = index * BLOCK;
     const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
     if (!opened.ok) throw new Unreadable(opened.failure.message);
     const { status, headers } = opened.value;
     const isWhole = status === 200;
-    source = { blocks: blocksIn(opened.value), next: isWhole ? 0 : index, isWhole };
+    source = { answer: opened.value, blocks: blocksIn(opened.value), next: isWhole ? 0 : index, isWhole };
     if (beginOf(opened.value) !== (isWhole ? 0 : from)) throw new Unreadable("the service sends something else");
     const size = Number((isWhole ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
     if (!isWhole && !Number.isSafeInteger(size)) throw new Unreadable("the service does not say how long the file is");
@@ -97,8 +97,14 @@ export async function readOriginal<T>(
       },
     });
   } finally {
-    await source?.blocks.return();
+    await letGo(source);
   }
+}
+
+/** Blocks that were never asked for have not taken the answer, and do not end it. */
+async function letGo(source: Source | undefined): Promise<void> {
+  await source?.blocks.return();
+  if (source?.answer.body?.locked === false) await source.answer.body.cancel();
 }
 
 async function* blocksIn(answer: Response): AsyncGenerator<Buffer, void> {

@@ -1,8 +1,9 @@
 // Files that are given to an app's run, on this machine until they are at its service.
-import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
+import { openFiles } from "@/tests/support/open-files";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, picture } from "./app-world";
@@ -22,15 +23,9 @@ test("a form that stops coming is not waited for, and nothing of it stays", asyn
   // One that is removed and still open takes its room on the disk.
   await until(
     "none of its files is open",
-    async () => !(await openFiles()).some((path) => path.startsWith(`${world.harness.folder}/forms`)),
+    async () => !(await openFiles()).some(({ path }) => path.startsWith(`${world.harness.folder}/forms`)),
   );
 });
-
-/** As Linux tells; nothing elsewhere. */
-async function openFiles(): Promise<string[]> {
-  const numbers = await readdir("/proc/self/fd").catch(() => []);
-  return Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => "")));
-}
 
 test("a file that comes without a name is taken like any other", async () => {
   world = await createAppWorld();

@@ -1,13 +1,33 @@
 // A share shows what it was given, to whoever has its link: and nothing else, however it is asked.
+import { setImmediate } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
+import { openFiles } from "@/tests/support/open-files";
 import { until } from "@/tests/support/until";
 import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
 
-const { harness, given, other, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
+const { harness, given, other, upload, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());
 afterAll(() => harness.dispose());
+
+test("what was read of a file to clean it is let go of", async () => {
+  // What is forgotten is closed too, one day, and Node says so.
+  const warned: string[] = [];
+  const note = ({ message }: Error) => void warned.push(message);
+  process.on("warning", note);
+  const { id, hash } = await upload("read");
+  const { token } = await share({ assets: [id] });
+  const ofIt = async () => (await openFiles()).filter(({ path }) => path.endsWith(hash.slice(2)));
+  await bytesOf(await ask(token, "/1"));
+  const left = await ofIt();
+  await until("it is not open any more", async () => (await ofIt()).length === 0);
+  await setImmediate();
+  process.off("warning", note);
+  expect(warned.filter((text) => left.some(({ number }) => text === `Closing file descriptor ${number} on garbage collection`))).toEqual(
+    [],
+  );
+});
 
 test("what was shared is shown under a number, without its metadata, and counted", async () => {
   const { token, id } = await share({ title: "For you", showsMaker: true });
