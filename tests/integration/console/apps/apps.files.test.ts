@@ -54,8 +54,9 @@ test("a file that was given is known as long as a run that names it, and is forg
     return (await world.ask(`/api/apps/${app.id}/files`, { method: "POST", body, headers })).body.name;
   };
   const statusOf = async (name: string) => {
-    const { status } = await world.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, { headers: token });
-    return status;
+    const answer = await world.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, { headers: token });
+    await answer.body?.cancel();
+    return answer.status;
   };
   const name = await give(8);
   now += 80 * day;
