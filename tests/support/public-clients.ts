@@ -7,6 +7,7 @@ import { ComfyUIClient, type Prompt, type QueuePromptResult } from "comfy-ui-cli
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { startProxy } from "./proxy";
+import { until } from "./until";
 
 /** `base`: the address with the path before /prompt and the others, `headers`: what says who asks. */
 export type Place = { base: string; headers: Record<string, string> };
@@ -83,6 +84,9 @@ async function comfyUi({ base, headers }: Place) {
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }
 
+/** They hand a picture on as soon as its node has put it out: the job ends a moment later. */
+const end = (heard: readonly string[]) => until("the client hears of the job's end", () => heard.includes("execution_success"));
+
 export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
   /** It uploads nothing. */
   async "@stable-canvas/comfyui-client"(place, { graph, outputNode }) {
@@ -99,6 +103,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       const [item] = output?.images ?? [];
       if (!item) throw new Error("it found no picture");
       const answer = await client.fetchApi(`/view?${new URLSearchParams({ ...item }).toString()}`);
+      await end(heard);
       const { Running, Pending } = await client.getQueue();
       const { History } = await client.getHistory();
       return {
@@ -130,6 +135,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       const { images } = done.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
       const [item] = images;
       if (!item) throw new Error("it found no picture");
+      await end(heard);
       const sent = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
