@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
@@ -8,16 +9,23 @@ const project = (name: string, extra: object = {}) => ({
   extends: true as const,
   test: { name, environment: "node", include: [`tests/${name}/**/*.test.ts`], ...extra },
 });
+/** One that is there: a pattern that finds nothing would leave it out without a word. */
+function testFile(path: string): string {
+  if (!existsSync(`${root}${path}`)) throw new Error(`${path} is not there: name the file as it is called now`);
+  return path;
+}
+
 /** What the console and the service keep, once more on PostgreSQL: the same files, with the store there. */
 const onPostgres = {
   include: [
     "tests/integration/postgres/**/*.test.ts",
-    ...["audit", "apps/apps.runs", "jobs/job-search", "people/tokens", "jobs/usage"].map(
-      (name) => `tests/integration/console/${name}.test.ts`,
+    ...["audit", "apps/apps.runs", "jobs/job-search", "people/tokens", "jobs/usage"].map((name) =>
+      testFile(`tests/integration/console/${name}.test.ts`),
     ),
-    ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"].map(
-      (name) => `tests/integration/service/${name}.test.ts`,
-    ),
+    ...[
+      ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"],
+      ...["user.keys", "jobs.views", "jobs.list", "jobs.cancel", "queue.manage"],
+    ].map((name) => testFile(`tests/integration/service/${name}.test.ts`)),
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };

@@ -10,7 +10,6 @@ import { openBlobs } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { makeFolders, type Folders } from "./assets/folders";
 import { shipPublicAssets } from "./assets/public-assets";
-import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
 import { createThumbnails } from "./assets/thumbnails/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { startHousekeeping, type Chore } from "./housekeeping";
@@ -23,12 +22,12 @@ import { countJobs } from "./jobs/list-jobs";
 import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
+import { type Opened, openServiceDatabase } from "./open-database";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { emptyFolder, sweepBlobs } from "./sweep";
 import { query } from "./store/database";
-import { openDatabase } from "./store/sqlite";
 import { tellFigures } from "./figures";
-import { makeDataFolder, requireDatabase } from "./store/data-folder";
+import { makeDataFolder } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
 import { createPool } from "./runners/pool";
 import { runnerChores } from "./runners/rounds";
@@ -69,12 +68,12 @@ export async function startService(options: ServiceOptions) {
   const reserve = createDiskReserve(join(options.dataDir, "reserve"));
   reserve.release();
   const lock = lockDataFolder(options.dataDir);
+  let opened: Opened | undefined;
   try {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
-    requireDatabase(folders);
-    const database = await openDatabase(folders.database, now, settings, reserve);
-    const assetSearch = await openSqliteSearch(database, log);
+    opened = await openServiceDatabase(options.databaseUrl, { folders, settings, now, log, reserve });
+    const { database, assetSearch } = opened;
     const blobs = await openBlobs({ settings, folders, database, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
@@ -199,6 +198,8 @@ export async function startService(options: ServiceOptions) {
       },
     };
   } catch (error) {
+    await opened?.assetSearch.stop();
+    await opened?.database.close();
     lock.release();
     throw error;
   }

@@ -10,6 +10,7 @@ import { createRunners } from "./runners/store";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
 import { migrations, postgresMigrations } from "./store/migrations";
+import { openPostgres } from "./store/postgres/database";
 import { openDatabase } from "./store/sqlite";
 import { createKeys } from "./users/keys";
 
@@ -75,10 +76,11 @@ export function createService(options: ServiceOptions): Service {
 type ServiceStore = { keys: ServiceKeys; runners: ServiceRunners; close(): Promise<void> };
 
 /** For the command line, beside a running service: takes no lock. The caller closes it. `concurrency`: the setting of that name. */
-export async function openServiceStore(dataDir: string, concurrency: number): Promise<ServiceStore> {
+export async function openServiceStore(dataDir: string, concurrency: number, databaseUrl?: string): Promise<ServiceStore> {
   makeDataFolder(dataDir);
   try {
-    const database = await openDatabase(join(dataDir, "service.sqlite"), Date.now);
+    const file = join(dataDir, "service.sqlite");
+    const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
     const builtIn = { slots: concurrency, classes: classes.size };
     return {
       keys: createKeys(database, Date.now),

@@ -17,6 +17,11 @@ export type ServiceLog = {
 export type ServiceOptions = Partial<ServiceSettings> & {
   /** Absolute; the service's own folder. One process at a time: the second refuses, naming the first. */
   dataDir: string;
+  /**
+   * PostgreSQL instead of the file in `dataDir`. No command sets it yet: `copy-store`, `backup`, `restore` and `doctor` do not know these tables
+   * (decision 54).
+   */
+  databaseUrl?: string;
   /** Holds the images that the samples load; they become public, immutable assets. */
   shippedImagesDir: string;
   /** Absolute path of the bundled worker that runs nodes. */

@@ -17,9 +17,11 @@ export type PostgresPlace = {
   statementMs: number;
   /** Where tables are looked for and made; by itself the database's own place. */
   schema?: string;
+  /** A connection is kept while nothing is asked of it, since the server holds something for it. */
+  isKept?: boolean;
 };
 
-export async function openPool({ url, max, statementMs, schema }: PostgresPlace): Promise<PostgresPool> {
+export async function openPool({ url, max, statementMs, schema, isKept }: PostgresPlace): Promise<PostgresPool> {
   const config: PoolConfig = {
     max,
     connectionString: schema === undefined ? url : inSchema(url, schema),
@@ -31,6 +33,7 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
     query_timeout: statementMs + CONNECT_MS,
     idle_in_transaction_session_timeout: statementMs,
     types: { getTypeParser },
+    ...(isKept && { idleTimeoutMillis: 0 }),
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);

@@ -1,9 +1,10 @@
 // A real embedded service in a folder of its own, spoken to as a client would: requests in, answers out.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { vi } from "vitest";
+import { inject, vi } from "vitest";
 import { createService, type ServiceOptions } from "@/lib/service/index";
+import { ask, createDatabase, type OwnDatabase } from "./postgres-server";
 
 // Real jobs and processes on a machine that may be busy: bounds on a hang, not figures.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -64,13 +65,25 @@ function parse(text: string): unknown {
   }
 }
 
+/** Of each folder, where the suites run on PostgreSQL: a service that is started there again finds what it had. */
+const databases = new Map<string, OwnDatabase>();
+
+async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
+  const server = inject("postgres");
+  const own = databases.get(folder) ?? (server === undefined ? undefined : await createDatabase(server));
+  if (own) databases.set(folder, own);
+  return own;
+}
+
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
+  const own = options.databaseUrl === undefined ? await databaseOf(folder) : undefined;
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
   const log = { info: () => undefined, warn: () => undefined, error: complain };
   const settings = {
     dataDir: folder,
+    ...(own && { databaseUrl: own.url }),
     shippedImagesDir,
     workerPath,
     concurrency: 2,
@@ -95,8 +108,16 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
       return createClient(send, key);
     },
     anonymous: (key?: string) => createClient(send, key),
+    /** What is kept of keys: the rows on PostgreSQL, else the bytes of the files. */
+    async storedKeys() {
+      if (own) return JSON.stringify(await ask(own.url, "SELECT * FROM lightdesk_service.keys"));
+      const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));
+      return Buffer.concat(await Promise.all(files.map((file) => readFile(join(folder, file))))).toString("latin1");
+    },
     async dispose() {
       await service.stop();
+      databases.delete(folder);
+      await own?.drop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -8,6 +8,7 @@ import { listItems, toDetail, toStatus } from "../jobs/job-view";
 import { listJobs } from "../jobs/list-jobs";
 import { listText, objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
+import { type Reader } from "../store/database";
 import { ServiceError } from "../service-error";
 import { json, jsonText } from "./answers";
 import { requireFew } from "./read-json";
@@ -20,8 +21,8 @@ export function jobRoutes(parts: Parts): Route[] {
   const told = { progressOf: engine.progressOf, waits: pool.waits };
 
   /** Another user's job is as unknown as one that never was. */
-  async function requireJob(call: JobCall): Promise<StoredJob> {
-    const job = await findJob(database, call.user.id, call.param("job_id"));
+  async function requireJob(call: JobCall, reader: Reader = database): Promise<StoredJob> {
+    const job = await findJob(reader, call.user.id, call.param("job_id"));
     if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");
     return job;
   }
@@ -35,17 +36,18 @@ export function jobRoutes(parts: Parts): Route[] {
   return [
     route(operations.listJobs, async (call) => {
       const query = call.query();
-      const { seqs, total } = await listJobs(database, call.user.id, query);
-      const jobs = await listItems(database, seqs, told);
+      const { jobs, total } = await database.reading(async (reader) => {
+        const page = await listJobs(reader, call.user.id, query);
+        return { jobs: await listItems(reader, page.seqs, told), total: page.total };
+      });
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
       return jsonText(objectText({ pagination }, { jobs: listText(jobs) }));
     }),
 
-    route(operations.getJob, async (call) => {
-      const job = await requireJob(call);
-      return jsonText(await toDetail(database, job, told));
-    }),
+    route(operations.getJob, async (call) =>
+      jsonText(await database.reading(async (reader) => toDetail(reader, await requireJob(call, reader), told))),
+    ),
 
     route(operations.getJobStatus, async (call) => json(toStatus(await requireJob(call)))),
 
@@ -63,8 +65,8 @@ export function jobRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.listJobAssets, async (call) => {
-      const job = await requireJob(call);
-      return json(await listJobAssets(database, job.id, call.query(), call.baseUrl));
+      const read = async (reader: Reader) => listJobAssets(reader, (await requireJob(call, reader)).id, call.query(), call.baseUrl);
+      return json(await database.reading(read));
     }),
   ];
 }

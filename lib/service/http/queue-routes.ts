@@ -21,6 +21,15 @@ export function queueRoutes(parts: Parts): Route[] {
     return body;
   }
 
+  /** By the job's id. */
+  function readEntry(userId: number, id: string, toText: typeof toHistoryEntry): Promise<Record<string, string> | undefined> {
+    return database.reading(async (reader) => {
+      const job = await findJob(reader, userId, id);
+      const text = job && (await toText(reader, job));
+      return job && text !== undefined ? { [job.id]: text } : undefined;
+    });
+  }
+
   return [
     route(operations.listQueue, ({ user }) => jsonPieces(listQueue(database, user.id))),
     route(operations.manageQueue, async ({ body, user }) => {
@@ -34,18 +43,15 @@ export function queueRoutes(parts: Parts): Route[] {
       json({ code: "OK", message: await manageHistory(parts, user.id, await withFewIds(body)) }),
     ),
     route(operations.getHistoryEntry, async (call) => {
-      const job = await findJob(database, call.user.id, call.param("job_id"));
-      const entry = job && (await toHistoryEntry(database, job));
-      if (!job || !entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
-      return jsonText(objectText({}, { [job.id]: entry }));
+      const entry = await readEntry(call.user.id, call.param("job_id"), toHistoryEntry);
+      if (!entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
+      return jsonText(objectText({}, entry));
     }),
 
     route(operations.listOlderHistory, async ({ query, user }) => jsonPieces(await listOlderHistory(database, user.id, query()))),
-    route(operations.getOlderHistoryEntry, async (call) => {
-      const job = await findJob(database, call.user.id, call.param("job_id"));
-      const entry = job && (await toOlderEntry(database, job));
-      return jsonText(objectText({}, job && entry ? { [job.id]: entry } : {}));
-    }),
+    route(operations.getOlderHistoryEntry, async (call) =>
+      jsonText(objectText({}, (await readEntry(call.user.id, call.param("job_id"), toOlderEntry)) ?? {})),
+    ),
 
     route(operations.interrupt, async ({ body, user }) => {
       const { prompt_id } = (await body()) ?? {};

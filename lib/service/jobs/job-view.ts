@@ -36,20 +36,20 @@ type Item = { id: string; state: KnownJobState; start_time: number | null; needs
 export type Told = {
   progressOf: (jobId: string) => Progress | undefined;
   /** For those needs for which something is waited for. */
-  waits: (needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
+  waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
 };
 
 /** In the order of the numbers, each as JSON text. */
 export async function listItems(reader: Reader, seqs: readonly number[], told: Told): Promise<string[]> {
   const columns = items(reader.dialect, "create_time");
   const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
-  return withStates(rows, told, "}");
+  return withStates(reader, rows, told, "}");
 }
 
 /** execution_start_time belongs to terminal states only; how long a job has run until now is told with its progress. */
-async function withStates(items: readonly Item[], { progressOf, waits }: Told, end = ""): Promise<string[]> {
+async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: Told, end = ""): Promise<string[]> {
   const waiting = items.filter(({ state }) => state === "pending").map(({ needs }) => needs);
-  const told = await waits(new Set(waiting));
+  const told = await waits(reader, new Set(waiting));
   return items.map(({ id, state, start_time, needs, text }) => {
     const waitsFor = state === "pending" ? told.get(needs) : undefined;
     if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}${end}`;
@@ -74,7 +74,7 @@ export async function toDetail(reader: Reader, job: StoredJob, told: Told): Prom
       ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
     },
   );
-  const [text = ""] = await withStates([item], told);
+  const [text = ""] = await withStates(reader, [item], told);
   return `${text},${more.slice(1)}`;
 }
 

@@ -43,11 +43,11 @@ export async function createPool({ database, concurrency }: { database: Database
   }
 
   /** Before any of them is asked for: what is asked below is answered from memory. */
-  async function know(ids: Iterable<number | null>): Promise<void> {
+  async function know(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
     if (unknown.length === 0) return;
-    const stored = await database.rows(
-      query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", database.dialect.numbers(unknown)),
+    const stored = await reader.rows(
+      query.selectFrom("job_needs").select(["id", "text"]).where("id", "in", reader.dialect.numbers(unknown)),
     );
     for (const { id, text } of stored) needsById.set(id, parseExactJson<Needs>(text));
   }
@@ -131,9 +131,9 @@ export async function createPool({ database, concurrency }: { database: Database
     },
 
     /** Without those that wait for nothing but their turn. */
-    async waits(needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
+    async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const asked = [...needs];
-      await know(asked);
+      await know(asked, reader);
       const told = new Map<number | null, JobWaits>();
       for (const one of asked) {
         const waits = waitsFor(one);

@@ -40,6 +40,11 @@ export type Transaction = Reader & {
 export type Database = Reader & {
   readonly limits: StoreLimits;
   /**
+   * What is read together is of one moment. Nothing but its own statements is awaited in it, and no other read of this database: that one would wait
+   * for a connection while holding one.
+   */
+  reading<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /**
    * Runs `work` in the next shared commit, whole or not at all; resolves when that commit is durable. `work` may be run again where the first
    * commit failed: what it notes outside of the database, it notes anew each time.
    */

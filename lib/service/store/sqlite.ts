@@ -6,7 +6,7 @@ import Sqlite, { type Database as Connection, type Statement } from "better-sqli
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type AssetChangeListener, tellOfAssets } from "./asset-triggers";
-import { type Compilable, type Database, type StoreLimits, type Transaction } from "./database";
+import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/sqlite";
 import { createGroupCommit } from "./group-commit";
 import { migrate } from "./migrations";
@@ -89,9 +89,8 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
   }
   const commits = createGroupCommit(transaction, () => connection.inTransaction, reserve);
 
-  return {
+  const reader: Reader = {
     dialect,
-    limits,
     async rows(statement) {
       while (commits.underWay()) await commits.underWay();
       return statements.rows(statement);
@@ -100,6 +99,13 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
       while (commits.underWay()) await commits.underWay();
       return statements.row(statement);
     },
+  };
+
+  return {
+    ...reader,
+    limits,
+    // Reads that follow each other take one turn of the event loop, in which no commit begins.
+    reading: (work) => work(reader),
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
     beforeCommit: (hook) => void (beforeCommit = hook),

@@ -1,6 +1,4 @@
 // The service's database on PostgreSQL keeps what its interface promises, also while connections break and beside other processes.
-import { createServer, connect, type Server, type Socket } from "node:net";
-import { once } from "node:events";
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query } from "@/lib/service/store/database";
@@ -8,6 +6,7 @@ import { openPostgres } from "@/lib/service/store/postgres/database";
 import { statement } from "@/lib/service/store/statement";
 import { isStoreAway, StoreAway } from "@/lib/shared/store-away";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { openWire, type Wire } from "@/tests/support/postgres-wire";
 
 const now = () => 1_700_000_000_000;
 const names = query.selectFrom("users").select("name").orderBy("name");
@@ -174,51 +173,14 @@ it("reads nothing that another process wrote as its own table", async () => {
   expect(await namesNow()).toEqual(["ada"]);
 });
 
-type Wire = Awaited<ReturnType<typeof openWire>>;
-
-/** The way to a database, which breaks when it is told to. */
-async function openWire(to: string) {
-  const target = new URL(to);
-  const open = new Set<Socket>();
-  let isCut = false;
-  let lost: { text: string; isSent: boolean } | undefined;
-  const server: Server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-      open.delete(client);
-    };
-    for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
-    if (isCut) return end();
-    open.add(client);
-    client.on("data", (bytes) => {
-      const isLost = lost !== undefined && bytes.includes(lost.text);
-      if (!isLost || lost?.isSent) upstream.write(bytes);
-      if (!isLost) return;
-      lost = undefined;
-      client.destroy();
-      // What was written still arrives.
-      upstream.end();
-    });
-    upstream.on("data", (bytes) => client.write(bytes));
+it("reads what is asked for together as of one moment, and goes on with the connection after an error", async () => {
+  await database.commit((tx) => tx.run(add("ada")));
+  const seen = await database.reading(async (reader) => {
+    const first = await reader.rows(names);
+    await database.commit((tx) => tx.run(add("bob")));
+    return [first, await reader.rows(names)];
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const url = new URL(to);
-  url.port = String(typeof address === "object" && address ? address.port : 0);
-  const breakNow = () => open.forEach((socket) => socket.destroy());
-  return {
-    url: url.href,
-    breakNow,
-    cut() {
-      isCut = true;
-      breakNow();
-    },
-    mend: () => (isCut = false),
-    loseAnswerOf: (text: string) => (lost = { text, isSent: true }),
-    loseStatement: (text: string) => (lost = { text, isSent: false }),
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
-}
+  expect(seen).toEqual([[{ name: "ada" }], [{ name: "ada" }]]);
+  await expect(database.reading((reader) => reader.rows(statement(sql`select 1 / 0`)))).rejects.toThrow(/division by zero/);
+  expect(await namesNow()).toEqual(["ada", "bob"]);
+});

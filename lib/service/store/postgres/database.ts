@@ -7,7 +7,7 @@ import { type PostgresPool } from "kysely";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { openPool } from "@/lib/shared/postgres";
 import { isStoreAway } from "@/lib/shared/store-away";
-import { type Compilable, type Database, type StoreLimits, type Transaction } from "../database";
+import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/postgres";
 import { createGroupCommit } from "../group-commit";
 import { numbered } from "./numbered";
@@ -21,11 +21,14 @@ const ASK_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 
-/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
-export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
+/**
+ * `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. `isAlone`: of the process that serves it; a
+ * second one is refused, and so is whatever this one writes while another has taken its place.
+ */
+export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}, { isAlone = false } = {}): Promise<Database> {
   await migratePostgres(url, now);
   const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
-  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
+  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1, isKept: isAlone }), openPool({ ...place, max: MOST_READERS })]);
   const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinished.rows.length > 0) {
     await Promise.all([writer.end(), readers.end()]);
@@ -44,7 +47,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     try {
       await client.query("BEGIN", []);
       isOpen = true;
-      turn = await takeTurn(client).catch((error: unknown) => {
+      turn = await takeTurn(client, isAlone).catch((error: unknown) => {
         if (isStoreAway(error)) lost();
         throw error;
       });
@@ -72,11 +75,24 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   }
   const commits = createGroupCommit(transaction, () => isOpen, undefined);
 
+  const close = async () => {
+    await commits.flush();
+    await Promise.all([writer.end(), readers.end()]);
+  };
+  if (isAlone)
+    await commits
+      .commit(() => Promise.resolve())
+      .catch(async (error: unknown) => {
+        await close();
+        throw error;
+      });
+
   return {
     dialect,
     limits,
     rows: (statement) => alone(readers, (client) => rowsOf(client, statement)),
     row: (statement) => alone(readers, async (client) => (await rowsOf(client, statement))[0]),
+    reading: (work) => alone(readers, (client) => snapshot(client, work)),
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
     async foreignCommits() {
@@ -84,24 +100,24 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       // Less than what is known, while a commit of this process is under way.
       return foreign + Math.max(0, (rows[0]?.number ?? 0) - known);
     },
-    async close() {
-      await commits.flush();
-      await Promise.all([writer.end(), readers.end()]);
-    },
+    close,
   };
 }
 
 /** A commit of all that this database has seen, and the transaction that is to become it. */
 type Turn = { number: number; id: string };
 
+/** Belongs to the connection that writes: who has lost it writes nothing before it has it again. */
+const ALONE = "WHERE pg_try_advisory_lock(hashtextextended('lightdesk service', 0))";
+
 /** Until the transaction ends no other one writes, in whichever process: they wait for this row. */
-async function takeTurn(client: Client): Promise<Turn> {
+async function takeTurn(client: Client, isAlone: boolean): Promise<Turn> {
   const { rows } = await client.query<Turn>(
-    "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
+    `UPDATE commits SET number = number + 1 ${isAlone ? ALONE : ""} RETURNING pg_current_xact_id()::text AS id, number`,
     [],
   );
   const [turn] = rows;
-  if (!turn) throw new Error("the row of `commits` is missing");
+  if (!turn) throw Object.assign(new Error("another process serves this database"), { code: "DATABASE_TAKEN" });
   return turn;
 }
 
@@ -126,6 +142,19 @@ async function alone<T>(readers: PostgresPool, work: (client: Client) => Promise
     return await work(client);
   } finally {
     client.release();
+  }
+}
+
+async function snapshot<T>(client: Client, work: (reader: Reader) => Promise<T>): Promise<T> {
+  await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []);
+  try {
+    return await work({
+      dialect,
+      rows: (statement) => rowsOf(client, statement),
+      row: async (statement) => (await rowsOf(client, statement))[0],
+    });
+  } finally {
+    await client.query("COMMIT", []);
   }
 }
 

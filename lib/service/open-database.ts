@@ -1,0 +1,38 @@
+// What the service keeps its rows in, and what finds assets there, on whichever of the two databases it is.
+// Must never: begin with an empty database beside files of users, which the sweep would remove as files that no row names.
+
+import { type DiskReserve } from "@/lib/shared/disk-reserve";
+import { type AssetSearch } from "./assets/search/asset-search";
+import { createPostgresSearch } from "./assets/search/postgres-search";
+import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
+import { type Folders } from "./assets/folders";
+import { type ServiceLog } from "./options";
+import { type ServiceSettings } from "./settings";
+import { requireDatabase, requireNoFiles } from "./store/data-folder";
+import { type Database, query } from "./store/database";
+import { openPostgres } from "./store/postgres/database";
+import { openDatabase } from "./store/sqlite";
+
+export type Opened = { database: Database; assetSearch: AssetSearch };
+type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog; reserve: DiskReserve };
+
+/** `databaseUrl`: of PostgreSQL; without it a file in the data folder. */
+export async function openServiceDatabase(
+  databaseUrl: string | undefined,
+  { folders, settings, now, log, reserve }: Parts,
+): Promise<Opened> {
+  if (databaseUrl === undefined) {
+    requireDatabase(folders);
+    const database = await openDatabase(folders.database, now, settings, reserve);
+    return { database, assetSearch: await openSqliteSearch(database, log) };
+  }
+  const database = await openPostgres(databaseUrl, now, settings, { isAlone: true });
+  try {
+    const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
+    if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
+    return { database, assetSearch: createPostgresSearch(database) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+// The way to a PostgreSQL, which breaks when it is told to.
+import { createServer, connect, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+
+export type Wire = Awaited<ReturnType<typeof openWire>>;
+
+export async function openWire(to: string) {
+  const target = new URL(to);
+  const open = new Set<Socket>();
+  let isCut = false;
+  let lost: { text: string; isSent: boolean } | undefined;
+  const server: Server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+      open.delete(client);
+    };
+    for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
+    if (isCut) return end();
+    open.add(client);
+    client.on("data", (bytes) => {
+      const isLost = lost !== undefined && bytes.includes(lost.text);
+      if (!isLost || lost?.isSent) upstream.write(bytes);
+      if (!isLost) return;
+      lost = undefined;
+      client.destroy();
+      // What was written still arrives.
+      upstream.end();
+    });
+    upstream.on("data", (bytes) => client.write(bytes));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const url = new URL(to);
+  url.port = String(typeof address === "object" && address ? address.port : 0);
+  const breakNow = () => open.forEach((socket) => socket.destroy());
+  return {
+    url: url.href,
+    breakNow,
+    cut() {
+      isCut = true;
+      breakNow();
+    },
+    mend: () => (isCut = false),
+    loseAnswerOf: (text: string) => (lost = { text, isSent: true }),
+    loseStatement: (text: string) => (lost = { text, isSent: false }),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
