@@ -114,6 +114,9 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 const times = [1, 2, 4, 8] as const;
 const MOST_KEPT = 1_000_000;
 const readTyped = (kept: unknown): FieldValues => objectOf(kept) ?? {};
+/** As the server draws it, until the page has hydrated. */
+const none: FieldValues = {};
+const nothingTyped = () => none;
 
 function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
@@ -121,7 +124,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const whyNot = useWhyNot();
   // Over a reload, in this tab.
   const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, MOST_KEPT));
-  const typed = useSyncExternalStore(kept.subscribe, kept.get, kept.get);
+  const typed = useSyncExternalStore(kept.subscribe, kept.get, nothingTyped);
   // What was filled in stays where the app gets a new version meanwhile.
   const values = { ...usualValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);

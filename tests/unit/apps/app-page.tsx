@@ -116,20 +116,21 @@ afterEach(() => {
 
 type Who = { role: Role; isReadOnly?: boolean };
 
+/** As Next renders it: `answered` holds the app's first answer. */
+export const appPage = (who: Who, answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (
+  <AtPage pathname="/apps/app-1">
+    <SWRConfig value={{ provider: () => new Map() }}>
+      <Suspense>
+        <MemberProvider {...who}>
+          <AppScreen id="app-1" app={answered} />
+        </MemberProvider>
+      </Suspense>
+    </SWRConfig>
+  </AtPage>
+);
+
 export async function show(who: Who = { role: "operator" }) {
-  await act(async () => {
-    renderInApp(
-      <AtPage pathname="/apps/app-1">
-        <SWRConfig value={{ provider: () => new Map() }}>
-          <Suspense>
-            <MemberProvider {...who}>
-              <AppScreen id="app-1" app={Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))} />
-            </MemberProvider>
-          </Suspense>
-        </SWRConfig>
-      </AtPage>,
-    );
-  });
+  await act(async () => void renderInApp(appPage(who)));
   await screen.findByRole("form", { name: "Inputs" });
 }
 export const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));

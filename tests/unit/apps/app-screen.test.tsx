@@ -1,10 +1,14 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { hydrateRoot, type Root } from "react-dom/client";
+import { renderToString } from "react-dom/server";
 import { expect, it } from "vitest";
 import { type AppInput } from "@/lib/contract/apps/app";
 import { fillApp } from "@/lib/contract/apps/fill";
 import { objectOf } from "@/lib/contract/json/json";
-import { app, inputs, page, press, pressRun, show, type, withPicture } from "./app-page";
+import { ok } from "@/lib/shared/result";
+import { inApp } from "../components/render";
+import { app, appPage, inputs, page, press, pressRun, show, type, withPicture } from "./app-page";
 
 it("says beside the field what an app still needs, in the app's words, and sends nothing", async () => {
   await show();
@@ -178,4 +182,26 @@ it("says so at once where a picture of the saved values is gone, until another o
   expect(field.getByText("Picture: the file is not there any more. Choose it again")).toBeDefined();
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "usual" } }));
   expect(screen.queryByText(/is not there any more/)).toBeNull();
+});
+
+it("shows after a reload what was filled in before, and hydrates as the server rendered it", async () => {
+  const answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }));
+  const shown = () => inApp(appPage({ role: "operator" }, answered));
+  // Once React has looked at the answer, it is there for a page that is rendered at once.
+  await act(async () => void render(shown()));
+  cleanup();
+  const body = document.body.appendChild(document.createElement("div"));
+  body.innerHTML = renderToString(shown());
+  expect(within(body).getByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" }).value).toBe("");
+  sessionStorage.setItem("lightdesk.app.app-1", JSON.stringify({ prompt: "a heron", photo: "aa.png" }));
+  const differences: unknown[] = [];
+  let root: Root | undefined;
+  await act(async () => {
+    root = hydrateRoot(body, shown(), { onRecoverableError: (error) => differences.push(error) });
+  });
+  expect((await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Prompt" })).value).toBe("a heron");
+  expect(within(screen.getByRole("group", { name: "Picture" })).getByText("aa.png")).toBeDefined();
+  expect(differences).toEqual([]);
+  await act(async () => root?.unmount());
+  body.remove();
 });
