@@ -113,9 +113,19 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
       ) : (
         <table className="w-full text-left">
           <caption className="sr-only">{t("differences")}</caption>
+          <thead>
+            <tr>
+              <td />
+              {chosen.map(({ item }, index) => (
+                <th key={item.id} scope="col" className="max-w-60 py-1 pr-4 font-medium break-words">
+                  {index + 1} · {item.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {inputs.map((input) => (
-              <tr key={input.name} className="border-t border-line align-top first:border-t-0">
+              <tr key={input.name} className="border-t border-line align-top">
                 <th scope="row" className="py-1 pr-4 font-normal text-ink-2">
                   {input.label}
                 </th>

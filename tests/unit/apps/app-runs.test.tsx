@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
-import { screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
+import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { page, run, show } from "./app-page";
 
 it("says once that a run was not sent, and offers to cancel only what became a job", async () => {
@@ -71,4 +72,22 @@ it("shows what has landed of a run that goes on, and how far it is, in words wit
   expect(landed?.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
   expect(landed?.getByRole("button", { name: "Cancel" })).toBeDefined();
   expect(single?.queryByText(/^Step/)).toBeNull();
+});
+
+it("compares pictures, and lists below each what its run was given differently", async () => {
+  standInForDialogs();
+  standInForSizes();
+  page.runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
+  await show();
+  for (const one of await screen.findAllByRole("article")) {
+    await act(async () => void fireEvent.click(within(one).getByRole("button", { name: "Compare" })));
+  }
+  const bar = within(screen.getByText("2 pictures to compare").parentElement ?? document.body);
+  await act(async () => void fireEvent.click(bar.getByRole("button", { name: "Compare" })));
+  const table = within(await screen.findByRole("table", { name: "What was different" }));
+  const rows = table.getAllByRole("row").map((row) => [...row.children].map(({ textContent }) => textContent));
+  expect(rows).toEqual([
+    ["", "1 · b.png", "2 · a.png"],
+    ["Prompt", "a red crow", "a crow"],
+  ]);
 });
