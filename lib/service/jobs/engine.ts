@@ -127,9 +127,13 @@ export function createEngine(parts: EngineParts) {
   const tellEnd = (run: Running) =>
     run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
 
-  /** Waits again, before all others of its user. */
+  /** Waits again, before all others of its user. Where it was tried is read if it can be: without that it may go there once more. */
   async function putBack(job: Claimed): Promise<void> {
-    queue.putBack(job.userId, job.seq, await kindOf(database, job));
+    const kind = await kindOf(database, job).catch((error: unknown) => {
+      log.warn({ err: error, job: job.id }, "where a job was tried could not be read");
+      return kindWith(job.needs);
+    });
+    queue.putBack(job.userId, job.seq, kind);
   }
 
   async function waiting(which: { userId: number; last: number } | undefined): Promise<{ userId: number; seq: number; kind: string }[]> {

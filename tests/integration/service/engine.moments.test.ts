@@ -129,3 +129,28 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
   await started.stop(0);
   expect(runs).toBe(1);
 });
+
+it("runs a job again whose worker was lost, also where its earlier attempts cannot be read in that moment", async () => {
+  await submitOne();
+  let refusals = 1;
+  const cut: Database["rows"] = async (statement) => {
+    if (refusals > 0 && statement.compile().sql.includes('from "attempts"') && runs > 0) {
+      refusals -= 1;
+      throw new Error("the database is away");
+    }
+    return database.rows(statement);
+  };
+  let runs = 0;
+  const runner: Runner = {
+    run() {
+      runs += 1;
+      if (runs === 1) return { done: Promise.reject(new Error("the worker is gone")), cancel: () => undefined };
+      let end: (outcome: RunOutcome) => void = () => undefined;
+      return { done: new Promise<RunOutcome>((resolve) => (end = resolve)), cancel: () => end({ kind: "cancelled" }) };
+    },
+    stop: () => Promise.resolve(),
+  };
+  await startEngine(runner, { ...database, rows: cut });
+  await until("it runs once more", () => runs === 2);
+  expect(refusals).toBe(0);
+});
