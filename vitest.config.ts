@@ -24,7 +24,7 @@ const onPostgres = {
     ),
     ...[
       ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"],
-      ...["user.keys", "jobs.views", "jobs.list", "jobs.cancel", "queue.manage"],
+      ...["user.keys", "jobs.views", "jobs.list", "jobs.cancel", "queue.manage", "prompt.submit", "retention"],
     ].map((name) => testFile(`tests/integration/service/${name}.test.ts`)),
   ],
   globalSetup: ["tests/support/postgres.ts"],

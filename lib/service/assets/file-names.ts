@@ -13,6 +13,8 @@ import { readAssets, type StoredAsset } from "./asset-row";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
+/** With its folders. What a job reads is in an index by its name, and PostgreSQL takes no more than 2,704 bytes there. */
+const MOST_NAME_BYTES = 2000;
 /** So many names in one statement. */
 const AT_ONCE = 500;
 
@@ -47,7 +49,7 @@ export async function findFiles(
 }
 
 async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
-  const wanted = [...new Set(names)];
+  const wanted = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_NAME_BYTES);
   const found = new Map<string, number>();
   for (let from = 0; from < wanted.length; from += AT_ONCE) {
     const some = wanted.slice(from, from + AT_ONCE).map((name) => sql`(${sql.join(partsOf(name))})`);

@@ -88,6 +88,25 @@ describe("POST /api/prompt", () => {
     expect((await ended(client, byName)).status).toBe("completed");
   });
 
+  it("takes a file by its name behind folders of up to 2,000 bytes in all, and finds none by a longer one", async () => {
+    await client.upload(png(8, 8), "far.png", { type: "input" }, "image", "/api/upload/image");
+    // Random, as what repeats itself takes little room in an index.
+    const letter = () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000));
+    const named = (bytes: number) => {
+      const rest = bytes - "/far.png".length;
+      return `${Array.from({ length: Math.floor(rest / 3) }, letter).join("")}${"x".repeat(rest % 3)}/far.png`;
+    };
+    const graph = (image: string) => ({
+      "1": { class_type: "LoadImage", inputs: { image } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "far" } },
+    });
+    expect((await ended(client, await submit(client, graph(named(2000))))).status).toBe("completed");
+    for (const bytes of [2001, 8000]) {
+      const refused = await client.post("/api/prompt", { prompt: graph(named(bytes)) });
+      expect([refused.status, record(refused.body).node_errors]).toMatchObject([400, { "1": { class_type: "LoadImage" } }]);
+    }
+  });
+
   it("offers and takes for LoadImage only what upload/image takes, whatever a file is called", async () => {
     const names = ["drawn.svg", "drawn.png", "notes.txt", "old.bmp"];
     const svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>";
