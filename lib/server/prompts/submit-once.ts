@@ -95,7 +95,11 @@ async function send(asked: Asked, submission: { memberId: string; key: string },
     usedId = facts.connectionId ?? usedId;
     asked.note(facts);
   };
-  const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({}));
+  const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({})).catch(async (error: unknown) => {
+    // The database went away before the service was chosen: nothing was sent.
+    if (usedId === undefined) await keepNothing(asked, submission);
+    throw error;
+  });
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
   const label = readLabel(headers.get(LABEL_HEADER));
   if (outcome.ok && usedId !== undefined && label !== undefined) await keepLabel(asked, usedId, { answer: outcome.value, label });
@@ -116,6 +120,12 @@ async function keep(
     // The service has answered by now: the submission stays as one that was sent, and is not sent again.
     log.error({ err }, "what became of a submission was not stored");
   }
+}
+
+async function keepNothing({ console: { store, log } }: Asked, submission: { memberId: string; key: string }): Promise<void> {
+  await store.submissions.forget(submission).catch((err: unknown) => {
+    log.error({ err }, "a submission of which nothing was sent stays as one that was sent");
+  });
 }
 
 async function keepLabel({ console: { store, log, now } }: Asked, usedId: string, told: { answer: string; label: string }): Promise<void> {

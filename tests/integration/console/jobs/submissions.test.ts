@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
@@ -112,6 +112,15 @@ test("a service that takes no connection was sent nothing, and says so", async (
   expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE", details: { sent: false } });
   expect((await report()).status).toBe(404);
   service = await startLittleServer(() => undefined);
+});
+
+test("a store that fails before the service is chosen leaves nothing behind: the same key is sent then", async () => {
+  const { connections } = harness.console.store;
+  const read = vi.spyOn(connections, "getFor").mockRejectedValueOnce(new Error("the database is away"));
+  expect((await submission()).status).toBeGreaterThanOrEqual(500);
+  read.mockRestore();
+  expect([sent().length, (await report()).status]).toEqual([0, 404]);
+  expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
 test("a browser that goes away in the middle finds its job when it asks after the submission", async () => {
