@@ -29,6 +29,8 @@ const onPostgres = {
   ],
   globalSetup: ["tests/support/postgres.ts"],
 };
+/** What an operator installs. */
+const installed = testFile("tests/integration/operations/installed.test.ts");
 /** What is rendered: a page of jsdom, one for all files of a worker. */
 const screens = {
   environment: "jsdom",
@@ -55,7 +57,9 @@ export default defineConfig({
     projects: [
       project("unit"),
       project("screens", screens),
-      project("integration", { exclude: ["tests/integration/postgres/**"] }),
+      project("integration", { exclude: ["tests/integration/postgres/**", installed] }),
+      // Needs the build below a path, which is made beside the others (bin/checks.mjs).
+      project("installed", { include: [installed] }),
       project("postgres", onPostgres),
       project("contract"),
       project("faults"),

@@ -5,6 +5,13 @@ import { readPlaywright, readVitest } from "./test-results.mjs";
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 
+/** @param {string} result @param {string} project */
+const vitest = (result, project) =>
+  tool(
+    "vitest/vitest.mjs",
+    ...["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=test-results/${result}.json`],
+  );
+
 /**
  * @typedef {import("./test-results.mjs").Results} Results
  * @typedef {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean }} Check
@@ -12,18 +19,18 @@ const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
  */
 export const checks = [
   { name: "build", command: [node, "bin/build.mjs"] },
-  // For tests that would else build while others run.
-  { name: "build below a path", command: [node, "bin/build.mjs"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
-  // They make PageProps<"/jobs"> known. A build writes next-env.d.ts too: the last who does names the folder of the types.
-  { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   { name: "first load", command: [node, "bin/first-load.mjs", "--check"], after: ["build"] },
   {
     name: "unit, integration, contract, faults",
-    command: tool("vitest/vitest.mjs", "run", "--reporter=default", "--reporter=json", "--outputFile.json=test-results/vitest.json"),
-    after: ["build", "build below a path", "types of routes"],
+    command: vitest("tests", "!installed"),
+    after: ["build"],
     waits: true,
-    read: (code) => readVitest(code, "test-results/vitest.json"),
+    read: (code) => readVitest(code, "test-results/tests.json"),
   },
+  // For tests that would else build while others run; beside the tests that do without it.
+  { name: "build below a path", command: [node, "bin/build.mjs"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
+  // They make PageProps<"/jobs"> known. A build writes next-env.d.ts too: the last who does names the folder of the types.
+  { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",
     command: tool("@playwright/test/cli.js", "test"),
@@ -31,8 +38,14 @@ export const checks = [
     waits: true,
     read: (code) => readPlaywright(code, "test-results/playwright.json"),
   },
-  { name: "types", command: tool("typescript/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
+  {
+    name: "installed",
+    command: vitest("installed", "installed"),
+    after: ["build", "build below a path"],
+    read: (code) => readVitest(code, "test-results/installed.json"),
+  },
   { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), givesWay: true },
+  { name: "types", command: tool("typescript/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
   { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), givesWay: true },
   { name: "dead code", command: tool("knip/bin/knip.js"), givesWay: true },
 ];
