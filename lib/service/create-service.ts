@@ -73,7 +73,8 @@ export async function startService(options: ServiceOptions) {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     opened = await openServiceDatabase(options.databaseUrl, { folders, settings, now, log, reserve });
-    const { database, assetSearch } = opened;
+    const { database, assetSearch, processes } = opened;
+    await processes.start();
     const blobs = await openBlobs({ settings, folders, database, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
@@ -193,12 +194,14 @@ export async function startService(options: ServiceOptions) {
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetSearch.stop()]);
         await Promise.all([sweeping, beginning]);
         await accessTimes.flush();
+        await processes.close();
         await database.close();
         lock.release();
       },
     };
   } catch (error) {
     await opened?.assetSearch.stop();
+    await opened?.processes.close();
     await opened?.database.close();
     lock.release();
     throw error;

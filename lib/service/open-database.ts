@@ -11,9 +11,11 @@ import { type ServiceSettings } from "./settings";
 import { requireDatabase, requireNoFiles } from "./store/data-folder";
 import { type Database, query } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
+import { createPostgresProcesses } from "./store/postgres/processes";
+import { createOnlyProcess, type Processes } from "./store/processes";
 import { openDatabase } from "./store/sqlite";
 
-export type Opened = { database: Database; assetSearch: AssetSearch };
+export type Opened = { database: Database; assetSearch: AssetSearch; processes: Processes };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog; reserve: DiskReserve };
 
 /** `databaseUrl`: of PostgreSQL; without it a file in the data folder. */
@@ -24,13 +26,14 @@ export async function openServiceDatabase(
   if (databaseUrl === undefined) {
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
-    return { database, assetSearch: await openSqliteSearch(database, log) };
+    return { database, assetSearch: await openSqliteSearch(database, log), processes: createOnlyProcess() };
   }
   const database = await openPostgres(databaseUrl, now, settings, { isAlone: true });
   try {
     const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
     if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
-    return { database, assetSearch: createPostgresSearch(database) };
+    const processes = createPostgresProcesses(database, databaseUrl, log);
+    return { database, assetSearch: createPostgresSearch(database), processes };
   } catch (error) {
     await database.close();
     throw error;

@@ -15,6 +15,7 @@ import { plainLists } from "./migrations/011-plain-lists";
 import { runners } from "./migrations/012-runners";
 import { attemptClients } from "./migrations/013-attempt-clients";
 import { blobLeases } from "./migrations/014-blob-leases";
+import { postgresProcesses, processes } from "./migrations/015-processes";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -37,11 +38,13 @@ export const migrations: readonly Migration[] = [
   runners,
   attemptClients,
   blobLeases,
+  processes,
 ];
 
 /** A PostgreSQL database begins with the tables of then. What comes after has a text for it too. */
 export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   { name: "014-postgres-tables", sql: [postgresTables, postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n") },
+  postgresProcesses,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

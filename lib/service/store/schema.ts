@@ -52,6 +52,8 @@ export type JobRow = {
   runner: Generated<string | null>;
   /** Another number with every claim: what an attempt writes, it writes only while the number is still its own. */
   fence: Generated<number>;
+  /** The process of the service that runs it; null: none. */
+  holder: Generated<string | null>;
 };
 
 export type RunnerRow = {

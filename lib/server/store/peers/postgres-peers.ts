@@ -1,89 +1,39 @@
 // Consoles that share a PostgreSQL: each has one connection that listens, and holds a lock for whatever it is in the middle of. The server gives
 // the locks back when that connection ends.
-// Guarantees: a connection that is lost, or says nothing any more, is made anew, and holds again what is still under way; whoever listens
-// hears that something may have been missed. Must never: hold up work for longer than a few seconds.
+// Guarantees: those of the line (lib/shared/postgres-line.ts); a new one holds again what is still under way, and whoever listens hears that
+// something may have been missed. Must never: hold up work for longer than a few seconds.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { type Client } from "pg";
+import { createPostgresLine } from "@/lib/shared/postgres-line";
 import { type Database } from "../database";
 import { createWork, type HearChange, type Peers } from "./peers";
 
 const CHANNEL = "lightdesk_console";
-const CONNECT_MS = 5_000;
-const AGAIN_MS = 1_000;
-/** So often it is asked whether the line still passes anything. */
-const LOOK_EVERY_MS = 15_000;
-/** The server notices as soon that a console is cut off, whose locks it then gives back. */
-const whenCutOff = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3";
 const NUMBER = "hashtextextended('under way: ' || $1, 0)";
 
 export function createPostgresPeers(database: Database, url: string): Peers {
   const own = randomUUID();
   const work = createWork();
-  let client: Client | undefined;
   let hear: HearChange = () => undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
   /** What this connection has a lock for. */
   const locked = new Set<string>();
-  /** A client answers one question after the other. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  async function connect(): Promise<Client> {
-    const { default: pg } = await import("pg");
-    const bounds = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS, keepAlive: true };
-    const made = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
-    // Unheard, it would end the process.
-    made.on("error", () => lose(made));
-    made.on("end", () => lose(made));
-    made.on("notification", ({ payload = "" }) => {
+  const line = createPostgresLine({
+    url,
+    channel: CHANNEL,
+    hear(payload) {
       const [from, connectionId] = payload.split(" ");
       if (from !== own) hear(connectionId);
-    });
-    try {
-      await made.connect();
-      await made.query(`${whenCutOff}; LISTEN ${CHANNEL}`);
-      client = made;
+    },
+    async setUp() {
       locked.clear();
       for (const name of [...work.names()]) await lock(name);
-    } catch (error) {
-      lose(made);
-      throw error;
-    }
-    if (isClosed) lose(made);
-    else timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
-    return made;
-  }
-
-  async function look(made: Client): Promise<void> {
-    try {
-      await inTurn(() => made.query("SELECT 1"));
-      if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
-    } catch {
-      lose(made);
-    }
-  }
-
-  /** Its locks go with it; nothing is asked of it any more. */
-  function lose(lost: Client): void {
-    void lost.end().catch(() => undefined);
-    if (client !== lost) return;
-    client = undefined;
-    again();
-  }
-
-  function again(): void {
-    clearTimeout(timer);
-    if (isClosed) return;
-    timer = setTimeout(() => {
-      connect().then(
-        () => hear(undefined),
-        () => client === undefined && again(),
-      );
-    }, AGAIN_MS).unref();
-  }
+    },
+    missed: () => hear(undefined),
+  });
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work);
@@ -92,24 +42,22 @@ export function createPostgresPeers(database: Database, url: string): Peers {
   }
 
   /** Where the line is lost, the next one does it. */
-  const say = async (asked: Client | undefined, text: string, name: string) => {
-    await asked?.query(text, [name]).catch(() => lose(asked));
-  };
+  const say = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
     inTurn(async () => {
       if (!work.has(name) || locked.has(name)) return;
       locked.add(name);
-      await say(client, `SELECT pg_advisory_lock_shared(${NUMBER})`, name);
+      await say(`SELECT pg_advisory_lock_shared(${NUMBER})`, name);
     });
   const unlock = (name: string) =>
     inTurn(async () => {
-      if (!work.has(name) && locked.delete(name)) await say(client, `SELECT pg_advisory_unlock_shared(${NUMBER})`, name);
+      if (!work.has(name) && locked.delete(name)) await say(`SELECT pg_advisory_unlock_shared(${NUMBER})`, name);
     });
 
   return {
     async start(listen) {
       hear = listen;
-      await connect();
+      await line.start();
     },
     async tellChange(connectionId) {
       await sql`SELECT pg_notify(${CHANNEL}, ${`${own} ${connectionId}`})`.execute(database);
@@ -128,12 +76,6 @@ export function createPostgresPeers(database: Database, url: string): Peers {
           AND ((classid::bigint << 32) | objid::bigint) = hashtextextended('under way: ' || ${name}::text, 0)`.execute(database);
       return rows.length > 0;
     },
-    async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      const last = client;
-      client = undefined;
-      await last?.end().catch(() => undefined);
-    },
+    close: () => line.close(),
   };
 }

@@ -1,0 +1,151 @@
+// The processes that share a PostgreSQL. Each renews a row, by the database's clock alone, on the connection that it listens on.
+// Guarantees: whoever has not renewed its row for LEASE_MS is given up by whoever sees it first; notices go to all that listen.
+
+import { randomUUID } from "node:crypto";
+import { type SqlBool, sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { createPostgresLine } from "@/lib/shared/postgres-line";
+import { type ServiceLog } from "@/lib/service/options";
+import { type Database } from "../database";
+import { MOST_NOTICE_BYTES, type ProcessEvents, type ProcessFacts, type Processes } from "../processes";
+import { plainStatement } from "../statement";
+import { SERVICE_SCHEMA } from "./migrate";
+
+const CHANNEL = "lightdesk_service";
+const LEASE_MS = 3000;
+const RENEW_EVERY_MS = 500;
+const PROCESSES = `${SERVICE_SCHEMA}.processes`;
+const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
+
+type Listener = { channel: string; hear: (payload: unknown, from: string) => void; missed: () => void };
+type Notice = { from: string; channel: string; payload: unknown };
+
+export function createPostgresProcesses(database: Database, url: string, log: ServiceLog): Processes {
+  const id = randomUUID();
+  const listeners = new Set<Listener>();
+  let facts: ProcessFacts = { slots: 0, workerIds: [] };
+  let on: ProcessEvents | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let wasRenewed = true;
+  /** While the database was away nobody could renew: who comes first waits for the others. */
+  let isPatientUntil = Infinity;
+
+  const line = createPostgresLine({
+    url,
+    channel: CHANNEL,
+    hear(text) {
+      const notice = readNotice(text);
+      if (!notice || notice.from === id) return;
+      for (const { channel, hear } of listeners) if (channel === notice.channel) hear(notice.payload, notice.from);
+    },
+    async setUp() {
+      isPatientUntil = performance.now() + LEASE_MS;
+      await renew();
+    },
+    missed() {
+      for (const { missed } of listeners) missed();
+    },
+  });
+
+  /** Of a row that is gone another process has given the jobs away. */
+  async function renew(): Promise<void> {
+    const values = [id, facts.slots, facts.workerIds];
+    const renewed = await line.ask<{ others: boolean }>(
+      `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2, worker_ids = $3::text[] WHERE id = $1
+       RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${silent("clock_timestamp()")}) AS others`,
+      values,
+    );
+    const [row] = renewed;
+    if (row?.others && performance.now() > isPatientUntil) on?.othersSilent();
+    if (row || isClosed) return;
+    const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, worker_ids) VALUES ($1, clock_timestamp(), $2, $3::text[])`;
+    await line.ask(`${insert} ON CONFLICT DO NOTHING`, values);
+    on?.wasGivenUp();
+  }
+
+  async function keepRenewing(): Promise<void> {
+    const isRenewed = await renew().then(
+      () => true,
+      () => false,
+    );
+    if (wasRenewed && !isRenewed) log.warn({}, "the service's lease cannot be renewed: its database does not answer");
+    wasRenewed = isRenewed;
+    if (!isClosed) timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
+  }
+
+  return {
+    id,
+
+    async tell(channel, payload, tx) {
+      const text = writeExactJson({ from: id, channel, payload } satisfies Notice);
+      if (Buffer.byteLength(text) > MOST_NOTICE_BYTES) throw new Error(`a notice of ${channel} is too long`);
+      await (tx ?? database).rows(plainStatement("SELECT pg_notify(?, ?)", [CHANNEL, text]));
+    },
+
+    listen(channel, hear, missed = () => undefined) {
+      const listener = { channel, hear, missed };
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    async live() {
+      return (
+        await database.rows(plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${silent("now()")}) ORDER BY id`))
+      ).map((row) => row.id);
+    },
+
+    isHeldElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
+    isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
+
+    async mayBegin(name, everyMs) {
+      // Timers come a little early at times.
+      const begun = await line.ask(
+        `INSERT INTO ${SERVICE_SCHEMA}.rounds AS known (name, begun_at) VALUES ($1, now()) ON CONFLICT (name) DO UPDATE SET begun_at = now()
+           WHERE known.begun_at <= now() - $2 * interval '0.9 milliseconds' RETURNING name`,
+        [name, everyMs],
+      );
+      return begun.length > 0;
+    },
+
+    watch: (events) => void (on = events),
+
+    async start() {
+      await line.start();
+      timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
+    },
+
+    async describe(latest) {
+      facts = latest;
+      await renew();
+    },
+
+    async giveUpSilent(tx) {
+      const since = performance.now() > isPatientUntil ? silent("now()") : "seen_at = '-infinity'";
+      const given = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING worker_ids`;
+      const workers = plainStatement<{ id: string }>(`WITH gone AS (${given}) SELECT unnest(worker_ids) AS id FROM gone`, [id]);
+      return (await tx.rows(workers)).map((worker) => worker.id);
+    },
+
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      // Whoever sees it takes over what it left.
+      await line.ask(`UPDATE ${PROCESSES} SET seen_at = '-infinity' WHERE id = $1`, [id]).catch(() => undefined); // then it is given up later
+      await line.close();
+    },
+  };
+}
+
+/** Anybody who may use the database may say anything there. */
+function readNotice(text: string): Notice | undefined {
+  try {
+    const notice: unknown = JSON.parse(text);
+    if (typeof notice !== "object" || notice === null || !("from" in notice) || !("channel" in notice)) return undefined;
+    const { from, channel } = notice;
+    if (typeof from !== "string" || typeof channel !== "string") return undefined;
+    return { from, channel, payload: "payload" in notice ? notice.payload : undefined };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,106 @@
+// One connection to PostgreSQL that is kept: it hears notices (LISTEN), and holds what the server gives back when it ends (advisory locks).
+// Guarantees: a connection that is lost, or says nothing any more, is made anew, set up again, and told as one that may have missed something.
+// Must never: hold up whoever asks for longer than a few seconds.
+
+import { type Client } from "pg";
+import { StoreAway } from "./store-away";
+
+const CONNECT_MS = 5_000;
+const AGAIN_MS = 1_000;
+/** So often it is asked whether the line still passes anything. */
+const LOOK_EVERY_MS = 15_000;
+/** The server notices as soon that a process is cut off, whose locks it then gives back. */
+const whenCutOff = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3";
+
+export type PostgresLine = {
+  start(): Promise<void>;
+  /** One question after the other. Fails at once while there is no line; the line is given up where an answer stays away. */
+  ask<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  close(): Promise<void>;
+};
+
+type Options = {
+  url: string;
+  channel: string;
+  hear(payload: string): void;
+  /** Of each new line, before it counts as one; throws where it cannot be used. */
+  setUp?(): Promise<unknown>;
+  /** A lost line is there again: what was told meanwhile was not heard. */
+  missed(): void;
+};
+
+export function createPostgresLine({ url, channel, hear, setUp, missed }: Options): PostgresLine {
+  let client: Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  /** A client answers one question after the other. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function connect(): Promise<void> {
+    const { default: pg } = await import("pg");
+    const bounds = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS, keepAlive: true };
+    const made = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
+    // Unheard, it would end the process.
+    made.on("error", () => lose(made));
+    made.on("end", () => lose(made));
+    made.on("notification", ({ payload = "" }) => hear(payload));
+    try {
+      await made.connect();
+      await made.query(`${whenCutOff}; LISTEN ${channel}`);
+      client = made;
+      await setUp?.();
+    } catch (error) {
+      lose(made);
+      throw error;
+    }
+    if (isClosed) lose(made);
+    else if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
+  }
+
+  async function look(made: Client): Promise<void> {
+    await ask("SELECT 1").catch(() => undefined); // the line was given up
+    if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
+  }
+
+  /** Its locks go with it; nothing is asked of it any more. */
+  function lose(lost: Client): void {
+    void lost.end().catch(() => undefined);
+    if (client !== lost) return;
+    client = undefined;
+    again();
+  }
+
+  function again(): void {
+    clearTimeout(timer);
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      connect().then(missed, () => client === undefined && again());
+    }, AGAIN_MS).unref();
+  }
+
+  function ask<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const asked = client;
+    if (!asked) return Promise.reject(new StoreAway("the line to the database is lost"));
+    const answer = turn.then(() => asked.query<Row>(text, [...values]));
+    turn = answer.catch(() => undefined);
+    return answer.then(
+      ({ rows }) => rows,
+      (error: unknown) => {
+        lose(asked);
+        throw new StoreAway("the line to the database is lost", { cause: error });
+      },
+    );
+  }
+
+  return {
+    start: connect,
+    ask,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      const last = client;
+      client = undefined;
+      await last?.end().catch(() => undefined);
+    },
+  };
+}

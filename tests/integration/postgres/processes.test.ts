@@ -1,0 +1,120 @@
+// Processes of the service on one PostgreSQL: they hear each other, know who lives, and do once what is to be done once.
+import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { type Database, query } from "@/lib/service/store/database";
+import { openPostgres } from "@/lib/service/store/postgres/database";
+import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
+import { type Processes } from "@/lib/service/store/processes";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { openWire, type Wire } from "@/tests/support/postgres-wire";
+import { until } from "@/tests/support/until";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+let own: OwnDatabase;
+let wire: Wire;
+let database: Database;
+let here: Processes;
+let there: Processes;
+
+beforeEach(async () => {
+  own = await createDatabase(inject("postgres"));
+  wire = await openWire(own.url);
+  database = await openPostgres(own.url, Date.now);
+  here = createPostgresProcesses(database, own.url, log);
+  there = createPostgresProcesses(database, wire.url, log);
+  await here.start();
+  await there.start();
+});
+
+afterEach(async () => {
+  wire.mend();
+  await here.close();
+  await there.close();
+  await database.close();
+  await wire.close();
+  await own.drop();
+});
+
+it("tells the others and never itself, in a commit only where it is kept", async () => {
+  const heard: unknown[] = [];
+  const own: unknown[] = [];
+  here.listen("news", (payload) => own.push(payload));
+  there.listen("news", (payload, from) => heard.push([payload, from === here.id]));
+  there.listen("other", (payload) => heard.push(payload));
+  await expect(
+    database.commit(async (tx) => {
+      await here.tell("news", "undone", tx);
+      throw new Error("no");
+    }),
+  ).rejects.toThrow("no");
+  await database.commit((tx) => here.tell("news", { at: 1 }, tx));
+  await here.tell("news", "outside");
+  await until("both were heard", () => heard.length === 2);
+  expect([heard, own]).toEqual([
+    [
+      [{ at: 1 }, true],
+      ["outside", true],
+    ],
+    [],
+  ]);
+  await expect(here.tell("news", "x".repeat(8000))).rejects.toThrow("too long");
+});
+
+it("says that something may have been missed once a lost line is there again", async () => {
+  let missed = 0;
+  const heard: unknown[] = [];
+  there.listen("news", (payload) => heard.push(payload), () => (missed += 1)); // prettier-ignore
+  wire.cut();
+  await until("the line is lost", async () => !(await there.mayBegin("anything", 1).catch(() => false)));
+  await here.tell("news", "not heard");
+  wire.mend();
+  await until("it is there again", () => missed === 1);
+  await here.tell("news", "heard");
+  await until("it hears", () => heard.length === 1);
+  expect(heard).toEqual(["heard"]);
+});
+
+it("gives up who says nothing any more, who learns of it when it is back", async () => {
+  const events: string[] = [];
+  here.watch({ othersSilent: () => events.push("silent"), wasGivenUp: () => events.push("wrong") });
+  there.watch({ othersSilent: () => undefined, wasGivenUp: () => events.push("given up") });
+  expect(await here.live()).toEqual([here.id, there.id].sort());
+  await there.describe({ slots: 2, workerIds: ["one", "two"] });
+  wire.cut();
+  await until("its silence is noticed", () => events.includes("silent"));
+  expect(await here.live()).toEqual([here.id]);
+  expect(await database.commit((tx) => here.giveUpSilent(tx))).toEqual(["one", "two"]);
+  wire.mend();
+  await until("it knows", () => events.includes("given up"));
+  expect(await here.live()).toEqual([here.id, there.id].sort());
+});
+
+it("gives up at once who has ended, and nobody else", async () => {
+  await there.close();
+  expect(await here.live()).toEqual([here.id]);
+  await database.commit((tx) => here.giveUpSilent(tx));
+  expect(await ask(own.url, "SELECT id FROM lightdesk_service.processes")).toEqual([{ id: here.id }]);
+});
+
+it("knows the jobs of processes that are no more, and those of others", async () => {
+  await database.commit(async (tx) => {
+    await tx.run(query.insertInto("users").values({ name: "ada", status: "active", created_at: 1 }));
+    for (const [index, holder] of [here.id, there.id, "gone", null].entries())
+      await tx.run(
+        query.insertInto("jobs").values({
+          ...{ id: `job ${index}`, user_id: 1, state: "in_progress", number: 1, workflow_id: "w", holder },
+          ...{ create_time: 1, update_time: 1, state_time: 1 },
+        }),
+      );
+  });
+  const ids = async (condition: Processes["isHolderGone"]) =>
+    (await database.rows(query.selectFrom("jobs").select("id").where(condition).orderBy("seq"))).map(({ id }) => id);
+  expect(await ids(here.isHolderGone)).toEqual(["job 2", "job 3"]);
+  expect(await ids(here.isHeldElsewhere)).toEqual(["job 1", "job 2", "job 3"]);
+});
+
+it("lets one of them begin in each interval", async () => {
+  const begun = await Promise.all([here, there, here, there].map((one) => one.mayBegin("round", 60_000)));
+  expect(begun.filter(Boolean)).toHaveLength(1);
+  expect(await here.mayBegin("another round", 60_000)).toBe(true);
+  expect(await there.mayBegin("round", 1)).toBe(true);
+});
