@@ -37,6 +37,7 @@ import { createKeys, findUserByKey } from "./users/keys";
 import { type PruneParts, pruneTasks } from "./downloads/prune-tasks";
 import { applyRetention, hasRetention, type RetentionParts } from "./jobs/retention";
 import { trimCache } from "./nodes/trim-cache";
+import { importUserFiles } from "./userdata/import-files";
 
 // What the service does on its own, again and again: keeping the history, the ended tasks and the cache of results within their
 // bounds.
@@ -76,6 +77,7 @@ export async function startService(options: ServiceOptions) {
     const { database, assetSearch, processes } = opened;
     await processes.start();
     const blobs = await openBlobs({ settings, folders, database, now, log });
+    if (options.databaseUrl === undefined) await importUserFiles({ database, blobs, folders, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);

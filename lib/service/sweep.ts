@@ -15,7 +15,7 @@ export async function emptyFolder(folder: string): Promise<void> {
 
 type Parts = { database: Database; blobs: Pick<BlobStore, "sweep">; thumbnails: Pick<Thumbnails, "sweep"> };
 
-/** Rows without an asset or a waiting job first, then files without a row, then thumbnails without their original. Returns how many files went. */
+/** Rows without an asset, a file of a user or a waiting job first, then files without a row, then thumbnails without their original. Returns how many files went. */
 export async function sweepBlobs({ database, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
   let after: string | undefined = "";
   await unhurried(goOn, async () => {
@@ -40,6 +40,9 @@ async function forgetUnnamed(tx: Transaction, after: string): Promise<string | u
     .where("hash", "<=", last)
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("assets").select("assets.seq").whereRef("assets.hash", "=", "blobs.hash"))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("user_files").select("path").whereRef("user_files.hash", "=", "blobs.hash"))),
     )
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("job_images").select("job_seq").whereRef("job_images.hash", "=", "blobs.hash"))),

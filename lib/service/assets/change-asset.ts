@@ -1,4 +1,4 @@
-// Editing and deleting an asset. A blob goes when the last asset and the last unfinished job that name it have gone.
+// Editing and deleting an asset. A blob goes when the last asset, file of a user and unfinished job that name it have gone.
 
 import { type z } from "zod";
 import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
@@ -15,6 +15,7 @@ import { addTags, removeTags } from "./tags";
 import { type Thumbnails } from "./thumbnails/thumbnails";
 
 type AssetEdit = z.output<typeof assetEditBodySchema>;
+type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails };
 
 /** Own or public; anything else is as unknown as what never was. */
 export async function requireAsset(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
@@ -58,10 +59,7 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
   await tx.run(query.updateTable("assets").set(changes).where("seq", "=", asset.seq));
 }
 
-export async function deleteAsset(
-  stores: { database: Database; blobs: BlobStore; thumbnails: Thumbnails },
-  asset: StoredAsset,
-): Promise<void> {
+export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<void> {
   const { database } = stores;
   await database.commitFreeing(async (tx) => {
     // Of many at once one deletes it; for the others it is gone.
@@ -74,11 +72,12 @@ export async function deleteAsset(
 }
 
 /** Removes the row of a blob that nothing names, then its bytes. */
-export async function collectBlob(stores: { database: Database; blobs: BlobStore; thumbnails: Thumbnails }, hash: string): Promise<void> {
+export async function collectBlob(stores: Stores, hash: string): Promise<void> {
   const { database, blobs, thumbnails } = stores;
   const unnamed = await database.commitFreeing(async (tx) => {
     const named =
       (await tx.row(query.selectFrom("assets").select("seq").where("hash", "=", hash).limit(1))) ??
+      (await tx.row(query.selectFrom("user_files").select("path").where("hash", "=", hash).limit(1))) ??
       (await tx.row(query.selectFrom("job_images").select("job_seq").where("hash", "=", hash).limit(1)));
     return named === undefined && (await tx.run(query.deleteFrom("blobs").where("hash", "=", hash))) === 1;
   });

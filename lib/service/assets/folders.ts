@@ -21,10 +21,11 @@ export function makeFolders(dataDir: string) {
     nodeCache: join(dataDir, "node-cache"),
     /** Copies of bytes that lie in a bucket; made when they are needed. On the disk of `temp`. */
     blobCopies: join(dataDir, "blob-copies"),
+    /** Of users, from before their files were rows (userdata/import-files.ts). */
     userdata: join(dataDir, "userdata"),
   };
-  const { blobs, temp, work, downloads, thumbnails, nodeCache, userdata } = folders;
-  for (const folder of [blobs, temp, work, downloads, thumbnails, nodeCache, userdata]) {
+  const { blobs, temp, work, downloads, thumbnails, nodeCache } = folders;
+  for (const folder of [blobs, temp, work, downloads, thumbnails, nodeCache]) {
     makeSyncedFolder(folder);
   }
   return folders;

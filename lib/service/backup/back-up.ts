@@ -11,13 +11,14 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
 import { countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
 import { blobPath } from "../assets/blob-path";
+import { filesBelow } from "../store/data-folder";
 import { syncFolder } from "../store/sync-folder";
 import { type LiveDatabase, liveSqlite, livePostgres } from "./live-database";
 import { type BackedUpFile, blobFile, blobsIn, inParallel, namedBlobs, type ServiceContents } from "./contents";
 
 const MOST_PASSES = 20;
 const MOST_LOST = 1000;
-const tables = ["users", "jobs", "assets", "blobs"] as const;
+const tables = ["users", "jobs", "assets", "user_files", "blobs"] as const;
 
 type Backup = {
   dataDir: string;
@@ -110,7 +111,7 @@ async function copyOne(from: string, to: string, hash: string): Promise<"copied"
   }
 }
 
-/** Users' own files have no row: each is as it was when its turn came. */
+/** Users' own files that are no rows yet, as the service was not started since (userdata/import-files.ts). */
 async function copyUserdata({ dataDir, place, id, say }: Backup): Promise<ServiceContents["userdata"]> {
   const top = join(dataDir, "userdata");
   const file = `userdata-${id}.jsonl`;
@@ -142,17 +143,6 @@ async function copyUserFile(path: string, blobs: string): Promise<(Content & { m
       if (isGone(error)) return undefined;
       if (!(error instanceof ChangedContent)) throw error;
     }
-  }
-}
-
-async function* filesBelow(folder: string): AsyncGenerator<string> {
-  const entries = await opendir(folder).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
-  });
-  for await (const entry of entries ?? []) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* filesBelow(path);
-    else if (entry.isFile()) yield path;
   }
 }
 

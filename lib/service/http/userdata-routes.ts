@@ -1,7 +1,6 @@
 // User data files. The path is read raw from the URL, once: route parameters would lose the difference between / and %2F.
 
 import { operations } from "@/lib/contract/operations";
-import { openFile } from "../assets/blobs/stored-bytes";
 import { quotaExceeded } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
@@ -17,22 +16,18 @@ const PREFIX = "/api/userdata/";
 
 /** A path with /move/ in it is a move; the first part of any other path is the file. */
 export function userdataRoutes(parts: Parts): Route[] {
+  const { blobs } = parts;
   const mostBytes = Math.min(MOST_BYTES, parts.settings.maxUploadBytes);
-  const files = createUserFiles(parts.folders, mostBytes);
+  const files = createUserFiles(parts, mostBytes);
 
   /**
-   * User data has the quota once more for itself: its files are counted where they lie, when one is written. The file that is replaced
-   * goes. Refused at once where the declared length says so; what came without one is judged by `check`, as it grows.
+   * User data has the quota once more for itself: its files are counted when one is written. The file that is replaced goes. Refused at once
+   * where the declared length says so; what came without one is judged by `check`, as it grows.
    */
   async function requireUserdataRoom(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
     const quota = parts.settings.userQuotaBytes;
     if (quota === undefined) return () => undefined;
-    const target = segments.join("/");
-    let [used, replaced] = [0, 0];
-    for (const { path, size } of await files.list(userId, [], true)) {
-      used += size;
-      if (path === target) replaced = size;
-    }
+    const [used, replaced = 0] = [await files.usedBytes(userId), await files.sizeOf(userId, segments)];
     const check = (size: number) => {
       if (used - replaced + size > quota) throw quotaExceeded(used, quota);
     };
@@ -63,9 +58,10 @@ export function userdataRoutes(parts: Parts): Route[] {
 
     route(operations.readUserdata, async ({ request, user }) => {
       const segments = parseFilePath(rawPath(request));
-      const path = await files.locate(user.id, segments);
-      const fileName = segments.at(-1) ?? "";
-      return sendBytes(request, { open: () => openFile(path), fileName, mediaType: "application/octet-stream", immutable: false });
+      const named = { fileName: segments.at(-1) ?? "", mediaType: "application/octet-stream" };
+      return files.read(user.id, segments, ({ hash, size, modified: modifiedMs }) =>
+        sendBytes(request, { ...named, open: () => blobs.open(hash, size), storedSize: size, etag: hash, modifiedMs, immutable: false }),
+      );
     }),
 
     route(operations.deleteUserdata, async ({ request, user }) => {

@@ -1,15 +1,16 @@
 // Copies the rows of the service from one database into another: from SQLite to PostgreSQL, or back; or what PostgreSQL holds at one moment
-// into a file of SQLite, for backups. Files of users are no rows: they stay where they are.
+// into a file of SQLite, for backups.
 // Guarantees: those of lib/shared/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on a copy that has
 // not ended. Must never: touch what is in the target already.
 
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { Kysely, PostgresDialect, SqliteDialect, sql } from "kysely";
 import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { isNoTable, openPool } from "@/lib/shared/postgres";
 import { openToRead } from "@/lib/shared/sqlite-copy";
+import { holdsFiles } from "./data-folder";
 import { type Tables } from "./schema";
 import { lockDataFolder } from "./data-lock";
 import { migrate, postgresMigrations } from "./migrations";
@@ -37,6 +38,7 @@ const counters: readonly Counter[] = [
 export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say: Say): Promise<Copied> {
   const locks = [from, to].flatMap((place) => ("file" in place ? [lockDataFolder(dirname(place.file))] : []));
   try {
+    if ("file" in from) await requireImportedFiles(dirname(from.file));
     for (const place of [from, to]) if ("url" in place) await migratePostgres(place.url, Date.now);
     const [source, target] = [openPlace(from), openPlace(to)];
     try {
@@ -97,6 +99,12 @@ function fileHoldsService(file: string): boolean {
   } finally {
     database.close();
   }
+}
+
+/** Users' own files are copied as rows; those from before they were rows would be left behind. */
+async function requireImportedFiles(dataDir: string): Promise<void> {
+  if (await holdsFiles(join(dataDir, "userdata")))
+    throw new Error(`${dataDir} holds files of users that are not in its database yet: start the service there once, which takes them in.`);
 }
 
 function copyAll(from: Opened, to: Opened, say: Say): Promise<Copied> {

@@ -1,6 +1,8 @@
 // Makes the service's folder. What prevents that is told in the words of the setting that chose it.
 
-import { readdirSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { makeSyncedFolder } from "./sync-folder";
 
 export function makeDataFolder(path: string): void {
@@ -22,4 +24,27 @@ export function requireDatabase({ database, blobs }: { database: string; blobs: 
 export function requireNoFiles(blobs: string, why: string): void {
   if (readdirSync(blobs).length === 0) return;
   throw new Error(`${why}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);
+}
+
+/** Of the folder and those below it; no links. A folder that is not there has none. */
+export async function* filesBelow(folder: string): AsyncGenerator<string> {
+  for (const entry of await readFolder(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+export async function holdsFiles(folder: string): Promise<boolean> {
+  return !(await filesBelow(folder).next()).done;
+}
+
+/** Empty where it is not there. */
+export async function readFolder(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
 }

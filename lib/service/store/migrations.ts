@@ -16,6 +16,7 @@ import { runners } from "./migrations/012-runners";
 import { attemptClients } from "./migrations/013-attempt-clients";
 import { blobLeases } from "./migrations/014-blob-leases";
 import { postgresProcesses, processes } from "./migrations/015-processes";
+import { postgresUserFiles, userFiles } from "./migrations/016-user-files";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -39,12 +40,14 @@ export const migrations: readonly Migration[] = [
   attemptClients,
   blobLeases,
   processes,
+  userFiles,
 ];
 
 /** A PostgreSQL database begins with the tables of then. What comes after has a text for it too. */
 export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   { name: "014-postgres-tables", sql: [postgresTables, postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n") },
   postgresProcesses,
+  postgresUserFiles,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

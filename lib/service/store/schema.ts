@@ -146,6 +146,9 @@ export type BlobLeaseRow = { hash: string; holder: string; is_removal: number; u
 
 export type BlobRow = { hash: string; sha256: string; size: number; media_type: string; created_at: number };
 
+/** A file of a user's own, by its path from the user's top on, without a slash before it. */
+export type UserFileRow = { user_id: number; path: string; hash: string; size: number; modified: number };
+
 export type AssetOrigin = "upload" | "output" | "shipped";
 
 export type AssetRow = {
@@ -224,6 +227,7 @@ export type Tables = {
   blobs: BlobRow;
   blob_leases: BlobLeaseRow;
   store_ids: { id: string };
+  user_files: UserFileRow;
   assets: AssetRow;
   asset_tags: AssetTagRow;
   asset_counts: AssetCountRow;

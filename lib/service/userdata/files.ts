@@ -1,173 +1,151 @@
-// A user's data files: plain files in a folder of their own.
-// Guarantees: a write is whole and on the disk, or not there (temp file, sync, then rename or link, then the folder's own sync);
-// without overwrite an existing file is never touched, not by two writers at once either.
+// A user's own files: rows that name their bytes among the blobs, so that each process of the service has the same ones.
+// Guarantees: a write is whole and on the disk, or not there; without overwrite an existing file is never touched, not by two writers at once
+// either; a folder is there while a file lies below it.
 
-import { type Dirent } from "node:fs";
-import { link, lstat, mkdir, open, readdir, rename, rm, unlink } from "node:fs/promises";
-import { randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
-import { ServiceError } from "../service-error";
-import { syncFolder } from "../store/sync-folder";
-import { resolveInside } from "./paths";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
+import { type BlobStore } from "../assets/blob-store";
+import { collectBlob } from "../assets/change-asset";
+import { insertBlob } from "../assets/create-asset";
+import { type StagedFile, stageStream } from "../assets/staged-file";
+import { type Thumbnails } from "../assets/thumbnails/thumbnails";
+import { asRefusal, ServiceError } from "../service-error";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 /** `modified`: milliseconds since 1970. */
 export type UserFile = { path: string; size: number; modified: number };
+type StoredFile = UserFile & { hash: string };
 /** A bound on the answer; more than a person keeps by hand. */
 const MOST_LISTED = 100_000;
 
-export function createUserFiles(folders: { userdata: string; temp: string }, maxBytes: number) {
-  const rootOf = (userId: number) => join(folders.userdata, String(userId));
+type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
+
+export function createUserFiles(stores: Stores, maxBytes: number) {
+  const { database, blobs, folders, now } = stores;
+
+  async function find(reader: Reader, userId: number, path: string): Promise<StoredFile> {
+    const found = await reader.row(ownFiles(userId).where("path", "=", path));
+    if (!found) throw new ServiceError("NOT_FOUND", "There is no such file.");
+    return found;
+  }
+
+  async function keep(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
+    const { hash, size } = staged;
+    let replaced: string | undefined;
+    try {
+      return await blobs.hold([hash], async () => {
+        await blobs.adopt(staged);
+        return database.commit(async (tx) => {
+          replaced = await makeRoom(tx, userId, path, overwrite);
+          const modified = now();
+          await insertBlob(tx, staged, modified);
+          await tx.run(query.insertInto("user_files").values({ user_id: userId, path, hash, size, modified }));
+          return { path, size, modified };
+        });
+      });
+    } finally {
+      // What was refused must not stay on the disk without a name, nor what this file was before.
+      await blobs.drop(hash);
+      if (replaced !== undefined && replaced !== hash) await collectBlob(stores, replaced);
+    }
+  }
 
   return {
-    /** Paths are relative to the listed folder; a folder that does not exist is NOT_FOUND. Links and what is no file are left out. */
+    /** Paths are relative to the listed folder; a folder that does not exist is NOT_FOUND. */
     async list(userId: number, folder: readonly string[], recurse: boolean): Promise<UserFile[]> {
-      const top = await resolveInside(rootOf(userId), folder);
-      const files: UserFile[] = [];
-      const folders = [""];
-      for (let at = folders.pop(); at !== undefined && files.length < MOST_LISTED; at = folders.pop()) {
-        const entries = await readFolder(join(top, at));
-        if (!entries && at === "" && folder.length > 0) throw new ServiceError("NOT_FOUND", "There is no such folder.");
-        for (const entry of entries ?? []) {
-          const path = at === "" ? entry.name : `${at}/${entry.name}`;
-          if (entry.isDirectory() && recurse) folders.push(path);
-          // Whoever was deleted in between is not listed.
-          const found = entry.isFile() && (await describe(join(top, path)));
-          if (found) files.push({ path, ...found });
-        }
-      }
-      return files.sort((one, other) => (one.path < other.path ? -1 : 1));
+      const prefix = folder.map((segment) => `${segment}/`).join("");
+      const length = [...prefix].length;
+      const below = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
+      const inside = sql<string>`substr(path, ${length + 1})`;
+      const listed = recurse ? below : below.where(({ not }) => not(database.dialect.holds(inside, "/")));
+      const files = await database.rows(listed.orderBy("path").limit(MOST_LISTED));
+      if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
+        throw new ServiceError("NOT_FOUND", "There is no such folder.");
+      const shown = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
+      return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
     },
 
-    async locate(userId: number, segments: readonly string[]): Promise<string> {
-      const path = await resolveInside(rootOf(userId), segments);
-      if (!(await describe(path))) throw new ServiceError("NOT_FOUND", "There is no such file.");
-      return path;
+    /** The bytes of all of them. */
+    async usedBytes(userId: number): Promise<number> {
+      const used = query.selectFrom("user_files").select(({ fn }) => fn.sum<number | null>("size").as("bytes"));
+      return Number((await database.row(used.where("user_id", "=", userId)))?.bytes ?? 0);
+    },
+
+    /** Undefined where there is none. */
+    sizeOf: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
+      (await database.row(ownFiles(userId).where("path", "=", segments.join("/"))))?.size,
+
+    /** `use` is called again where the file was replaced, and its bytes have gone, between the row and them. */
+    async read<T>(userId: number, segments: readonly string[], use: (file: StoredFile) => Promise<T>): Promise<T> {
+      for (let before: string | undefined; ;) {
+        const file = await find(database, userId, segments.join("/"));
+        try {
+          return await use(file);
+        } catch (error) {
+          if (asRefusal(error)?.code !== "NOT_FOUND" || file.hash === before) throw error;
+          before = file.hash;
+        }
+      }
     },
 
     async write(userId: number, segments: readonly string[], body: AsyncIterable<Uint8Array>, overwrite: boolean): Promise<UserFile> {
-      const target = await resolveInside(rootOf(userId), segments);
-      const temporary = join(folders.temp, randomUUID());
+      const staged = await stageStream(body, { folder: folders.temp, maxBytes });
       try {
-        const size = await writeWhole(temporary, body, maxBytes);
-        const written = await describe(temporary);
-        await makeParent(target, folders.userdata);
-        await place(temporary, target, overwrite);
-        await syncFolder(dirname(target));
-        return { path: segments.join("/"), size, modified: written?.modified ?? Date.now() };
+        return await keep(userId, segments.join("/"), staged, overwrite);
       } finally {
-        await rm(temporary, { force: true });
+        await staged.dispose();
       }
     },
 
     async move(userId: number, from: readonly string[], to: readonly string[], overwrite: boolean): Promise<UserFile> {
-      const source = await this.locate(userId, from);
-      const target = await resolveInside(rootOf(userId), to);
-      await makeParent(target, folders.userdata);
-      if (source !== target) {
-        await place(source, target, overwrite);
-        // A link leaves the source. After a rename it is gone, or what has its name on a disk that knows no case is the target itself.
-        if (!overwrite || (await isSecondName(source, target))) await rm(source, { force: true });
-        await syncFolder(dirname(target));
-        await syncFolder(dirname(source));
-      }
-      const moved = await describe(target);
-      if (!moved) throw new ServiceError("NOT_FOUND", "The file was taken away while it was moved.");
-      return { path: to.join("/"), ...moved };
+      const [source, path] = [from.join("/"), to.join("/")];
+      const { moved, replaced } = await database.commitFreeing(async (tx) => {
+        const file = await find(tx, userId, source);
+        if (source === path) return { moved: file, replaced: undefined };
+        const gone = await makeRoom(tx, userId, path, overwrite);
+        await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", source));
+        return { moved: file, replaced: gone };
+      });
+      if (replaced !== undefined) await collectBlob(stores, replaced);
+      return { path, size: moved.size, modified: moved.modified };
     },
 
     async remove(userId: number, segments: readonly string[]): Promise<void> {
-      const path = await this.locate(userId, segments);
-      try {
-        await unlink(path);
-      } catch (error) {
-        // Of many at once one deletes it.
-        if (hasCode(error, "ENOENT")) throw new ServiceError("NOT_FOUND", "The file was taken away in the meantime.");
-        throw error;
-      }
-      await syncFolder(dirname(path));
+      const removed = await database.commitFreeing(async (tx) => {
+        const file = await find(tx, userId, segments.join("/"));
+        await tx.run(query.deleteFrom("user_files").where("user_id", "=", userId).where("path", "=", file.path));
+        return file;
+      });
+      await collectBlob(stores, removed.hash);
     },
   };
 }
 
-async function writeWhole(path: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
-  const handle = await open(path, "wx", 0o600);
-  try {
-    let size = 0;
-    for await (const chunk of body) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${maxBytes} bytes.`);
-      for (let written = 0; written < chunk.byteLength;) written += (await handle.write(chunk, written)).bytesWritten;
-    }
-    await handle.sync();
-    return size;
-  } finally {
-    await handle.close();
-  }
+function ownFiles(userId: number) {
+  return query.selectFrom("user_files").select(["path", "size", "modified", "hash"]).where("user_id", "=", userId);
 }
 
-/** New folders are synced into the ones that hold them. */
-async function makeParent(target: string, top: string): Promise<void> {
-  try {
-    const first = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    if (first === undefined) return;
-    for (let at = dirname(target); at.length >= dirname(first).length && at.startsWith(top); at = dirname(at)) await syncFolder(at);
-  } catch (error) {
-    if (!hasCode(error, "EEXIST", "ENOTDIR")) throw error;
+/** `prefix` ends with a slash, after which comes the zero. */
+function isBelow(prefix: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`path > ${prefix} and path < ${`${prefix.slice(0, -1)}0`}`;
+}
+
+/** Inside a commit. Returns the hash of the file that was there. */
+async function makeRoom(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
+  const segments = path.split("/");
+  const above = segments.slice(1).map((_, at) => segments.slice(0, at + 1).join("/"));
+  if (above.length > 0 && (await tx.row(ownFiles(userId).where("path", "in", above).limit(1))))
     throw new ServiceError("BAD_REQUEST", "A file with this name already exists in the path.");
-  }
-}
-
-/** Takes the source away or, without `overwrite`, leaves it in place for the caller to remove. A folder in the way is no file that could be replaced. */
-async function place(source: string, target: string, overwrite: boolean): Promise<void> {
-  try {
-    await (overwrite ? rename(source, target) : link(source, target));
-  } catch (error) {
-    if (hasCode(error, "EISDIR", "ENOTEMPTY", "ENOTDIR") || (await isFolder(target)))
-      throw new ServiceError("BAD_REQUEST", "A folder of this name exists.");
-    if (hasCode(error, "EEXIST")) throw new ServiceError("CONFLICT", "The file exists, and overwrite is false.");
-    if (hasCode(error, "ENOENT")) throw new ServiceError("NOT_FOUND", "The file was taken away in the meantime.");
-    throw error;
-  }
-}
-
-/** Undefined where nothing is; an outage is no empty folder. */
-async function readFolder(path: string): Promise<Dirent[] | undefined> {
-  try {
-    return await readdir(path, { withFileTypes: true });
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
-  }
-}
-
-/** Undefined where no file is. */
-async function describe(path: string): Promise<{ size: number; modified: number } | undefined> {
-  try {
-    const found = await lstat(path);
-    return found.isFile() ? { size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
-  }
-}
-
-/** Of one file: renaming one of its names to the other succeeds and does nothing. A file that is told twice by one name has one link. */
-async function isSecondName(source: string, target: string): Promise<boolean> {
-  try {
-    const [left, moved] = await Promise.all([source, target].map((path) => lstat(path)));
-    return left !== undefined && moved !== undefined && left.nlink > 1 && left.ino === moved.ino && left.dev === moved.dev;
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return false;
-    throw error;
-  }
-}
-
-const isFolder = (path: string) =>
-  lstat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-
-function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  if (
+    await tx.row(
+      ownFiles(userId)
+        .where(isBelow(`${path}/`))
+        .limit(1),
+    )
+  )
+    throw new ServiceError("BAD_REQUEST", "A folder of this name exists.");
+  const existing = await tx.row(ownFiles(userId).where("path", "=", path));
+  if (!existing) return undefined;
+  if (!overwrite) throw new ServiceError("CONFLICT", "The file exists, and overwrite is false.");
+  await tx.run(query.deleteFrom("user_files").where("user_id", "=", userId).where("path", "=", path));
+  return existing.hash;
 }

@@ -1,9 +1,7 @@
-// From the path that a client writes to a file inside its user's folder.
-// Must never leave that folder: not by dots, absolute paths, backslashes, NUL, repeated encoding, device names or links.
+// From the path that a client writes to the segments of a file's path below its user's top.
+// Must never lead elsewhere, also where somebody makes files of them: not by dots, absolute paths, backslashes, NUL, repeated encoding or device names.
 // One file has one name: letters are composed (NFC), so that two spellings which look alike are the same file; upper and lower case differ.
 
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { ServiceError } from "../service-error";
 
 const LONGEST_PATH = 1000;
@@ -59,18 +57,6 @@ function requireInside(path: string): string[] {
   if (path.length > LONGEST_PATH || segments.some((one) => Buffer.byteLength(one) > LONGEST_NAME))
     throw new ServiceError("BAD_REQUEST", `The path is too long: ${LONGEST_PATH} characters at most, ${LONGEST_NAME} bytes in one name.`);
   return segments;
-}
-
-/** The absolute path; refuses where a part of the way is a link. */
-export async function resolveInside(root: string, segments: readonly string[]): Promise<string> {
-  let path = root;
-  for (const segment of segments) {
-    path = join(path, segment);
-    const found = await lstat(path).catch(() => undefined);
-    if (!found) break;
-    if (found.isSymbolicLink()) throw notAllowed();
-  }
-  return join(root, ...segments);
 }
 
 function decode(raw: string): string {

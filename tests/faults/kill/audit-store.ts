@@ -85,7 +85,7 @@ function auditBytes(database: Sqlite.Database, folder: string): void {
     expect({ size: bytes.byteLength, hash: Buffer.from(blake3(bytes)).toString("hex") }).toEqual({ size, hash });
   }
   const unused =
-    "SELECT hash FROM blobs WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM job_images WHERE job_images.hash = blobs.hash)";
+    "SELECT hash FROM blobs WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM job_images WHERE job_images.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM user_files WHERE user_files.hash = blobs.hash)";
   expect(database.prepare(unused).all(), "bytes that nobody refers to").toEqual([]);
   const known = new Set(rows.map((row) => row.hash));
   const thumbnails = filesIn(join(folder, "thumbnails")).map((path) => path.replace(/\/[^/]*$/, "").replaceAll("/", ""));
@@ -96,8 +96,8 @@ function auditBytes(database: Sqlite.Database, folder: string): void {
   expect(readdirSync(join(folder, "tmp")), "temporary files").toEqual([]);
   const atWork = readdirSync(join(folder, "work"), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
   expect(atWork, "files of jobs that have ended").toEqual([]);
-  const userdata = filesIn(join(folder, "userdata")).map((path) => path.split("/").at(-1));
-  expect(userdata.filter((name) => !["a.json", "b.json", "c.json"].includes(name ?? ""))).toEqual([]);
+  const names = database.prepare<[], string>("SELECT path FROM user_files").pluck().all();
+  expect(names.filter((name) => !["a.json", "b.json", "c.json"].includes(name))).toEqual([]);
 }
 
 function filesIn(folder: string): string[] {

@@ -129,7 +129,7 @@ test("the service's rows on PostgreSQL are backed up with their files, and resto
   const target = await createDatabase(inject("postgres"));
   const restored = readEnv({ LIGHTDESK_DATA_DIR: at("restored-service"), DATABASE_URL: target.url });
   await restore({ env: restored, serviceDatabaseUrl: target.url, place: at("with-service"), ...said });
-  expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite", "userdata"]);
+  expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite"]);
   expect(await rowsIn(target.url, SERVICE_SCHEMA)).toEqual(await rowsIn(url, SERVICE_SCHEMA));
   expect((await rowsIn(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
   await expect(

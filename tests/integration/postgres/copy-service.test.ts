@@ -1,7 +1,7 @@
 // The rows of a service move to PostgreSQL and back, with something in every table, also where the copying is broken off and the service runs on.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -47,6 +47,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("files of users that are no rows yet are not left behind", async () => {
+  const file = join(folder, "before", "service", "userdata", "1", "a.txt");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "x");
+  await expect(copyServiceStore({ file: before }, { url: database.url }, () => undefined)).rejects.toThrow(/start the service there once/);
+  rmSync(file);
+});
+
 test("a copy that was broken off is no service's to start on; made again it takes over what has changed since, and ends", async () => {
   const broken = copyServiceStore({ file: before }, { url: database.url }, (progress) => {
     if (progress.startsWith("job_results:")) throw new Error("broken off");
@@ -60,6 +68,7 @@ test("a copy that was broken off is no service's to start on; made again it take
     DELETE FROM jobs WHERE seq IN (3, ${ROWS});
     UPDATE jobs SET state = 'cancelled' WHERE seq = 7;
     DELETE FROM assets WHERE seq IN (1, 700);
+    DELETE FROM user_files WHERE hash NOT IN (SELECT hash FROM assets);
     DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM assets);`);
   sqlite.close();
   await copyServiceStore({ file: before }, { url: database.url }, () => undefined);

@@ -1,4 +1,4 @@
-import { link, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -61,14 +61,19 @@ describe("user data files", () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("moves one of two names of the same file onto the other, which is then the only one", async () => {
-    await client.call("POST", "/api/userdata/twin%2Fone.txt", "twin");
-    const own = (await readdir(bench.folder, { recursive: true })).find((path) => path.endsWith(join("twin", "one.txt"))) ?? "";
-    const path = join(bench.folder, own);
-    await link(path, join(path, "..", "two.txt"));
-    expect((await client.call("POST", "/api/userdata/twin%2Fone.txt/move/twin%2Ftwo.txt")).status).toBe(200);
-    expect((await client.get("/api/userdata?dir=twin%2F")).body).toMatchObject([{ path: "two.txt", size: 4 }]);
-    expect((await client.get("/api/userdata/twin%2Ftwo.txt")).text).toBe("twin");
+  it("keeps the same bytes once, and lets them go with the last file that has them", async () => {
+    const blobs = async () => (await readdir(join(bench.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
+    const before = await blobs();
+    for (const name of ["one", "two"]) await client.call("POST", `/api/userdata/twin%2F${name}.txt`, "the same bytes");
+    await bench.client("eve").call("POST", "/api/userdata/own.txt", "the same bytes");
+    expect(await blobs()).toHaveLength(before.length + 1);
+    await client.call("POST", "/api/userdata/twin%2Fone.txt/move/twin%2Ftwo.txt");
+    expect((await client.get("/api/userdata/twin%2Ftwo.txt")).text).toBe("the same bytes");
+    await client.call("POST", "/api/userdata/twin%2Ftwo.txt", "others");
+    expect((await bench.client("eve").get("/api/userdata/own.txt")).text).toBe("the same bytes");
+    await bench.client("eve").call("DELETE", "/api/userdata/own.txt");
+    await client.call("DELETE", "/api/userdata/twin%2Ftwo.txt");
+    expect(await blobs()).toEqual(before);
   });
 
   it("never shows half a file: a reader has the old one whole or the new one whole", async () => {

@@ -1,5 +1,4 @@
-import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keepDots } from "@/lib/http/keep-dots";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -7,12 +6,10 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 describe("paths of user data", () => {
   let bench: ServiceBench;
   let client: Client;
-  let root: string;
   beforeAll(async () => {
     bench = await startService();
     client = bench.client();
     await client.call("POST", "/api/userdata/own.txt", "own");
-    root = join(bench.folder, "userdata", (await readdir(join(bench.folder, "userdata")))[0] ?? "");
   });
   afterAll(() => bench.dispose());
 
@@ -54,7 +51,7 @@ describe("paths of user data", () => {
       expect([method, at, answer.status, answer.headers.get("content-type")]).toEqual([method, at, 403, "text/plain; charset=utf-8"]);
     }
     expect(await readdir(bench.folder)).toEqual(before);
-    expect(await readdir(root)).toEqual(["own.txt"]);
+    expect((await client.get("/api/userdata?dir=%2F&recurse=true")).body).toMatchObject([{ path: "own.txt" }]);
   });
 
   it.each(["../../x", "%2e%2e/x", "a/../../x", ".%2E/x", "..\\x", "a/.%2e/%2E./x"])(
@@ -100,24 +97,5 @@ describe("paths of user data", () => {
       { path: "a.txt" },
       { path: "é.txt".normalize("NFC") },
     ]);
-  });
-
-  it("follows no link that somebody planted, lists none, and writes through none", async () => {
-    const outside = join(bench.folder, "secret.txt");
-    await writeFile(outside, "secret");
-    await mkdir(join(root, "planted"), { recursive: true });
-    await symlink(outside, join(root, "planted", "link.txt"));
-    await symlink(bench.folder, join(root, "planted", "folder"));
-    for (const path of ["planted%2Flink.txt", "planted%2Ffolder%2Fsecret.txt"]) {
-      for (const method of ["GET", "POST", "DELETE"])
-        expect([path, method, (await client.call(method, `/api/userdata/${path}`, method === "POST" ? "x" : undefined)).status]).toEqual([
-          path,
-          method,
-          403,
-        ]);
-    }
-    expect((await client.call("POST", "/api/userdata/own.txt/move/planted%2Flink.txt?overwrite=true")).status).toBe(403);
-    expect((await client.get("/api/userdata?dir=planted%2F&recurse=true")).body).toEqual([]);
-    expect([await readFile(outside, "utf8"), (await lstat(join(root, "planted", "link.txt"))).isSymbolicLink()]).toEqual(["secret", true]);
   });
 });
