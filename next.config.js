@@ -45,6 +45,8 @@ const config = {
     turbopackFileSystemCacheForBuild: false,
     // Nothing reads them: two thirds of a build's bytes.
     serverSourceMaps: false,
+    // Each page is loaded when it is first asked for: to load all of them was half of a start, and 65 MB that most consoles need later or never.
+    preloadEntriesOnStart: false,
     // A request costs more than the bytes that two pages do not share.
     turbopackChunking: { priorityRoutes: [/^\/jobs$/], firstPageLoadPriority: 0.8 },
   },

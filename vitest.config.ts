@@ -15,10 +15,10 @@ function testFile(path: string): string {
   return path;
 }
 
-/** What the console and the service keep, once more on PostgreSQL: the same files, with the store there. */
+/** What needs PostgreSQL, and what the console and the service keep, once more there: `inject("postgres")` is the one server of a run. */
 const onPostgres = {
   include: [
-    "tests/integration/postgres/**/*.test.ts",
+    "tests/{integration,faults}/postgres/**/*.test.ts",
     ...["audit", "apps/apps.runs", "jobs/job-search", "people/tokens", "jobs/usage"].map((name) =>
       testFile(`tests/integration/console/${name}.test.ts`),
     ),
@@ -62,7 +62,7 @@ export default defineConfig({
       project("installed", { include: [installed] }),
       project("postgres", onPostgres),
       project("contract"),
-      project("faults"),
+      project("faults", { exclude: ["tests/faults/postgres/**"] }),
     ],
   },
 });

@@ -1,7 +1,7 @@
 // Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines; and compiles the
 // one kernel that is written in AssemblyScript; and writes down which methods the routes have. Bundles programs of tests/ too, and runs them.
-// Packages stay outside the bundles; `server-only` is a guard for Next's bundler and is left out here.
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+// Packages stay outside the bundles, but for a few; `server-only` is a guard for Next's bundler and is left out here.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -24,6 +24,9 @@ export const entries = {
   "node-worker": "lib/service/nodes/worker.ts",
 };
 
+/** Of many small files each, all of which every start would look for and read: two fifths of the processor time of a start of the service. */
+const inside = ["@fastify/busboy", "@hono/node-server", "file-type", "hono", "kysely", "undici", "ws", "zod"];
+
 const options = {
   absWorkingDir: root,
   outdir: "dist",
@@ -40,9 +43,17 @@ const options = {
 export async function bundle() {
   await Promise.all([
     compileKernel("lib/service/images/lanczos.as.ts", "dist/lanczos.wasm"),
-    build({ ...options, entryPoints: entries, sourcemap: true }),
+    build({ ...options, ...withPackages(), entryPoints: entries, sourcemap: true }),
     listMethods("dist/routes.json"),
   ]);
+}
+
+function withPackages() {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const outside = Object.keys(dependencies).filter((name) => !inside.includes(name));
+  // Some of them are no modules, and ask for Node's own parts by `require`.
+  const js = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+  return { packages: "bundle", external: outside.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }
 
 /** A program of tests/, in this process: the benches, and the contract suite as a command. `others`: those that it starts, by their names in dist/. */
