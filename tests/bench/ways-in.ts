@@ -127,7 +127,7 @@ async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ 
     button.click();
     return at;
   });
-  await tray.getByText(/^1 (of 1 stored|was there already)/).waitFor({ timeout: LONGEST_MS });
+  await tray.getByText(/^1 (of 1 stored|already existed)/).waitFor({ timeout: LONGEST_MS });
   const endedMs = await page.evaluate(() => performance.now());
   const said = await tray.getByText(ending).innerText({ timeout: 5_000 });
   await tray.getByRole("button", { name: "Close" }).click();

@@ -138,9 +138,9 @@ async function makeApp(page: Page, desk: Desk): Promise<string> {
   const preview = page.getByRole("region", { name: "Preview of the form" });
   await expect(preview.getByRole("group", { name: "Picture" })).toBeVisible();
   await page.getByRole("button", { name: /^Picture/ }).click();
-  await page.getByLabel("Asked for as").selectOption("masked");
-  await page.getByLabel("Seen and run by").selectOption("members");
-  await page.getByRole("checkbox", { name: "All who run apps only" }).check();
+  await page.getByLabel("Field type").selectOption("masked");
+  await page.getByLabel("Available to").selectOption("members");
+  await page.getByRole("checkbox", { name: "All members who only run apps" }).check();
   await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Make the app" }).click();
   await expect(page.getByRole("heading", { name: "Negative" })).toBeVisible();

@@ -27,12 +27,12 @@ test("a role that is lowered and a suspension reach an open frame, which says so
 
   await change({ role: "viewer" });
   await expect(heard(visitor)).toContainText('session-ended {"reason":"changed"}');
-  await expect(frame.getByText("What you may do here has changed.")).toBeVisible();
+  await expect(frame.getByText("Your permissions here have changed.")).toBeVisible();
   await expect(heard(visitor).getByText("ready")).toHaveCount(2);
 
   await change({ disabled: true });
   await expect(heard(visitor)).toContainText('session-ended {"reason":"refused"}');
-  await expect(frame.getByText("The page around this one may no longer show you Lightdesk.")).toBeVisible();
+  await expect(frame.getByText("The surrounding page may no longer show you Lightdesk.")).toBeVisible();
   await visitor.context().close();
   await host.stop();
 });

@@ -77,7 +77,7 @@ test("a host page that is not set up rightly reads what to change, in its place 
     );
     await visitor.goto(host.url);
     await expect(heard(visitor)).toContainText('error {"reason":"console"}');
-    await expect(embedded(visitor).getByText("for a reason of its own, such as a full disk")).toBeVisible();
+    await expect(embedded(visitor).getByText("for example because its disk is full")).toBeVisible();
     await context.unroute("**/api/embed/tickets");
   });
 
@@ -90,12 +90,12 @@ test("a host page that is not set up rightly reads what to change, in its place 
     });
     const lines = embedded(visitor).getByRole("listitem");
     await expect(lines).toHaveCount(8);
-    await expect(embedded(visitor).getByRole("img", { name: "In order" })).toHaveCount(8);
+    await expect(embedded(visitor).getByRole("img", { name: "Fine" })).toHaveCount(8);
   });
 
-  await test.step("by itself it is a page for anybody", async () => {
+  await test.step("by itself it is a page without sign-in", async () => {
     await visitor.goto(`${desk.url}/embed/doctor?host=${host.id}&origin=${host.url}`);
-    await expect(visitor.getByText("Only tried inside the host page")).toHaveCount(2);
+    await expect(visitor.getByText("Checked only inside the host page")).toHaveCount(2);
     await expectAccessible(visitor);
   });
 
@@ -141,11 +141,11 @@ test("an admin sets a host page up, copies its code, and reads why its last tick
   await page.getByRole("button", { name: "Close" }).click();
 
   await page.getByRole("button", { name: "Change: Portal" }).click();
-  await page.getByLabel("Secret", { exact: true }).selectOption("Make a new one; the present one works for 24 more hours");
+  await page.getByLabel("Secret", { exact: true }).selectOption("Make a new one; the current one works for 24 more hours");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^[\w-]{43}$/);
   await page.getByRole("button", { name: "Done" }).click();
-  await expect(page.getByText(/The secret before the present one works until \d/)).toBeVisible();
+  await expect(page.getByText(/The previous secret works until \d/)).toBeVisible();
 
   const { hosts } = await (await page.request.get(`${desk.url}/api/console/embedding`)).json();
   const refused = await page.request.post(`${desk.url}/embed/${hosts[0].id}/abcdefgh1234/api/embed/tickets`, {

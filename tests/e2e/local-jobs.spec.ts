@@ -106,7 +106,7 @@ for (const [version, isOld] of [
     });
     await test.step("the overview", async () => {
       await page.goto(at("/"));
-      const failure = page.getByRole("region", { name: "Failed lately" });
+      const failure = page.getByRole("region", { name: "Failed recently" });
       await expect(failure).toContainText("the kernel does not fit the picture");
       await expect(failure).not.toContainText("days ago");
       await expect.poll(() => width(page.locator(`[data-job="${done}"] img`).first())).toBeGreaterThan(0);

@@ -201,7 +201,7 @@ test("a queue and a history that were cleared without an answer are looked up, t
       },
       (request) => request.method === "POST" && /^\/api\/(queue|history)$/.test(pathOf(request)),
     );
-  const answerLost = "The service's answer was lost";
+  const answerLost = "The service's answer did not arrive";
   await page.goto(`${desk.url}/queue?connection=${connection}`);
   const clear = page.getByRole("button", { name: "Clear 1 pending job" });
   const inDialog = page.getByRole("dialog").getByRole("button", { name: "Clear 1 pending job" });

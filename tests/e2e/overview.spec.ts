@@ -122,7 +122,7 @@ test("the overview shows what the service and the console answer: what runs, wha
     expect(await idsIn(runs)).toEqual(await listed(page.request, desk, { status: "in_progress" }));
   });
   await test.step("what failed, why, and a link to it", async () => {
-    const failed = part(page, "Failed lately");
+    const failed = part(page, "Failed recently");
     const ids = await listed(page.request, desk, { status: "failed" });
     expect(await idsIn(failed)).toEqual(ids);
     await expect(failed.getByText("Fail: no such file")).toBeVisible();
@@ -231,7 +231,7 @@ test("where the service is down the page says so once, what the console knows st
   await untilState(page.request, desk, await submit(page.request, desk, graphOf("01-invert")), "completed");
   line.spoil(answering(503, "application/json", "{}"));
   await page.goto(`${desk.url}/?connection=${connection}`);
-  const down = ["Running now", "Failed lately", "Newest pictures", "Runs per day"];
+  const down = ["Running now", "Failed recently", "Newest pictures", "Runs per day"];
   for (const title of down) {
     await part(page, title).scrollIntoViewIfNeeded();
     await expect(part(page, title).getByText("Not available at the moment.")).toBeVisible();

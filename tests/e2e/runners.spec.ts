@@ -73,7 +73,7 @@ test("a runner is added, does a job that only it can do, says so, and is waited 
     await page.goto(`${desk.url}/queue`);
     await expect(page.getByText(`${LABEL}: paused`)).toBeVisible();
     await page.goto(`${desk.url}/jobs/${waiting}`);
-    await expect(page.getByText(`Only the runner ${LABEL} has what this job needs, and it is paused.`)).toBeVisible();
+    await expect(page.getByText(`Only the runner ${LABEL} can run this job, and it is paused.`)).toBeVisible();
     await cancel(page.request, desk, waiting);
     await untilState(page.request, desk, waiting, "cancelled");
 

@@ -35,7 +35,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
     await expect(sessions.getByRole("listitem").filter({ hasText: "this browser" })).toContainText("127.0.0.1");
     await expectAccessibleInBothThemes(page);
     await sessions.getByRole("button", { name: /^End: .*iOS/ }).click();
-    await expect(page.getByText("The session is ended")).toBeVisible();
+    await expect(page.getByText("Session ended")).toBeVisible();
     await expect(sessions.getByRole("listitem")).toHaveCount(1);
     await phone.goto(`${desk.url}/jobs`);
     await expect(phone).toHaveURL(/sign-in/);
@@ -75,7 +75,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
     const operator = await (await browser.newContext()).newPage();
     await desk.signIn(operator.context(), grace);
     await operator.goto(`${desk.url}/queue`);
-    await page.getByLabel("Note for everybody (optional)").fill("Backup until noon");
+    await page.getByLabel("Note for everyone (optional)").fill("Backup until noon");
     await page.getByRole("button", { name: "Make read-only" }).click();
     const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
     await expect(notice(page)).toContainText(`${owner.name} switched this on`);

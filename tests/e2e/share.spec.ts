@@ -40,7 +40,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await page.getByRole("button", { name: "Share", exact: true }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Title").fill("Posters for you");
-  await dialog.getByLabel("Works for").selectOption("1 day");
+  await dialog.getByLabel("Valid for").selectOption("1 day");
   await dialog.getByLabel("Password (optional)").fill("open sesame");
   await dialog.getByLabel("Show my name").check();
   await dialog.getByLabel("Include the workflow").check();
@@ -55,7 +55,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await expectAccessibleInBothThemes(phone);
   await phone.getByLabel("Password").fill("close sesame");
   await phone.getByRole("button", { name: "Open" }).click();
-  await expect(phone.getByText("This is not the password.")).toBeVisible();
+  await expect(phone.getByText("Wrong password.")).toBeVisible();
   complaints.length = 0; // a browser logs the refusal itself
   await phone.getByLabel("Password").fill("open sesame");
   await phone.getByRole("button", { name: "Open" }).click();
@@ -97,12 +97,12 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await expectAccessibleInBothThemes(page);
   await row.getByRole("button", { name: "Revoke: Posters for you" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke Posters for you?" }).click();
-  await expect(page.getByText("Posters for you was revoked")).toBeVisible();
+  await expect(page.getByText("Posters for you revoked")).toBeVisible();
   const answer = await phone.goto(url);
   expect(answer?.status()).toBe(404);
   expect(answer?.headers()).toMatchObject({ "referrer-policy": "no-referrer", "x-robots-tag": expect.stringContaining("noindex") });
   expect(answer?.headers()["cache-control"]).toContain("no-store");
-  await expect(phone.getByText("This link does not open anything.")).toBeVisible();
+  await expect(phone.getByText("This link does not work.")).toBeVisible();
   await expectAccessibleInBothThemes(phone);
   await phone.context().close();
 });

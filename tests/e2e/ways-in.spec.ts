@@ -71,14 +71,14 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await expectAccessible(page);
   await add(page);
   await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
-  await expect(tray(page).getByText("1 was there already; nothing was sent")).toBeVisible();
+  await expect(tray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
   expect(bodies).toEqual([]);
   // Of two that are equal and new one is sent.
   const twin = fresh("twin.bin");
   await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
   await add(page);
   await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
-  await expect(tray(page).getByText("3 of 3 stored · 2 were there already")).toBeVisible();
+  await expect(tray(page).getByText("3 of 3 stored · 2 already existed")).toBeVisible();
   expect(bodies).toHaveLength(1);
 });
 

@@ -5,7 +5,7 @@ import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts"
 import { page, run, show } from "./app-page";
 
 it("says once that a run was not sent, and offers to cancel only what became a job", async () => {
-  const words = "The console stopped before this was sent. Nothing ran: run it again.";
+  const words = "Lightdesk stopped before this was sent. Nothing ran: run it again.";
   page.runs = [
     run("c", {}, { state: "unsent", results: [], error: { message: "The console ended before it was sent." } }),
     run("b", {}, { state: "sending", results: [] }),
@@ -35,9 +35,9 @@ it("says why a run failed in the reader's words, with the node one press away fo
   await show();
   const cards = (await screen.findAllByRole("article")).map((card) => within(card));
   expect(screen.queryByText(/English/)).toBeNull();
-  expect(cards[0]?.getByText(/stopped while it waited for the service's answer/)).toBeDefined();
+  expect(cards[0]?.getByText(/stopped while it waited for the service/)).toBeDefined();
   expect(cards.slice(1).map((card) => card.getByRole("alert").textContent)).toEqual([
-    "Its workflow is refused. Ada can mend it.",
+    "The service refused its workflow. Ada can fix it.",
     "Strength: must be at most 1Prompt: is too odd",
     "out of memory",
     "out of memory",
@@ -84,7 +84,7 @@ it("compares pictures, and lists below each what its run was given differently",
   }
   const bar = within(screen.getByText("2 pictures to compare").parentElement ?? document.body);
   await act(async () => void fireEvent.click(bar.getByRole("button", { name: "Compare" })));
-  const table = within(await screen.findByRole("table", { name: "What was different" }));
+  const table = within(await screen.findByRole("table", { name: "What differs" }));
   const rows = table.getAllByRole("row").map((row) => [...row.children].map(({ textContent }) => textContent));
   expect(rows).toEqual([
     ["", "1 · b.png", "2 · a.png"],

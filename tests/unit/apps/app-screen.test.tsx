@@ -150,7 +150,7 @@ it("shows what the server says of an input beside that input", async () => {
   page.answers = [{ status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } }];
   await pressRun();
   const field = screen.getByRole("group", { name: "Picture" });
-  expect(within(field).getByText("Picture: the file is not there any more. Choose it again")).toBeDefined();
+  expect(within(field).getByText("Picture: the file no longer exists. Choose it again")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
@@ -159,7 +159,7 @@ it("fills the form from values that were saved by name", async () => {
   await screen.findByRole("option", { name: "Foxes" });
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
   expect(screen.getByLabelText<HTMLTextAreaElement>("Prompt").value).toBe("two foxes");
-  expect(screen.queryByText(/is not there any more/)).toBeNull();
+  expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
 it("says that saved values could not be read, which are not none, and reads them when asked to", async () => {
@@ -179,9 +179,9 @@ it("says so at once where a picture of the saved values is gone, until another o
   await screen.findByRole("option", { name: "Foxes" });
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "p1" } }));
   const field = within(screen.getByRole("group", { name: "Picture" }));
-  expect(field.getByText("Picture: the file is not there any more. Choose it again")).toBeDefined();
+  expect(field.getByText("Picture: the file no longer exists. Choose it again")).toBeDefined();
   await act(async () => void fireEvent.change(screen.getByLabelText("Fill in with …"), { target: { value: "usual" } }));
-  expect(screen.queryByText(/is not there any more/)).toBeNull();
+  expect(screen.queryByText(/no longer exists/)).toBeNull();
 });
 
 it("shows after a reload what was filled in before, and hydrates as the server rendered it", async () => {

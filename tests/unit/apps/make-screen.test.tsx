@@ -66,7 +66,7 @@ it("makes an app of what is open and pinned in Run, as it was put in order and n
   await press("Move What to draw down");
   await press("Add steps of Sampler");
   await act(async () => void fireEvent.change(screen.getByLabelText("Label"), { target: { value: "Effort" } }));
-  await act(async () => void fireEvent.change(screen.getByLabelText("Seen and run by"), { target: { value: "team" } }));
+  await act(async () => void fireEvent.change(screen.getByLabelText("Available to"), { target: { value: "team" } }));
   await press("Make the app");
   const { definition, access } = appBodySchema.parse(kept[0]);
   expect(definition.inputs.map(({ label, node, input, control }) => [label, node, input, control.kind])).toEqual([
@@ -86,7 +86,7 @@ it("keeps a default over a change of looks, and shows the workflow's own value w
   await act(async () => void fireEvent.click(steps));
   const fill = (name: string, value: string) => act(async () => void fireEvent.change(screen.getByLabelText(name), { target: { value } }));
   await fill("Default", "30");
-  await fill("Asked for as", "slider");
+  await fill("Field type", "slider");
   expect(screen.getByLabelText<HTMLInputElement>("Default").value).toBe("30");
   await fill("Default", "");
   expect(screen.getByLabelText<HTMLInputElement>("Default").placeholder).toBe("20");

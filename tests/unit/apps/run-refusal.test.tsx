@@ -39,17 +39,14 @@ function show(role: Role, refused: Refused): HTMLElement {
 
 it.each<[string, Refused]>([
   [
-    "You have run this app 3 times today, as often as may be",
+    "You have run this app 3 times today, the most allowed",
     { status: 429, code: "RATE_LIMITED", details: { limit: "runsPerDay", most: 3, again: 1e12 } },
   ],
-  [
-    "2 runs of yours are under way, as many as may be at once",
-    { status: 429, code: "RATE_LIMITED", details: { limit: "atOnce", most: 2 } },
-  ],
+  ["You have 2 runs in progress, the most allowed at once", { status: 429, code: "RATE_LIMITED", details: { limit: "atOnce", most: 2 } }],
   ["This app does not run on this service", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow" } }],
-  ["This app cannot be run for now", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
-  ["This app cannot be run for now", { status: 403, code: "FORBIDDEN" }],
-  ["asks for payment, or has no quota left. Tell Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
+  ["This app cannot be run at the moment", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
+  ["This app cannot be run at the moment", { status: 403, code: "FORBIDDEN" }],
+  ["asks for payment, or its quota is used up. Tell Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
 ])("tells whoever runs apps only in plain words: %s", (sentence, refused) => {
   const note = show("runner", refused);
   expect(note.textContent).toContain(sentence);

@@ -100,10 +100,10 @@ it("usage that cannot be read any more keeps its rows under one notice, and is n
   const figures = { failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} };
   for (const usage of [none, { ...none, rows: [{ ...row, ...figures }] }]) {
     await show(<UsageScreen query={{ within: 720 }} usage={read(usage)} />);
-    expect(screen.queryByText("No jobs in this time") === null).toBe(usage.rows.length > 0);
+    expect(screen.queryByText("No jobs in this period") === null).toBe(usage.rows.length > 0);
     await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 10));
     expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
-    expect(screen.queryByText("No jobs in this time")).toBeNull();
+    expect(screen.queryByText("No jobs in this period")).toBeNull();
     expect(screen.queryAllByText("Ada")).toHaveLength(usage.rows.length);
     cleanup();
   }

@@ -27,16 +27,16 @@ describe("the receipt of clearing the queue", () => {
   });
 
   it.each([
-    [3, 0, "None of the 3 jobs is waiting any more. The service's answer was lost"],
-    [3, 3, "3 jobs are still waiting. The service's answer was lost"],
-  ])("of %i asked, where the answer was lost and %i wait afterwards, it says: %s", (asked, waiting, words) => {
+    [3, 0, "None of the 3 jobs is waiting. The service's answer did not arrive"],
+    [3, 3, "3 jobs are still waiting. The service's answer did not arrive"],
+  ])("of %i asked, where the answer did not arrive and %i wait afterwards, it says: %s", (asked, waiting, words) => {
     expect(show(asked, { kind: "lost", left: waiting }, waiting)).toBe(words);
   });
 
   it.each([
-    [1, 0, "The job is no longer waiting. The service does not report which ones it cancelled"],
-    [3, 0, "None of the 3 jobs is waiting any more. The service does not report which ones it cancelled"],
-    [3, 2, "2 jobs are still waiting. The service does not report which ones it cancelled"],
+    [1, 0, "The job is no longer waiting. The service does not say which it cancelled"],
+    [3, 0, "None of the 3 jobs is waiting. The service does not say which it cancelled"],
+    [3, 2, "2 jobs are still waiting. The service does not say which it cancelled"],
   ])("of %i asked, where the service names nothing and %i still wait, it says: %s", (asked, waiting, words) => {
     for (const deleted of [undefined, []]) expect(show(asked, answered(deleted), waiting)).toBe(words);
   });

@@ -77,8 +77,8 @@ describe("the words of it", () => {
     [{ fromMs: 3 * minute, toMs: 3 * minute }, "in 3 min to 4 min"],
     [{ fromMs: 190 * minute, toMs: 400 * minute }, "in 3 h to 7 h"],
     [{ fromMs: 12 * second }, "in 10 s or later"],
-    [{ fromMs: 4 * second }, "not known"],
-    [undefined, "not known"],
+    [{ fromMs: 4 * second }, "unknown"],
+    [undefined, "unknown"],
   ])("of %j are %s", (range, words) => {
     expect(renderInApp(<StartCell range={range} />).container.textContent).toBe(words);
   });

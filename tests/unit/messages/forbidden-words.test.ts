@@ -30,6 +30,12 @@ const forbidden = [
   "asset of yours",
   "do not come at the moment",
   "holds no such",
+  "as may be at once",
+  "can mend",
+  "not there any more",
+  "laid out anew",
+  "the page around",
+  "what you may do here",
 ];
 
 const pages = (folder: string) =>

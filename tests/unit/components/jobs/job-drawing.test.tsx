@@ -51,7 +51,7 @@ function showJob(id: string, workflow: object) {
 
 test("a node that is asked for is shown in its subgraph, under the editor's own names", async () => {
   showJob("job-own", submitted(drawing));
-  const trail = await screen.findByRole("navigation", { name: "Where this drawing is" });
+  const trail = await screen.findByRole("navigation", { name: "Path to this drawing" });
   expect(boxes()).toContain("5:3");
   expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
   fireEvent.click(within(trail).getAllByRole("button")[0] ?? document.body);
@@ -60,7 +60,7 @@ test("a node that is asked for is shown in its subgraph, under the editor's own 
 
 test("a drawing of something else is not taken for the job's", async () => {
   showJob("job-other", submitted(read("11-notes-and-groups.editor")));
-  expect(await screen.findByText(/laid out anew/)).toBeDefined();
+  expect(await screen.findByText(/has a new layout/)).toBeDefined();
   expect(boxes()).toContain("5:3");
 });
 

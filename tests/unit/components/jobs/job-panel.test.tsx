@@ -143,7 +143,7 @@ it("a job that is somebody else's is said to be that, and one that went meanwhil
   isThere = false;
   await waitFor(async () => {
     await act(async () => void window.dispatchEvent(new Event("online")));
-    screen.getByText(/^The service no longer has this job: it was taken out of the queue/);
+    screen.getByText(/^The service no longer has this job: it left the queue/);
   });
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
 });

@@ -85,8 +85,8 @@ it("says why one takes no jobs and what to do, here and on the overview", async 
   await show([builtInRunner, lost, bad]);
   expect(rowOf(lost).getByText("The address leads to another address")).toBeDefined();
   expect(rowOf(lost).getByText("It answers 302.")).toBeDefined();
-  expect(screen.getByText("The runner Studio GPU cannot be reached.")).toBeDefined();
-  expect(screen.getByText("The runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
+  expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
+  expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
   answers = [Response.json({ runner: studio })];
   await press("Resume: Old GPU");
   expect(sent).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
@@ -111,7 +111,7 @@ it("says on the overview that the state of the runners cannot be read, rather th
       </AtPage>,
     ),
   );
-  expect(screen.getByRole("status").textContent).toContain("The state of the runners cannot be read at the moment.");
+  expect(screen.getByRole("status").textContent).toContain("The state of the runners could not be read.");
 });
 
 it.each(languages)("has a word in the audit log for whatever a runner's address may be, in %s", (language) => {
@@ -145,7 +145,7 @@ it("adds an address that does not answer only when that is wanted all the same",
 it("asks before one is removed, and says what happens to what runs there", async () => {
   await show([builtInRunner, studio]);
   await press("Remove: Studio GPU");
-  expect(screen.getByText(/^The job that runs there goes to another runner and starts anew\./)).toBeDefined();
+  expect(screen.getByText(/^Its running job moves to another runner and starts again\./)).toBeDefined();
   listed = [builtInRunner];
   await press("Remove Studio GPU");
   expect(sent).toEqual([{ path: "/api/console/runners/studio", method: "DELETE" }]);
@@ -161,6 +161,6 @@ it("says of a job where it ran, in which attempt, and which runner it waits for"
       <JobDetails facts={facts({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
     </>,
   );
-  expect(screen.getByText("Only the runner Studio GPU has what this job needs, and it is paused.")).toBeDefined();
+  expect(screen.getByText("Only the runner Studio GPU can run this job, and it is paused.")).toBeDefined();
   expect(screen.getByText("Runner").nextElementSibling?.textContent).toBe("Studio GPU (attempt 2)");
 });

@@ -155,7 +155,7 @@ describe("the audit log", () => {
       "Doneunexpected answers; not saved",
       "Doneid a-9",
       "Donenew role: admin",
-      "Donesent twice; nothing more was started",
+      "Donesent twice; no second job was started",
       "Donesame content as a stored file",
       "Donename, password",
     ]);

@@ -170,7 +170,7 @@ describe("copies of a run", () => {
     (await nth(sent, 1)).answer(accepted("one"));
     (await nth(sent, 2)).answer(refused(429, "QUEUE_LIMIT", { message: "The queue is full." }));
     expect(await screen.findByText("1 in the queue · 1 refused · 1 not sent")).toBeTruthy();
-    expect(screen.getByText("Stopped, because the rest would be refused as well:")).toBeTruthy();
+    expect(screen.getByText("Stopped, because the service would refuse the rest too:")).toBeTruthy();
     expect(sent).toHaveLength(2);
     expect(screen.getByRole("button", { name: "Submit the remaining 2 copies" })).toBeTruthy();
   });

@@ -99,7 +99,7 @@ it("takes a photo that is looked at, taken again, and given as it was seen; then
   await seePicture();
   expect(document.activeElement).toBe(dialog().getByRole("button", { name: "Take the photo" }));
   await press("Take the photo");
-  expect(dialog().getByRole("img", { name: "The photo that was taken" })).toBeDefined();
+  expect(dialog().getByRole("img", { name: "Your photo" })).toBeDefined();
   expect(dialog().getByLabelText<HTMLVideoElement>("What the camera sees").hidden).toBe(true);
   await press("Take another");
   await press("Take the photo");
@@ -131,18 +131,18 @@ it("leaves no camera on that came after the dialog was closed", async () => {
   open = () => new Promise((resolve) => (come = resolve));
   show();
   await begin();
-  expect(dialog().getByRole("status").textContent).toContain("The browser may ask");
+  expect(dialog().getByRole("status").textContent).toContain("Your browser may ask");
   await press("Cancel");
   await act(async () => come());
   expect(tracks.map(({ isOn }) => isOn)).toEqual([false]);
 });
 
 it.each([
-  ["NotAllowedError", /does not let this page use the camera/],
-  ["NotFoundError", /No camera was found/],
-  ["OverconstrainedError", /No camera was found/],
-  ["NotReadableError", /close other programs that use it/],
-  ["SecurityError", /only to pages that come over https/],
+  ["NotAllowedError", /does not allow this page to use the camera/],
+  ["NotFoundError", /No camera found/],
+  ["OverconstrainedError", /No camera found/],
+  ["NotReadableError", /Close other programs that use it/],
+  ["SecurityError", /only on https pages/],
 ])("says what to do about %s, and tries again", async (name, said) => {
   open = () => Promise.reject(new DOMException("", name));
   show();
@@ -158,7 +158,7 @@ it("says that a page without https has no camera", async () => {
   vi.stubGlobal("navigator", { userAgent: "", language: "en" });
   show();
   await begin();
-  expect((await dialog().findByRole("alert")).textContent).toMatch(/only to pages that come over https/);
+  expect((await dialog().findByRole("alert")).textContent).toMatch(/only on https pages/);
 });
 
 it("says that the camera was pulled out, and keeps the photo that was taken with it", async () => {

@@ -134,7 +134,7 @@ test("what was run is saved into the drawing that it has", async () => {
   savedFiles();
   show(portsTo(undefined, { readCatalogue }));
   await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
-  expect(await screen.findByText(/as it was but for the values you changed/)).toBeTruthy();
+  expect(await screen.findByText(/unchanged except for the values you edited/)).toBeTruthy();
 });
 
 test("a drawing of something else is neither saved into nor sent along", async () => {
@@ -142,7 +142,7 @@ test("a drawing of something else is neither saved into nor sent along", async (
   const service = await startPromptServer();
   show(portsTo(service, { readCatalogue }));
   await openAsRun({ ...own(), "99": { class_type: "EmptyImage", inputs: {} } });
-  expect(await screen.findByText(/laid out anew/)).toBeTruthy();
+  expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");
   pressRun();
   await waitFor(() => expect(service.received).toHaveLength(1));
