@@ -52,7 +52,7 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   }, [failure, lost, isPossible, t, errors, onClose]);
   const hasFailed = failure !== undefined;
   useEffect(() => {
-    // Whoever comes back asks anew for what could not be had.
+    // Opened again, it asks again for what it did not get.
     if (hasFailed) return () => void mutate(undefined, { revalidate: false });
   }, [hasFailed, mutate]);
   if (!found || !isPossible) return null;

@@ -8,7 +8,7 @@ export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (
 /** What the rows of a table have in common. */
 export type RowLook<Row extends RowData> = {
   rowId: (row: Row) => string;
-  /** What the cells are made by: other ones draw the row anew. */
+  /** What makes the cells: where this changes, the row is drawn again. */
   drawn: Drawn<Row>;
   isBusy: ((row: Row) => boolean) | undefined;
   isSelected: ((row: Row) => boolean) | undefined;

@@ -7,7 +7,7 @@ type Held<Row> = { view: string; latest: Row[]; isHolding: boolean; rows: Row[];
 /** At the top of the page new rows simply appear; further down they are held back, so that nothing jumps. `view` names the question. */
 export function useHeldRows<Row extends { id: string }>(view: string, latest: Row[], canHold: boolean): { rows: Row[]; newCount: number } {
   const [held, setHeld] = useState<Held<Row>>({ view, latest, isHolding: false, rows: latest, newCount: 0 });
-  // Who leaves the top changes nothing yet; the next answer is held back, and whoever comes back to the top gets it.
+  // Scrolling away from the top changes nothing yet; the next answer is held back until the reader returns to the top.
   const isBack = useSyncExternalStore(
     subscribeToTop,
     () => !held.isHolding || isAtTop(),

@@ -5,7 +5,7 @@ import { createRowWindow, type RowWindow, type View } from "./row-window";
 
 // Whether rows wait because the list flies past: nothing is read then, and on a slow machine each row that is made costs the frames by which
 // the list is seen to move. What flies past shows its words, and is whole once the list slows down.
-// Where frames come in time all the same, nothing waits.
+// Where frames still come in time, nothing waits.
 
 /** Rows a second; faster than this a screen has gone in half a second. */
 const FLYING = 40;

@@ -121,7 +121,7 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
 type FileContentProps = {
   path: string;
   connection: string | undefined;
-  /** As the list knows it: another one is read anew. */
+  /** As the list knows it: where it changes, the content is read again. */
   version: string;
   /** Other files were read from this service: what cannot be read is gone. */
   isRead: boolean;

@@ -20,7 +20,7 @@ export function Trail({ title, crumbs, hrefOf }: TrailProps) {
   if (!current) return title;
   function showWhole() {
     flushSync(() => setWhole(true));
-    // The button goes with its press: whoever pressed it by key goes on from what appears.
+    // The button disappears when pressed: the focus moves to what appears.
     first.current?.focus();
   }
   return (

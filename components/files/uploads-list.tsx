@@ -116,7 +116,7 @@ type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
 function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
-  // Of a whole upload: its other files go on coming back as asked about, and each of them would open it anew.
+  // Of a whole upload: its other files go on coming back as asked about, and each of them would open it again.
   const [later, setLater] = useState<ReadonlySet<number>>(new Set());
   const asked = all.filter(({ state }) => state === "asked");
   const open = asked.filter(({ batch }) => !later.has(batch));

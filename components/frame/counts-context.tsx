@@ -28,7 +28,7 @@ export type Counts = {
 };
 const CountsContext = createContext<Counts>({});
 
-/** Asks once for the navigation, the filters and whoever else shows them. */
+/** Asks once for all that show them: the navigation, the filters, others. */
 export function CountsProvider({ children }: { children: ReactNode }) {
   const connection = useSeenConnection()?.id;
   const paths = connection ? countPaths(connection) : undefined;

@@ -25,7 +25,7 @@ export function isClosed(pathname: string): boolean {
   return closed.some((href) => isWithin(pathname, href));
 }
 
-/** `runsAppsOnly`: whoever does nothing else. */
+/** `runsAppsOnly`: for members who only run apps. */
 export function destinationsOf(
   connection: { hasNoAssets?: boolean; seenOf?: string } | undefined,
   runsAppsOnly = false,

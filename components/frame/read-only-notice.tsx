@@ -19,7 +19,7 @@ export function ReadOnlyWatch({ isReadOnly }: { isReadOnly: boolean }) {
   return null;
 }
 
-/** At the head of every page, for everybody: who asks why nothing can be changed finds it here. */
+/** At the top of every page: says why nothing can be changed. */
 export function ReadOnlyNotice({ readOnly: { since, by, note } }: { readOnly: ReadOnlyView }) {
   const t = useTranslations("frame.readOnly");
   return (

@@ -1,5 +1,5 @@
 // The editor's own drawing of a workflow: its places, sizes, colours and groups, one subgraph at a time.
-// Guarantees: pure; bounded, whatever the file holds: what has no readable place stands at the beginning. Ids are those of the graph.
+// Guarantees: pure; bounded, whatever the file holds: a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
 import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/follow";
@@ -8,7 +8,7 @@ import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 
-/** In the editor's units: the head of a node stands above its place. */
+/** In the editor's units: the title bar of a node is above its position. */
 const HEAD = 30;
 const SLOT = 20;
 const COLLAPSED = 160;

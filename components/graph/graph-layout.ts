@@ -28,7 +28,7 @@ export type NodeLook = {
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
 /** A stretch through a layer between two nodes, along the layers: where it begins, as a point on its line. */
 export type LaneStart = { x: number; y: number };
-/** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they stand in the node's inputs. `via`: what it passes. */
+/** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they are shown in the node's inputs. `via`: what it passes. */
 export type GraphEdge = {
   source: string;
   target: string;

@@ -224,7 +224,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
 
 const outside: Inside = [];
 
-/** A box that stands for several nodes has the state that tells most, and no times: these are of one of them. */
+/** A box for several nodes has their most telling state, and no times, which would be those of one node. */
 function marksOfBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {
   const boxes = new Map<string, NodeMark>();
   for (const [id, mark] of marks) {

@@ -16,7 +16,7 @@ const layers = [
   { name: "completed", token: "--ok", ink: "bg-ok" },
 ] as const;
 
-/** Stacked bars, a day each. The same numbers stand in the table below it, so nothing of it is told to a screen reader. */
+/** Stacked bars, one for each day. The table below has the same numbers, so screen readers skip the chart. */
 export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
   const t = useTranslations("overview.runs");
   const nameOf = useDayName();

@@ -1,6 +1,6 @@
 import { type Runner } from "@/lib/contract/runners/runners";
 
-/** Those that take no jobs though nobody asked them not to. Called by the page and by its polls. */
+/** Those that take no jobs although they were not paused. Called by the page and by its polls. */
 export function toTroubled({ runners }: { runners: Runner[] }): Runner[] {
   return runners.filter(({ state }) => state === "set_aside" || state === "unreachable");
 }

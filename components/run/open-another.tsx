@@ -21,7 +21,7 @@ export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps)
   const t = useTranslations("run.open");
   const common = useTranslations("common");
   const [asked, setAsked] = useState<{ serial: number; refusal?: Refusal }>();
-  // For good: a refusal that is read would open it again.
+  // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
   if (asked && (asked.serial !== serial || asked.refusal !== refusal)) setAsked(undefined);
   function cancel() {
     // The dialog tells of its closing also where it was closed by what came.

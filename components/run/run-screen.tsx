@@ -31,7 +31,7 @@ import { useRun } from "./use-run";
 /** The form, its controls and its pictures come with the first file; the empty page goes without them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-/** A reload whose workflow could not be kept: what became of its run is told all the same. */
+/** A reload whose workflow could not be kept: what became of its run is still told. */
 const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
 
 type RunScreenProps = { canRun: boolean; memberId: string; arrival?: Arrival; store?: RunStore; ports?: RunPorts };

@@ -47,7 +47,7 @@ export type OpenWorkflow = {
   /** It was made of a file of the graph editor, with the list of nodes of this connection. */
   readFor?: string;
   both?: BothFormats;
-  /** It was made of a file of the graph editor: "node input" of texts that are sent as they stand, where others are filled in. */
+  /** It was made of a file of the graph editor: "node input" of texts that are sent as they are, where others are filled in. */
   rawTexts?: readonly string[];
   /** What the newest job was started with. */
   sent?: Graph;

@@ -45,7 +45,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
     setBusyWith(undefined);
     if (done.ok) showToast({ tone: "off", text: t("revoked", { name }) });
     else setFailure(done.failure);
-    // Somebody may have used it, or taken it back, meanwhile.
+    // It may have been used or revoked meanwhile.
     if (done.ok || done.failure.code !== "UNAUTHORIZED") router.refresh();
   }
 

@@ -16,7 +16,7 @@ const parts = [
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },
 ] as const;
-/** On a narrow screen the row is wider than the page: where one is stands in its middle. */
+/** On a narrow screen the row is wider than the page: the current tab is scrolled to its middle. */
 function showCurrent(row: HTMLElement | null): void {
   const current = row?.querySelector<HTMLElement>("[aria-current]");
   if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;

@@ -1,6 +1,6 @@
 import { cn } from "./cn";
 
-/** A person as two letters. The name itself is beside it: for whoever listens, this says nothing more. */
+/** A person as two letters. The name itself is beside it, so screen readers skip this. */
 export function Avatar({ name, className }: { name: string; className?: string }) {
   return (
     <span

@@ -17,7 +17,7 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
   useEffect(() => {
     frame.current?.focus();
     if (!isPlayed) onReady();
-    // Another thing mounts this anew.
+    // For another item this is mounted again.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each thing that is shown
   }, []);
   const broken = () => {

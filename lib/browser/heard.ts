@@ -1,6 +1,6 @@
-// What the console's API answered in this page, for whoever follows along: an embedded page tells its host of jobs, and renews its session; every page
+// Passes on what the console's API answered in this page: an embedded page tells its host of jobs, and renews its session; every page
 // hears whether the console is read-only.
-// Must never: hold anything; whoever listens gets each answer once.
+// Must never: hold anything; each listener gets each answer once.
 
 /** `isReadOnly`: whether the console is, where the answer says so. */
 type Heard = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };

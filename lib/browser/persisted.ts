@@ -1,4 +1,4 @@
-// One value that this browser keeps under a name, for the tab or for good.
+// One value that this browser keeps under a name, for the tab or without an end.
 // Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes; what was
 // stored by an older version or by a person's hands goes through `read`. An embedded page keeps things for its own session and the tab alone.
 // Must never: be read while the page hydrates.
@@ -30,7 +30,7 @@ export function forgetPerson(): void {
   }
 }
 
-/** Signed in is somebody else than before, whose session ended by itself: nothing of theirs is left to find. */
+/** Another person is signed in than before, whose session ended by itself: what they left is removed. */
 export function keepTo(memberId: string): void {
   const whose = (storage: KeptIn) => persisted("lightdesk.member", (kept) => (typeof kept === "string" ? kept : undefined), storage);
   const [tab, browser] = [whose(ofTab), whose(ofBrowser)];

@@ -43,7 +43,7 @@ export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 type WantedThumbnail = {
   connection?: string;
   asset?: string;
-  /** What makes the asset's picture what it is: with it, a browser keeps the picture for good. */
+  /** Names the content of the picture, so that a browser can keep it for ever. */
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;

@@ -28,7 +28,7 @@ export type ConnectionView = {
   accountUrl?: string;
   /** The service inside this console. */
   embedded: boolean;
-  /** Everybody of the team works with it, through one key. */
+  /** All members work with it, through one key. */
   shared: boolean;
   dialect: Dialect;
   /** False: a local server that was started without its asset library, or is older than it. */
@@ -58,7 +58,7 @@ export type ConnectionCheck = {
   /** How long a failing service asks to wait, where it said so. */
   retryAfterMs?: number;
 };
-/** Without a connection nothing was saved: the service did not accept it, and it was not asked to be kept all the same. */
+/** Without a connection nothing was saved: the service did not accept it, and it was not asked to be kept anyway. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
 /** The key is good, if perhaps not for running yet. */

@@ -48,7 +48,7 @@ export type Operation = {
 
 /** Lists that every service has: an answer holds them under this name, and one odd row does not spoil the others. */
 const coreLists = ["jobs", "history", "assets"] as const;
-/** What an answer tells of, for whoever keeps something of it: names, the ledger of jobs, pictures seen. */
+/** What an answer is about, for the parts that keep some of it: names, the ledger of jobs, pictures seen. */
 export type Subject = (typeof coreLists)[number] | "job" | "jobStatus" | "asset" | "submission" | "removal" | "nodes";
 
 export function coreListIn({ tells }: Operation): (typeof coreLists)[number] | undefined {

@@ -11,7 +11,7 @@ export type SavedView = {
   name: string;
   /** The address's query, without the question mark; empty for the bare list. */
   query: string;
-  /** Everybody of the team sees it. */
+  /** All members see it. */
   team: boolean;
   /** The list opens with it, for whoever asks. */
   isDefault: boolean;

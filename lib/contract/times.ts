@@ -13,7 +13,7 @@ export function toMilliseconds(value: unknown): number | undefined {
 
 function parseText(text: string): number {
   if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return Number.NaN;
-  // Servers that leave the zone away write UTC, and not the time of whoever reads it.
+  // Servers that leave out the zone write UTC, not the reader's time.
   return Date.parse(/[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text) ? `${text}Z` : text);
 }
 

@@ -12,7 +12,7 @@ export type ConnectionBounds = {
   all: number;
   /** Of one IPv4 address or one IPv6 /64. */
   ofAddress: number;
-  /** Through it everybody comes: it has no bound of its own. */
+  /** All people come through it: it has no limit of its own. */
   isProxy?: (address: string) => boolean;
   /** How long an answer may go unread. */
   stallMs: number;

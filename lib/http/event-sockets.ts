@@ -48,7 +48,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     socket.answered = false;
     socket.heard = 0;
     peer.ping();
-    // An outage says nothing of anybody's right: it is asked again at the next ping.
+    // An outage does not mean that a right was lost: it is asked again at the next ping.
     const reason = await Promise.resolve()
       .then(() => feed?.objection())
       .catch(() => undefined);

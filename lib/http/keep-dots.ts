@@ -1,4 +1,4 @@
-// A path of user data reaches the service as it was sent. Whoever parses an address first takes "a/../b" for "b": a way out of the folder
+// A path of user data reaches the service as it was sent. A parser of addresses takes "a/../b" for "b": a way out of the folder
 // would then be some other path, or none, where it is to be refused as what it is.
 
 const PREFIX = /^\/api\/userdata\//i;

@@ -10,7 +10,7 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { refuse, type Refused } from "./refusals";
 
 type Operator = {
-  /** Without one nobody reads metrics. */
+  /** Without one the metrics cannot be read. */
   token: string | undefined;
   /** Undefined while it starts. */
   readiness(): Readiness | undefined;

@@ -1,6 +1,6 @@
 // Files that the build packed with Brotli once (bin/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
 // answer packs them again.
-// Guarantees: whoever does not read Brotli gets what they got before; an address without a packed file is left alone.
+// Guarantees: clients without Brotli get what they got before; an address without a packed file is left alone.
 // Must never: answer. Next sends the file, with its caching, its ETag and its 304.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";

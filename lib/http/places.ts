@@ -27,7 +27,7 @@ export function isApi(path: string): boolean {
   return /^\/api(\/|$)/.test(placeAt(path)?.rest ?? path);
 }
 
-/** No base path stands before it any more: further on in an address these are names of somebody's files. */
+/** The base path is already removed: later in an address these may be names of files. */
 export function placeAt(address: string): ReturnType<typeof placeOf> {
   const found = placeOf(address);
   return found && address.startsWith(found.path) ? found : undefined;

@@ -15,7 +15,7 @@ import { handleUpgrades, type UpgradeHandler } from "./upgrades";
 export type HttpOptions = RequestRules & {
   /** How long headers may take, and how long an answer may go unread. */
   patienceMs: number;
-  /** Everybody comes through it: such an address has no bound of its own. */
+  /** All people come through it: such an address has no limit of its own. */
   isProxy?: (address: string) => boolean;
   /** In place of a quarter of what all may have. */
   connectionsPerAddress?: number;
@@ -43,7 +43,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
   const { all, ofAddress } = shareDescriptors();
-  // Whoever is slow with the headers is told so before the connection counts as still.
+  // A client that is slow with its headers is told so before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
   const bounds = { all, ofAddress: options.connectionsPerAddress ?? ofAddress, isProxy, stallMs };
   const connections = boundConnections(server, bounds);

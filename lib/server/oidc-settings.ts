@@ -16,7 +16,7 @@ export type OidcProvider = {
   scopes: string;
   /** Lower case; empty: any. */
   domains: readonly string[];
-  /** Of a member made at the first sign-in; undefined: nobody is made one. */
+  /** Of a member made at the first sign-in; undefined: none is made. */
   signUp: Role | undefined;
   /** Whoever has none of its groups is not let in; absent: roles are given in the console. */
   roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
@@ -24,7 +24,7 @@ export type OidcProvider = {
   verifiedClaim: string;
   /** A verified address leads to the member who has it. */
   linksByAddress: boolean;
-  /** It never says when somebody signed in: at a confirmation its word counts without. */
+  /** It never tells the time of a sign-in: at a confirmation its answer counts without one. */
   isUndated: boolean;
 };
 

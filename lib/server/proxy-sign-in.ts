@@ -14,7 +14,7 @@ export type ProxySignIn = {
   /** Lower case. */
   header: string;
   from: ReturnType<typeof networks>;
-  /** Of whoever is no member yet; undefined: nobody is made one. */
+  /** For people who are not members yet; undefined: they are not made members. */
   signUp: Role | undefined;
   /** Lower case; empty: any. */
   domains: readonly string[];

@@ -49,7 +49,7 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
   return proxies !== undefined && isInNetworks(address, proxies.from);
 }
 
-/** Of whom a request is. The log says once that a proxy seems to stand where none is trusted: all who come through it count as one. */
+/** Of whom a request is. The log says once that there seems to be a proxy where none is trusted: all who come through it count as one. */
 export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: Asking) => string {
   let isSaid = false;
   return (asking) => {

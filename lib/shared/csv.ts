@@ -11,7 +11,7 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(toCell).join(",")}\r\n`;
 }
 
-/** Numbers are ours and stay numbers; a text may come from anybody. The wide forms are read as formulas in East Asian settings. */
+/** Numbers are ours and stay numbers; a text may come from outside. The wide forms are read as formulas in East Asian settings. */
 function toCell(value: Cell): string {
   if (value === undefined) return "";
   if (typeof value === "number") return String(value);

@@ -11,7 +11,7 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Whom limits count as one: an IPv4 address, or the 64 leading bits of an IPv6 address, which is the least that anybody is given. IPv4 in
+ * What limits count as one client: an IPv4 address, or the first 64 bits of an IPv6 address, the smallest block a customer is given. IPv4 in
  * IPv6 clothes is the IPv4 address; what is no address is returned as it is.
  */
 export function networkOf(text: string): string {

@@ -10,7 +10,7 @@ export type FeedTarget = {
 
 export type Feed = {
   stop(): void;
-  /** Why whoever listens would not be let in again; undefined while they would. Asked now and then. */
+  /** Why the listener would not be let in again; undefined while they would. Asked now and then. */
   objection(): string | undefined | Promise<string | undefined>;
 };
 

@@ -1,5 +1,5 @@
 // What the program counts of its own work, as Prometheus reads it. The table below is all there is: names, units, words, labels.
-// Guarantees: prom-client is loaded by whoever makes one, and by nobody else; a figure that cannot be read is left out, never zero.
+// Guarantees: prom-client is loaded only where metrics are on; a figure that cannot be read is left out, never zero.
 // Must never: have a label that can take any value: no id, name, address or path as it was sent.
 
 import { type Gauge } from "prom-client";
@@ -103,7 +103,7 @@ export async function createMetrics(): Promise<Metrics> {
 
 function put(gauge: Gauge, label: string | undefined, figure: Figure): void {
   gauge.reset();
-  // What has no label is 0 after a reset, which nobody has counted.
+  // What has no label is 0 after a reset, though nothing was counted.
   if (label === undefined) gauge.remove();
   if (figure === undefined) return;
   if (typeof figure === "number") return gauge.set(figure);

@@ -1,6 +1,6 @@
-// Many wishes for the same act, such as reading a list anew after each of three hundred changes, become few acts.
-// Guarantees: one runs at a time; a wish that came while one ran is met by one that begins after it, also where that one failed (then it
-// is the next one that tells how it went). Must never: lose the last wish.
+// Many requests for the same act, such as reading a list again after each of three hundred changes, become few acts.
+// Guarantees: one runs at a time; a request that came while one ran is met by one that begins after it, also where that one failed (then it
+// is the next one that tells how it went). Must never: lose the last request.
 
 /** Calls that come while the act runs are met together, by one more. */
 export function oneMore(act: () => Promise<unknown>): () => Promise<void> {
@@ -19,7 +19,7 @@ export function oneMore(act: () => Promise<unknown>): () => Promise<void> {
         }
       } while (isWished);
     } finally {
-      // In the same turn as the last look at the wishes: one that comes later begins anew.
+      // In the same turn as the last check: a request that comes later starts it again.
       isRunning = false;
     }
   }

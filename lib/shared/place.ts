@@ -1,4 +1,4 @@
-// Below which address a page of the console stands: none, or that of an embedded session, `/embed/HOST/SLOT`. What such a page links to and
+// Below which address a page of the console is: none, or that of an embedded session, `/embed/HOST/SLOT`. What such a page links to and
 // asks for stays below it, so that two sessions on one host page never meet.
 // Guarantees: in a browser it is read off the page's own address; on the server it is that of the request being answered (keepPlaces).
 // Must never: be taken for a right. It names a session; a credential opens it.
@@ -11,7 +11,7 @@ const keeper = Symbol.for("lightdesk.places");
 export type Place = { path: `/${string}`; host: string; slot: string };
 type Keeper = { getStore(): string | undefined };
 
-/** The place that an address is below, with what follows it; a base path may stand before. */
+/** The place that an address is below, with what follows it; a base path may come before. */
 export function placeOf(address: string): (Place & { rest: string }) | undefined {
   const [whole = "", path = "", host = "", slot = ""] = pattern.exec(address) ?? [];
   return path === "" ? undefined : { path: `/${path.slice(1)}`, host, slot, rest: address.slice(whole.length) };

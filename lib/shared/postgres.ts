@@ -1,4 +1,4 @@
-// Opens connections to PostgreSQL, for whoever keeps a store there.
+// Opens connections to PostgreSQL, for the stores that are kept there.
 // Guarantees: connections are bounded, and so is how long a statement runs; numbers are numbers and booleans 0 or 1, as SQLite gives them;
 // a database that is away is a StoreAway, and a connection that broke is used no more. `pg` is loaded when the first one is opened.
 // Must never: put the address into a message; it holds the password.
@@ -119,7 +119,7 @@ export async function requireVersion(ask: (text: string) => Promise<{ rows: read
     if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL leads to PostgreSQL ${name}: Lightdesk needs PostgreSQL 15 or later.`);
 }
 
-/** For whoever reads the terminal. */
+/** For the terminal. */
 export function asStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof StoreAway)

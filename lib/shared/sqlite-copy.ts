@@ -10,7 +10,7 @@ import { type Content, hashFile } from "./hashed-copy";
 /** 8 MiB of most databases in a turn. */
 const PAGES_AT_ONCE = 2000;
 
-/** Only to be read; waits for whoever holds it for a moment. */
+/** Only to be read; waits for a lock for a moment. */
 export function openToRead(file: string): Connection {
   return new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 5000 });
 }
@@ -35,7 +35,7 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
 async function copyAtOnce(from: string, to: string): Promise<void> {
   const source = openToRead(from);
   try {
-    // One reading from beginning to end: else each commit of others would begin the copy anew.
+    // One reading from beginning to end: else each commit of others would restart the copy.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_master").get();
     await source.backup(to, { progress: () => PAGES_AT_ONCE });

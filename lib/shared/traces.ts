@@ -1,4 +1,4 @@
-// Spans for OpenTelemetry, sent by OTLP over HTTP. Packages are loaded by whoever makes one, and by nobody else.
+// Spans for OpenTelemetry, sent by OTLP over HTTP. Packages are loaded only where traces are on.
 // Guarantees: nothing is registered for all of the process, so no package adds spans of its own, with addresses as they were sent; what
 // cannot be sent is thrown away and holds up nothing.
 // Must never: be given a key, a prompt, a name, or an address with its query.
@@ -66,7 +66,7 @@ export async function createTraces(serviceName: string): Promise<Traces> {
     },
     async stop() {
       const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
-      // Whoever receives them may be gone: that is no failure of a stop.
+      // The collector may be gone: that is no failure of a stop.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
     },
   };

@@ -7,7 +7,7 @@ export function createTurns(atOnce: number): Turns {
   const waiting: (() => void)[] = [];
   let busy = 0;
   return async (work) => {
-    // Whoever ends hands its place on: none gets in between.
+    // A finished piece hands its place to the next in line, so that none overtakes.
     if (busy >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else busy += 1;
     try {

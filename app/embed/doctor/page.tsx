@@ -12,7 +12,7 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("embedding.doctor"))("title") };
 }
 
-/** For everybody: it says nothing that a host page could not find out by trying. */
+/** Without sign-in: it says nothing that a host page could not find out by trying. */
 export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {
   const params = await searchParams;
   const origin = textParam(params, "origin") ?? "";

@@ -27,7 +27,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
   const hasFiles = useHandsOutFiles(connectionId, file);
-  // Whose it is nobody knows: those who may change it are told. All others see the masks.
+  // Its owner is not known: those who may change it are told. All others see the masks.
   const leaks = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
   const why = asset.immutable
     ? "whyImmutable"

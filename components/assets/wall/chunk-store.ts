@@ -21,10 +21,10 @@ type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortCont
 
 export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const chunks = new Map<number, Chunk>();
-  /** How often it became another: what is drawn reads the rows anew. */
+  /** Grows with each change of the list: what is drawn then reads the rows again. */
   const version = createStore(() => 0);
   let total: number | undefined;
-  /** The next answer says anew how long the list is; until then the old length holds. */
+  /** The next answer tells the new length; until then the old one holds. */
   let isAnew = true;
   /** Without a total: where the list was seen to end, or how far it goes at least. */
   let seen = 0;
@@ -130,7 +130,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       tell();
     },
-    /** The list as it is now: what else is held is read anew when it comes into view. `offset` begins a chunk. */
+    /** The list as it is now: what else is held is read again when it comes into view. `offset` begins a chunk. */
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });

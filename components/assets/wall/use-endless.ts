@@ -53,7 +53,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
     if (store.held() === 0) store.adopt(latest);
     else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
     else if (!isOther) patchAll(store, latest);
-    // The service answers again: what it refused in view is read anew.
+    // The service answers again: what it refused and is in view is read again.
     if (store.failure()) store.refresh();
   }, [latest, isOther, isAtTop, isOn, store]);
 

@@ -20,7 +20,7 @@ type ReceiptDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
   onClose: () => void;
 };
 
-/** More lines than anybody reads, and than a page draws at once; the copy holds them all. */
+/** A page does not draw more lines than this; the copied text has them all. */
 const SHOWN = 500;
 
 /** Thing by thing what happened, to read and to keep. */

@@ -15,7 +15,7 @@ export function ConfirmAtProvider({ providers, onConfirmed }: { providers: reado
   useEffect(() => onConfirmedElsewhere(onConfirmed), [onConfirmed]);
 
   async function open({ id, label }: OidcChoice) {
-    // At once, or the browser takes it for something that nobody asked for.
+    // At once, or the browser blocks it as a window that was not asked for.
     const tab = window.open("", "_blank");
     setBusyWith(id);
     setRefused(undefined);

@@ -27,7 +27,7 @@ export function useConnection(): CurrentConnection | undefined {
   return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
 }
 
-/** The same for what is asked of its service directly, which not everybody may. */
+/** The same for what is asked of its service directly, where this member may ask it. */
 export function useSeenConnection(): CurrentConnection | undefined {
   const here = useConnection();
   return useRunsAppsOnly() ? undefined : here;

@@ -14,7 +14,7 @@ type ClearAllProps = {
   words: "queue.clear" | "history.clear";
   /** How many there are; absent where the service does not say. */
   count: number | undefined;
-  /** Has to be typed, where what goes is lost for good. */
+  /** Has to be typed where the entries cannot be brought back. */
   word?: string;
   isBusy: boolean;
   /** `asked`: the number that was on the button. */

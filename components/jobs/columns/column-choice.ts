@@ -22,7 +22,7 @@ export const alwaysShown: readonly ColumnId[] = ["status", "job"];
 export const MOST_VALUES = 8;
 
 export const usualChoice: ColumnChoice = { order: namedIds, hidden: [], widths: {}, labels: {}, isCompact: false };
-/** Where nobody else has submitted a job, a column of one name says nothing. */
+/** Where one member has submitted all jobs, this column says nothing. */
 export const choiceOfOne: ColumnChoice = { ...usualChoice, hidden: ["by"] };
 
 export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {

@@ -88,7 +88,7 @@ function CopyReport({ text }: { text: string }) {
   );
 }
 
-/** Everything that whoever looks into it will ask for, as plain text. Secrets were masked before it came here. */
+/** Everything that is needed to look into it, as plain text. Secrets were masked before it came here. */
 function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
   const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   const refused = failure.refused?.flatMap(({ nodeId, node, errors }) =>

@@ -75,7 +75,7 @@ type JobPanelBodyProps = {
 const readJob = (detail: JobDetail) => toJobFacts(detail);
 const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
-/** The job under the page's own key: whoever opens its page next finds it there. */
+/** The job under the page's own cache key: its page, opened next, finds it there. */
 export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: JobPanelBodyProps) {
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;

@@ -32,7 +32,7 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
   }, [jobId]);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
-    // When the list has been drawn without the panel: a row that is drawn anew would lose the focus again.
+    // When the list has been drawn without the panel: a row that is drawn again would lose the focus.
     return () => {
       if (document.activeElement === document.body) focusRow(shown.current);
     };

@@ -141,7 +141,7 @@ function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean
   return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
 }
 
-/** A plain local server does not filter by what came out; what an address asks for all the same can be taken back. */
+/** A plain local server does not filter by what came out; where an address asks for it anyway, it can be removed. */
 export function OutputFilter({ state }: { state: ListState }) {
   const t = useTranslations("jobs.filter");
   const query = useAskedQuery(state);

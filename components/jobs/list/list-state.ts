@@ -65,7 +65,7 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
       if (!isPushing) asked = undefined;
       notifyAll();
     },
-    /** Rows of this list are on the page, or why there are none. Whoever pressed for them begins at the first. */
+    /** Rows of this list are on the page, or the reason why there are none. After a press the page scrolls to the first. */
     show(answered: JobSearchQuery): void {
       const href = plainHref(answered);
       if (href === shown) return;

@@ -1,4 +1,4 @@
-// One mask being drawn: its pixels, its history, and what has to be drawn anew. Free of the DOM.
+// One mask being drawn: its pixels, its history, and what has to be redrawn. Needs no DOM.
 // Guarantees: every change is one step of the history; while an area is being worked on, or a stroke is under way, nothing else begins;
 // listeners hear of each changed rectangle, and of the state only when it is another.
 

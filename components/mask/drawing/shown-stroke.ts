@@ -12,7 +12,7 @@ import { beginStroke, type Brush, type BrushPoint, type StrokeWork } from "./str
 import { tileRect } from "./tiles";
 
 export type ShownStroke = {
-  /** What is to be drawn anew. `isLate`: the pixels that are not seen yet may wait for the next point. */
+  /** What is to be redrawn. `isLate`: the pixels that are not seen yet may wait for the next point. */
   to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
   end: () => Generator<Rect, KeptTiles>;
   drop: () => Rect[];

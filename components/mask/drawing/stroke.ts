@@ -2,7 +2,7 @@
 // Guarantees: however often it crosses itself, a stroke paints a pixel once; only squares that it reaches are held. Of a brush under way
 // each part is a strip and, at a bend, the wedge outside it: the disc at its tip, which a large brush would paint over and over, is drawn
 // once for all the points that came together, or, when single pixels are not seen, once at the end. All of it comes square by square, so
-// that whoever shows it may stop in between: a disc of 2,000 pixels is more than a frame's work.
+// that the caller may stop in between: a disc of 2,000 pixels is more than a frame's work.
 
 import { type Coverage } from "./coverage";
 import { clipped, nothing, type Point, type Rect, wholeOf } from "./geometry";

@@ -22,7 +22,7 @@ export type OpenedMask = {
   earlier: Earlier;
   /** For original_ref, the surest first. */
   refs: readonly FileName[];
-  /** The picture is a preview; the mask has the original's size all the same. */
+  /** The picture is a preview; the mask still has the original's size. */
   isPreview: boolean;
   /** The service does not hand it out. */
   lacksFile?: boolean;

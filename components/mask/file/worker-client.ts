@@ -26,7 +26,7 @@ function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise
   });
 }
 
-/** The pixels go to the worker and are not there any more afterwards: whoever draws on gives a copy. */
+/** The pixels are moved to the worker: a caller that still needs them passes a copy. */
 export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
   const answer = await ask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
   if (answer.do === "encode") return answer.file;

@@ -20,7 +20,7 @@ type MaskCanvasProps = {
   children?: ReactNode;
 };
 
-/** What is drawn on. The canvases are pictures of the drawing; the words about it stand in the bar below. */
+/** What is drawn on. The canvases only show the drawing; the bar below describes it in words. */
 export function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan, children }: MaskCanvasProps) {
   const t = useTranslations("masks");
   const help = useId();

@@ -23,7 +23,7 @@ type CopiesDialogProps = {
   ask?: CopiesAsk;
   picture: PictureContext;
   hasRandomised: boolean;
-  /** Texts that the copy of this number is sent as others than they stand in the form. */
+  /** Texts that this copy sends otherwise than they are in the form. */
   filledFor: (edit: Edit, copy: number) => readonly FilledText[];
   /** Copies are on their way: one set after another. */
   isBusy: boolean;

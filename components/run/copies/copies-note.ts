@@ -20,7 +20,7 @@ const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies", note, stor
 export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
   if (!set) return noteIn(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
-  // Where nothing is kept a reload tells nothing of them; the jobs carry their labels all the same.
+  // Where the browser keeps nothing, a reload loses them; the jobs still carry their labels.
   noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
 }
 

@@ -8,7 +8,7 @@ const SHOWN = 6;
 type CopiesPreviewProps = {
   name: string;
   values: readonly Literal[];
-  /** Texts that the copy of this number is sent as others than they stand in the form. */
+  /** Texts that this copy sends otherwise than they are in the form. */
   filledFor: (value: Literal, index: number) => readonly FilledText[];
   ownNames?: Readonly<Record<string, string>>;
   hasRandomised: boolean;

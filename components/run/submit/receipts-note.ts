@@ -13,7 +13,7 @@ const note = object({ memberId: text, receipts: list(receipt, mostReceipts) });
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run.receipts", note, storage);
 
 export function keepReceipts(storage: KeptIn, memberId: string, receipts: readonly Receipt[]): void {
-  // Where nothing is kept a reload shows none of them; the jobs are in the list all the same.
+  // Where the browser keeps nothing, a reload shows none of them; the jobs are still in the list.
   noteIn(storage).set({ memberId, receipts });
 }
 

@@ -22,7 +22,7 @@ export function RunButton({ isSending, uploading, refusedBy, onRun, className }:
     </>
   );
   if (refusedBy !== undefined) {
-    // Under the keys all the same, so that whoever reaches it hears why; a press shows it.
+    // It can still be focused, so that a screen reader says why it is disabled; a press scrolls to the reason.
     return (
       <button
         type="button"

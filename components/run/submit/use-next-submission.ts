@@ -65,7 +65,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
     fill,
     /** The time that is shown is now. */
     look: () => setAt(new Date()),
-    /** So many were sent: the next ones draw anew. */
+    /** So many were sent: the next ones get new seeds and texts. */
     drawn: (count: number) => setDraw(draw + count),
   };
 }

@@ -20,7 +20,7 @@ export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
 export function useStartedJob(jobId: string | undefined, connection: string | undefined) {
   const isAsked = jobId !== undefined && connection !== undefined;
-  // The fragment is never sent: a poll that has ended for one job begins anew for the next.
+  // The fragment is never sent: a poll that has ended for one job starts again for the next.
   const path = isAsked ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
   const find = (jobs: readonly JobView[]) => jobs.find(({ id }) => id === jobId);
   const { value, refresh } = usePoll(path, { read: toViews, motion: (jobs) => motionOf(find(jobs)) });

@@ -1,6 +1,6 @@
 // The one place that makes an opened workflow of what carries one (a file, a text, a past job, an asset), or says why it cannot be one.
 // Guarantees: never throws; a file that cannot be read is refused before it is opened, so that what was open stays. One that no service could
-// run (a loop, a link to nothing) opens all the same: what is wrong is easiest to see where the workflow is drawn.
+// run (a loop, a link to nothing) still opens: what is wrong is easiest to see in the drawing.
 
 import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
@@ -101,7 +101,7 @@ function toOpened({ title, ...read }: Workflow, fileName: string | undefined, kn
   };
 }
 
-/** A file of any kind and size: no more of it is read than where a workflow may stand. `type`: its media type, where it is told. */
+/** A file of any kind and size: only the parts are read that may hold a workflow. `type`: its media type, where it is told. */
 export async function openFile(
   source: ByteSource,
   ports: CataloguePort,

@@ -45,7 +45,7 @@ export function LookCard() {
               className="max-w-[300px]"
               value={isHydrated ? (chosenZone() ?? "") : ""}
               onChange={({ target }) => {
-                // Every time of the page is written anew.
+                // All times on the page are written again.
                 if (chooseZone(target.value || undefined)) window.location.reload();
               }}
             >

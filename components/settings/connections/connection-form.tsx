@@ -19,7 +19,7 @@ type ConnectionFormProps = {
   /** Absent: a new one. */
   connection?: ConnectionView;
   canShare: boolean;
-  /** Saved: the service accepted it, or it was kept all the same. */
+  /** Saved: the service accepted it, or it was kept anyway. */
   onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
   onClose: () => void;
 };

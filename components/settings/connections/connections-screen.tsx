@@ -24,7 +24,7 @@ type ConnectionsScreenProps = {
   connections: Promise<Result<ConnectionView[], Failure>>;
   /** Owners and admins: what the whole team uses. */
   canChangeShared: boolean;
-  /** Everybody but viewers: a key of one's own. */
+  /** All roles but viewers may add a key of their own. */
   canAdd: boolean;
   viewer: { memberId: string; name: string };
   /** For owners and admins: other members' own connections, and whom they can let see the jobs of one. */

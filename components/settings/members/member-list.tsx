@@ -82,7 +82,7 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
   );
 }
 
-/** Changing and removing members, one at a time; the list is read anew after each, whatever came of it. */
+/** Changing and removing members, one at a time; the list is read again after each, whatever the outcome. */
 function useMemberActs() {
   const router = useRouter();
   const [busyWith, setBusyWith] = useState<string>();

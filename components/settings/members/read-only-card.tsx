@@ -25,7 +25,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
     const result = await callApi("/api/console/read-only", init);
     setBusy(false);
     if (!result.ok) return setFailure(result.failure);
-    // The frame says it to everybody, and the pages offer less, or more again.
+    // The frame says it on every page, and the pages offer less, or more again.
     router.refresh();
   }
   function begin(event: FormEvent<HTMLFormElement>) {

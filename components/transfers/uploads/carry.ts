@@ -104,7 +104,7 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
 
   async function sendIt(): Promise<UploadStatus> {
     let isSent = false;
-    // The hash that was not made first is made meanwhile: what arrived is compared all the same.
+    // The hash that was not made first is made meanwhile: what arrived is still compared.
     const late =
       hash === undefined && !signal.aborted ? hashIt((share) => isSent && told.status({ kind: "checking", share })) : Promise.resolve(hash);
     const started = ports.nowMs();
@@ -120,7 +120,7 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
   }
 
-  /** It may have arrived all the same: the service says whether it has it. Undefined: it has not, or cannot say, which is kept. */
+  /** It may have arrived anyway: the service says whether it has it. Undefined: it has not, or cannot say, which is kept. */
   async function lookUp(): Promise<UploadStatus | undefined> {
     told.know({ mayBeThere: true });
     if (signal.aborted || learnt.service.takesNoId) return undefined;

@@ -62,7 +62,7 @@ function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, Api
   return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
-/** Each by itself: a service that changes no names may take tags all the same. The first that is refused says why. */
+/** Each by itself: a service that changes no names may still take tags. The first that is refused says why. */
 async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, Unwritten>> {
   const tags: `/${string}` = `${assetPath(id)}/tags`;
   const calls: { path: `/${string}`; init: CallInit; parts: Part[] }[] = [];

@@ -7,7 +7,7 @@ export function leaveUnasked(isLeaving: boolean): void {
   isMeant = isLeaving;
 }
 
-/** For whoever hears by other means that the page is left: the browser asks, unless the question was asked already. */
+/** For components that hear otherwise that the page is left: the browser asks, unless it has asked already. */
 export function askToStay(event: BeforeUnloadEvent): void {
   if (!isMeant) event.preventDefault();
 }

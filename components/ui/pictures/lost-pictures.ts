@@ -1,7 +1,7 @@
 // Pictures that did not come: each is asked for again until its service has said what is so.
 // Guarantees: one of a connection is asked for at a time; while it fails that is every few seconds, or when the service said, and the first
 // answer then wakes all; one that is none, or stays away, is left alone; a hidden page asks nothing.
-// Must never: show anything. Whoever lost the picture hears that it may come, and fetches it.
+// Must never: show anything. The component that lost the picture is told when it may come, and fetches it.
 
 type Lost = { address: string; back: () => void; missing: () => void };
 
@@ -79,7 +79,7 @@ function isNews(address: string): boolean {
 async function look(address: string): Promise<{ status: number; toldMs?: number }> {
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) });
-    // To its end, so that it is kept for whoever shows it.
+    // To its end, so that the browser's cache has it.
     await answer.blob();
     const seconds = Number(answer.headers.get("retry-after"));
     return { status: answer.status, ...(seconds > 0 && { toldMs: seconds * 1_000 }) };

@@ -47,7 +47,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
     unwatch?.();
     image.removeEventListener("load", came);
     image.removeEventListener("error", leave);
-    // One that is gone from the page would be fetched to its end all the same.
+    // One that is gone from the page would still be fetched to its end.
     if (!image.complete) takeAway(image);
     leave();
   };
@@ -107,7 +107,7 @@ export function watchLost(address: string, back: () => void): () => void {
   let isOver = false;
   import("./lost-pictures").then(
     (lost) => isOver || (giveUp = lost.watchLost(address, back)),
-    // Nothing comes from this console any more: a page that is loaded anew has its pictures, too.
+    // Nothing comes from this console any more: a page that is loaded again has its pictures, too.
     () => undefined,
   );
   return () => {

@@ -5,7 +5,7 @@ export type Ago = { unit: "now" } | { unit: "seconds" | "minutes" | "hours" | "d
 const justNow: Ago = { unit: "now" };
 const known = new Map<string, Ago>();
 
-/** One age is one object: whoever shows it sees by that whether it is another. */
+/** Equal ages are one object, so that a component is drawn again only when the age changes. */
 export function agoOf(thenMs: number, nowMs: number): Ago {
   const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000));
   if (seconds < 10) return justNow;

@@ -18,7 +18,7 @@ export function chosenZone(): string | undefined {
   return chosen;
 }
 
-/** Whoever calls it draws the page anew. False where the browser keeps nothing. */
+/** The caller redraws the page. False where the browser keeps nothing. */
 export function chooseZone(zone: string | undefined): boolean {
   try {
     if (zone === undefined) window.localStorage.removeItem(KEY);

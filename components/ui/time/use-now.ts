@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** What `read` makes of the clock: whoever shows it is drawn again only when that is another value, so equal ones must be the same. */
+/** What `read` makes of the clock: the component is drawn again only when that value changes, so equal ones must be the same. */
 function useReading<T>(read: (nowMs: number) => T): T {
   return useReadingFrom(useRenderedMs(), read);
 }

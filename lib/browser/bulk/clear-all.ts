@@ -19,7 +19,7 @@ export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): P
   return list.ok && list.value.pagination.total !== undefined ? ok({ kind: "lost", left: list.value.pagination.total }) : result;
 }
 
-/** It may have been done all the same. */
+/** It may have been done anyway. */
 export function isUnanswered(failure: ApiFailure): boolean {
   return failure.status === 0 || mayHaveStarted(failure);
 }

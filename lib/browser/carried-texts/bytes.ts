@@ -115,7 +115,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
-  // What goes wrong is told to whoever reads.
+  // An error is told to the reader.
   for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
   const reader = readable.getReader();
   const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));

@@ -2,7 +2,7 @@
 
 import { type Bytes, type Found, latin1, part, textOf, Unreadable, viewOf } from "./bytes";
 
-/** `isCut`: it claims to end behind what it stands in. */
+/** `isCut`: it claims to end after the box that contains it. */
 type Box = { type: string; from: number; to: number; isCut: boolean };
 
 function readBox(head: Uint8Array, at: number, end: number): Box | undefined {

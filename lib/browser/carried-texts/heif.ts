@@ -15,7 +15,7 @@ export async function heifTexts(bytes: Bytes, found: Found): Promise<void> {
     for (const place of contentOf("iloc").flatMap(itemPlaces)) {
       if (!exif.has(place.id) || found.isDone()) continue;
       const block = await bytes.at(place.from, place.length);
-      // A number in front says how much stands before the directory.
+      // The first number says how many bytes are before the directory.
       exifTexts(part(block, 4 + viewOf(block).getUint32(0), block.length), found);
     }
     return;

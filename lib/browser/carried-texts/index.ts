@@ -67,7 +67,7 @@ function workflowText({ prompt, workflow }: Found): string | undefined {
   return `{"prompt":${graph}${extra}}`;
 }
 
-/** The first part is JSON; what is not the scene's own stands in `asset.extras`. */
+/** The first part is JSON; what is not part of the scene is in `asset.extras`. */
 async function glbTexts(bytes: Bytes, found: Found): Promise<void> {
   const head = viewOf(await bytes.at(12, 8));
   if (head.getUint32(4) !== 0x4a534f4e) throw new Unreadable("damaged");

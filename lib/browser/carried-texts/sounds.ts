@@ -116,7 +116,7 @@ function synchsafe(bytes: Uint8Array, at: number): number {
   return [0, 1, 2, 3].reduce((value, step) => value * 128 + ((bytes[at + step] ?? 0) & 0x7f), 0);
 }
 
-/** A zero stands behind each 255, so that no player takes a tag for sound. */
+/** A zero follows each 255, so that no player takes a tag for sound. */
 function withoutStuffing(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.filter((byte, at) => byte !== 0 || bytes[at - 1] !== 0xff);
 }

@@ -20,7 +20,7 @@ export type HostMessage =
   | { type: "end" };
 export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
-/** An address of a page that hosts may show, whatever ".." stands in it. */
+/** An address of a page that hosts may show, even where it has ".." in it. */
 export function isEmbedAddress(to: unknown): to is `/${string}` {
   if (typeof to !== "string" || to.length > LONGEST_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
   const { pathname } = new URL(`http://here/place${to}`);

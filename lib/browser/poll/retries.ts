@@ -1,5 +1,5 @@
 // When each path that fails is asked again, for all parts of a page that show it: the latest failure decides.
-// Guarantees: the timer of an earlier failure asks no sooner than a later one allows; a wait that a service named is kept by whoever wakes, too.
+// Guarantees: the timer of an earlier failure asks no sooner than a later one allows; a wait that a service asked for is kept after the machine wakes, too.
 // Must never: keep a path waiting that has answered.
 
 type Wait = { atMs: number; isNamed: boolean; wake: () => void };

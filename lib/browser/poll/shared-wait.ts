@@ -31,7 +31,7 @@ function arm(query: string, wait: Wait, ms: number): void {
     const isSeen = document.visibilityState !== "hidden";
     const asked = isSeen && ask ? ask() : Promise.resolve();
     void asked.finally(() => {
-      // Where the answer was another, whoever shows it has begun the next wait already.
+      // Where the answer was new, the part that shows it has started the next wait already.
       if (wait.asks.size > 0 && wait.dueMs === Number.POSITIVE_INFINITY) arm(query, wait, ms);
     });
   }, ms);

@@ -65,14 +65,14 @@ export function usePoll<Answer, T>(
     focusThrottleInterval: SHORTEST_MS,
     // Each answer has a moment of its own; to compare a thousand rows word by word would only find that.
     compare: (a, b) => a === b,
-    // Who comes back, or is connected again, waits as long as the service said; who presses does not.
+    // Coming back to the page, or online, does not shorten a wait that the service asked for; pressing "try again" does.
     isPaused: () => path !== undefined && !isPressed.current && isToldToWait(cache, path),
     onSuccess: (_answer, key) => endRetries(cache, key),
     onErrorRetry: (failure, key, _configuration, revalidate, { retryCount }) => {
       const { retryAfterMs } = failure;
       const waitMs = retryPollMs(retryCount, { retryAfterMs, tookMs: Date.now() - askedMs.current });
       retryIn(cache, key, { waitMs, isNamed: retryAfterMs !== undefined }, () => {
-        // Whoever comes back asks by that. Timers of several parts of the page that end together ask once.
+        // A hidden page asks when it is shown again. Timers of several parts of the page that end together ask once.
         if (document.visibilityState !== "hidden") void revalidate({ retryCount, dedupe: true });
       });
     },

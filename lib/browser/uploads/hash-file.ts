@@ -34,7 +34,7 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
       onProgress?.(offset);
     }
   } catch {
-    // Gone, changed, or not to be read by this browser: the same for whoever asked.
+    // Gone, changed, or unreadable: to the caller these are the same.
     return { kind: "unreadable" };
   }
   return { kind: "hashed", hash: hasher.digest() };

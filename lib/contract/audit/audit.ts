@@ -41,7 +41,7 @@ export type AuditItem = {
   parts?: AuditPart[];
   /** So many older ones are not told one by one. */
   moreParts?: number;
-  /** There may have been others: nobody said how many there were. */
+  /** There may have been others: how many is not known. */
   isAtLeast?: true;
   /** So many requests of the act were refused or failed, where others were not. */
   refused?: number;
@@ -49,5 +49,5 @@ export type AuditItem = {
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
 /** `upTo`: the newest entry of all when the first page was read; what was written since is on no page after it. */
 export type AuditPage = { entries: AuditItem[]; hasMore: boolean; upTo?: number };
-/** What a page can be narrowed down to: everybody and every act that the log has met. */
+/** What a page can be filtered by: every member and every act in the log. */
 export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };

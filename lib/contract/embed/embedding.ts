@@ -84,7 +84,7 @@ export type EmbedHostView = EmbedHostBody & {
 /** `secret`: shown this once. */
 export type EmbedHostSaved = { host: EmbedHostView; secret?: string };
 
-/** What the host's server signs. `sub`: the address of a member, or with `guest` the host's own name for somebody who is none. */
+/** What the host's server signs. `sub`: the address of a member, or with `guest` the host's own name for a person who is not a member. */
 export const ticketSchema = z.object({
   iss: originSchema,
   sub: z.string().trim().min(1).max(254),

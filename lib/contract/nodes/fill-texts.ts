@@ -7,7 +7,7 @@ import { inputsOf } from "./dynamic-inputs";
 import { settingsOf } from "./input-spec";
 import { own } from "../json/own";
 
-/** `draw`: another one chooses anew among the words in braces. */
+/** `draw`: another number makes another choice among the words in braces. */
 export type Filling = { at: Date; draw: number };
 /** What the node of a name holds. */
 export type WidgetOf = (node: string, widget: string) => unknown;

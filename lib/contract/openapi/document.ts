@@ -51,7 +51,7 @@ function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
   return { document, schemas: toComponents(schemas) };
 }
 
-/** These need no key: they hold nothing of anybody. */
+/** These need no key: they hold no user's data. */
 const openPaths = {
   "/api/health": {
     get: {

@@ -19,7 +19,7 @@ export type OidcRefusal = (typeof oidcRefusals)[number];
 /** A way in that the settings name. */
 export type OidcChoice = { id: string; label: string };
 export type SignInChoices = { password: boolean; providers: OidcChoice[] };
-/** Of the member who asks. `hasFixedAddress`: people are signed in by their address, so that nobody changes their own. */
+/** Of the member who asks. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
 /** Of a member, by the names of the providers for people. */
 export type MemberMethods = { password: boolean; providers: string[] };

@@ -3,9 +3,9 @@
 /** Days. */
 export const tokenLifetimes = [7, 30, 90, 365] as const;
 
-/** The name under which the events of jobs (the WebSocket) stand among the operations. */
+/** The name of the events of jobs (the WebSocket) in the list of operations. */
 export const EVENTS = "events";
-/** The name under which running apps stands there, with all that it takes. */
+/** The name of running apps in that list, with all that it needs. */
 export const APPS = "apps";
 
 const shape = /^ld_[0-9a-f]{64}$/;

@@ -1,5 +1,5 @@
 // What members have used over a range of time: jobs that were submitted through the console, by member and connection.
-// Guarantees: what is not known is told as that: an amount is exact, at least so much, or unknown, and never a zero that nobody counted.
+// Guarantees: what is not known is told as that: an amount is exact, at least so much, or unknown, and never a zero that was not counted.
 // Free of zod: the page's screen loads it.
 
 import { type Params, type ValuesOf } from "../params";

@@ -1,4 +1,4 @@
-// One definition for both readers of an answer: what everybody's services are read as, and what the embedded service answers exactly.
+// One definition for both readers of an answer: how answers of any service are read, and what the embedded service answers exactly.
 // Guarantees: what is exact follows from the lenient schema: a field that may be absent, null or odd elsewhere is there and right, unless it is
 // marked here. Must never: change what a lenient schema reads.
 

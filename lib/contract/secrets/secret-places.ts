@@ -1,4 +1,4 @@
-// Where in a job a key or a token stands, by its name and never by its value: read off the masks that stand in its place.
+// Where in a job a key or a token is, by name and never by value: found by the masks that replace it.
 // Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
 // Must never: be given what was not masked, since names of fields are told as they are.
 

@@ -55,7 +55,7 @@ export function isUnsent({ details }: Pick<Failure, "details">): boolean {
   return unsent(details) !== undefined;
 }
 
-/** Behind this failure the service may have accepted the job all the same: it was sent, and no clear answer came. */
+/** The service may have accepted the job in spite of this failure: it was sent, and no clear answer came. */
 export function mayHaveStarted(failure: Pick<Failure, "code" | "details">): boolean {
   return unanswered.has(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
 }

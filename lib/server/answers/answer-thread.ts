@@ -1,6 +1,6 @@
 // What runs in the thread for large answers: bytes in; a masked value, or JSON in the interface's words, out.
 // Guarantees: what it hands back of a service's answer has passed the gate for the key, the schema and the masking; what is only passed on
-// is handed back written. Must never: speak to anybody else.
+// is handed back written. Must never: make a request.
 
 import "server-only";
 import { parentPort } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// Tells the owner of a job where in it a key or a token stands that is masked: in `held_secrets`, the console's own field.
+// Tells the owner of a job where in it a key or a token is masked: in `held_secrets`, the console's own field.
 // Guarantees: its owner is the member who submitted it here; of a job from elsewhere, whoever may submit. All others get the masks alone.
 // Must never: be given what was not masked, or let a service's own word under this name through.
 

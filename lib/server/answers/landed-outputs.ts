@@ -1,7 +1,7 @@
 // What jobs that still run have put out and how far they are, as their services tell it on the WebSocket (GET /ws): a memory of this process.
 // Guarantees: one socket for each service and key, while its jobs are asked for; bounded in sockets, jobs, nodes and bytes. A service without a
 // socket has told nothing: how a job ended is read from the job.
-// Must never: hold up a request, or keep a socket that nobody asks after.
+// Must never: hold up a request, or keep a socket that is not asked for.
 
 import "server-only";
 import { type JsonObject, numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
@@ -11,12 +11,12 @@ import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared
 /** `jobs`, `bytes`: of one socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
 const LOOK_MS = 30_000;
-/** A job may be long, and nobody looks at it all the time. */
+/** A job may be long, and is not looked at all the time. */
 const UNASKED_MS = 30 * 60_000;
 const AGAIN_MS = 10_000;
 const WITHOUT_MS = 10 * 60_000;
 
-/** `isHeard`: from when it is opened until it has ended; before `restsUntil` it is not opened anew. */
+/** `isHeard`: from when it is opened until it has ended; before `restsUntil` it is not opened again. */
 type Place = { askedAt: number; isHeard: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, Told> };
 /** `done`: the nodes that have ended, those from a cache among them; `within`: of those at work, from 0 to 1 each. */
 export type Told = { outputs: Outputs; cached: readonly string[]; bytes: number; progress?: { done: number; within: number } };

@@ -1,5 +1,5 @@
 // What a job that still runs has put out so far, and how far it is: services list outputs only of jobs that have ended, and tell of others on their WebSocket.
-// Guarantees: it came through the same gate as what a listener of /ws hears; another key of the same connection hears anew.
+// Guarantees: it came through the same gate as what a listener of /ws hears; another key of the same connection has a feed of its own.
 // Must never: hold up a request, or be told to whoever may not see the job, which the caller has judged.
 
 import "server-only";

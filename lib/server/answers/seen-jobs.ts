@@ -17,7 +17,7 @@ export function jobsOnly(owner: string): Failure {
 
 type Seen = { id: string; seenOf?: string };
 
-/** Why a call is not made for whoever only sees the jobs; undefined where it may be, and for everybody else. */
+/** Why a member who only sees the jobs may not make this call; undefined where it may be made, and for all others. */
 export async function refusalOf({ id, seenOf }: Seen, operation: Operation, { query }: CallInput = {}): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   if (!readsJobs(operation)) return jobsOnly(seenOf);

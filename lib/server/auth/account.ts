@@ -1,6 +1,6 @@
 // A member's own account: name, address, password, its sessions, and that it is really the member who asks.
 // Guarantees: address and password change with the present password only, tried as often as at the sign-in and no oftener; a new password
-// ends every session, this one too. Where an address alone leads to a member, nobody changes their own.
+// ends every session, this one too. Where members are found by their address alone, they cannot change it.
 // Must never: touch another member than the one who asks.
 
 import "server-only";
@@ -50,7 +50,7 @@ const addressIsFixed: Failure = {
   details: [{ path: "email", message: fixed }],
 };
 
-/** Those that still let somebody in: the one that asks, then the last used. */
+/** Those that are still valid: the one that asks, then the last used. */
 export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
   const { store, env } = composition();
   const sessions = (await store.sessions.list(memberId)).filter(isLive);
@@ -76,7 +76,7 @@ export async function endOtherSessions({ memberId, credential }: Viewer): Promis
   for (const { id } of await store.sessions.list(memberId)) if (id !== credential.id) await store.sessions.end(id);
 }
 
-/** The session counts as signed in anew. */
+/** The session counts as newly signed in. */
 export async function confirmWithPassword(viewer: Viewer, password: string, address: string): Promise<Result<undefined, Failure>> {
   const refused = await checkPassword(viewer, password, { field: "password", address });
   if (refused) return failed(refused);

@@ -1,4 +1,4 @@
-// Lets in whoever asks, or says why not, for requests and for sockets.
+// Decides whether a request or a socket is let in, and says why not.
 // Guarantees: one sentence, the same whatever is wrong with a token; wrong ones are bounded by address, right ones are never held up by them.
 
 import "server-only";

@@ -1,5 +1,5 @@
 // A browser in which a member signed in with the password that they have. Its attempts are counted apart from those of strangers, who can so
-// keep nobody out (what OWASP calls device cookies). Guarantees: it lets nobody in, counts for the account of its member alone, and for
+// do not lock its member out (what OWASP calls device cookies). Guarantees: it signs no one in, counts for the account of its member alone, and for
 // nothing once the member's sessions were ended by a new password.
 
 import "server-only";

@@ -3,7 +3,7 @@
 // Must never: take a token out of an address, where proxies and browsers write it down.
 
 import "server-only";
-/** "two": they differ, and nobody can say which was meant. Anything in X-API-Key is meant as a token; of bearers those that look like one. */
+/** "two": they differ, and it is not clear which was meant. Anything in X-API-Key is meant as a token; of bearers those that look like one. */
 export type GivenToken = { token: string } | "two" | undefined;
 
 export function givenToken(sent: Pick<Headers, "get">): GivenToken {
@@ -14,7 +14,7 @@ export function givenToken(sent: Pick<Headers, "get">): GivenToken {
   return token === undefined ? undefined : { token };
 }
 
-/** Whoever put it there has shown it to every log on the way. */
+/** In an address it is seen by every log on the way. */
 export function isTokenInAddress(url: string): boolean {
   const query = url.split("?").slice(1).join("?");
   return /(?<![A-Za-z0-9])ld(?:_|%5f)[0-9a-f]{64}(?![A-Za-z0-9])/i.test(query);

@@ -106,7 +106,7 @@ function worthless(invitation: Worthless): Failure {
   return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
 }
 
-/** A password here would let nobody in afterwards. */
+/** A password could not be used afterwards. */
 const passwordless: Failure = {
   code: "FORBIDDEN",
   message: "Nobody signs in with a password here. Accept the invitation with a sign-in provider.",

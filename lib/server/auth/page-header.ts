@@ -1,4 +1,4 @@
-// Headers of our own, between the server and what stands behind it. Free of everything else: proxy.ts looks at them too.
+// Headers of our own, between the server and the pages. Imports nothing else, since proxy.ts uses them too.
 
 import "server-only";
 

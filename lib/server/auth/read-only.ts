@@ -1,4 +1,4 @@
-// The switch that makes the whole console read-only: from then on nobody changes anything through it, whatever their role.
+// The switch that makes the whole console read-only: from then on no member can change anything through it, whatever their role.
 // Guarantees: it is in the store, so that it holds for every process and after a restart; whoever switched it on is named.
 
 import "server-only";
@@ -16,7 +16,7 @@ export async function readReadOnly(): Promise<ReadOnlyView | undefined> {
   return value === undefined ? undefined : kept.parse(JSON.parse(value));
 }
 
-/** Whoever was first stays named. */
+/** The first one stays named. */
 export async function beginReadOnly(by: string, note: string | undefined): Promise<void> {
   const { store, now } = composition();
   await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));

@@ -1,4 +1,4 @@
-// Whoever was removed from the team: nobody makes them a member again by signing in, until an admin invites them.
+// People who were removed from the team: signing in does not make them members again until an admin invites them.
 // Guarantees: the address stays known beside the subjects at providers, so that removing holds whichever way they come.
 
 import "server-only";

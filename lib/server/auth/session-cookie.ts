@@ -41,7 +41,7 @@ export function nextAuthCookies(place: Place) {
   };
 }
 
-/** What stands behind `name=value` in a Set-Cookie of ours. */
+/** The attributes of our cookies in Set-Cookie. */
 export function cookieAttributes({ publicUrl, basePath }: Place, seconds: number): string {
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
 }

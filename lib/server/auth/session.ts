@@ -1,6 +1,6 @@
 // The session behind a cookie: begun at a sign-in, confirmed, ended; the cookie holds its id and nothing else that counts.
 // Guarantees: a session that was ended, has been idle too long or is too old is none, whichever of its cookies comes back; renewing a cookie
-// keeps the session's id; whoever signs in anew leaves no session behind in that browser.
+// keeps the session's id; signing in again leaves no older session in that browser.
 // Must never: let a session in that has no row in the store.
 
 import "server-only";
@@ -46,7 +46,7 @@ export function isLive({ createdAt, usedAt }: Session): boolean {
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
-/** A full disk keeps nobody out: then the time of the last use stays as it was. */
+/** A full disk locks no one out: then the time of the last use stays as it was. */
 export async function noteUse(session: Session, sent: Sent): Promise<void> {
   const { store, now, log } = composition();
   if (!isUseUnwritten(session, now())) return;

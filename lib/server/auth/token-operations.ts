@@ -1,7 +1,7 @@
 // What of the console a token can be used for: the interface's operations, and these of the console's own resources.
 // Guarantees: what is not named here is for people: tokens, members, keys of connections, accounts, sessions, shares, embedding, runners,
 // saved views.
-// Must never: hold an act that gives rights to somebody, or takes a stored key anywhere.
+// Must never: hold an act that gives rights, or sends a stored key to another address.
 
 import "server-only";
 import { isRead } from "@/lib/contract/operation";

@@ -29,7 +29,7 @@ export async function viewerByToken(text: string): Promise<TokenViewer | undefin
   try {
     await store.tokens.noteUse(token, now());
   } catch (err) {
-    // A full disk keeps nobody out.
+    // A full disk locks no one out.
     log.warn({ err }, "the last use of a token was not written");
   }
   return viewer;

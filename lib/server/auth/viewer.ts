@@ -24,7 +24,7 @@ import { liveByProxy } from "./vouched";
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
 /** Under its maker's rights, for what was shared alone: no request brings it, lib/server/shares makes it. */
 type ShareCredential = { kind: "share"; id: string };
-/** What let somebody in, enough to look it up again. */
+/** How they were let in, enough to look it up again. */
 export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
 /** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
@@ -82,7 +82,7 @@ export function endOf({ kind }: Credential): Failure {
   return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is not valid any more.", status: 401 } : sessionEnded;
 }
 
-/** Where a proxy signs out whoever it signed in; null where it does not say, undefined for everybody else. */
+/** Where a proxy signs out the people it signed in; null where it does not say, undefined for all others. */
 export function signOutAt({ credential }: Viewer): string | null | undefined {
   const isByProxy = credential.kind === "session" && credential.method === "proxy";
   return isByProxy ? (composition().env.proxySignIn?.signOutUrl ?? null) : undefined;

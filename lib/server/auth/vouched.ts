@@ -1,6 +1,6 @@
 // A member by the word of a reverse proxy, which signs people in itself and names them in a header of each request.
-// Guarantees: the address is a member's, or becomes one's where the settings say so; a suspended or removed member is nobody; a session stands
-// for the member and browser, so that lists show it and acts of many steps look it up again. It begins anew whenever the proxy still
+// Guarantees: the address is a member's, or becomes one's where the settings say so; a suspended or removed member is not let in; a session is made
+// for the member and browser, so that lists show it and acts of many steps look it up again. It is made again whenever the proxy still
 // vouches: ending it here ends nothing there. Must never: read anything but the header that our own server wrote.
 
 import "server-only";
@@ -30,7 +30,7 @@ export async function liveByProxy(vouched: string, rule: ProxySignIn, sent: Sent
 async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member | undefined> {
   const { store, now } = composition();
   const known = await store.members.getByEmail(email);
-  // While the console is read-only nobody becomes a member either.
+  // While the console is read-only, no members are added either.
   if (known || signUp === undefined || (await readReadOnly())) return known;
   if (await isRemoved(email)) return undefined;
   const [name = email] = email.split("@");

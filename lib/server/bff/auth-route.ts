@@ -34,7 +34,7 @@ export function authRoute(): Handler {
         note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
       failed: (error: unknown) => void failures.push(error),
     };
-    // Made anew for each request: the options read the composition, which does not exist at import.
+    // Made again for each request: the options read the composition, which does not exist at import.
     async function run(asked: Request, turn?: OidcTurn): Promise<Response> {
       const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(authOptions(events, request.headers, turn));
       const answer = await handle(asked, context);

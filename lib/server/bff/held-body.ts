@@ -9,7 +9,7 @@ const EVERY_MS = 1000;
 
 export type HeldBody = { request: Request; refused(): Failure | undefined };
 
-/** `check`: why whoever sends it may not go on. */
+/** `check`: why the sender may not go on. */
 export function holdBody(request: Request, check: () => Promise<Failure | undefined>): HeldBody {
   if (request.body === null) return { request, refused: () => undefined };
   const reader = request.body.getReader();

@@ -1,6 +1,6 @@
 // The way to a provider and back, around next-auth: what was asked goes along in a cookie, what came of it into the audit log, and a refusal
 // to the sign-in page, which says one sentence about it.
-// Guarantees: no parameter of the caller's reaches the provider; nobody learns here why they are no member.
+// Guarantees: no parameter of the caller's reaches the provider; the reason why a person is not a member is not told here.
 
 import "server-only";
 import { NextRequest } from "next/server";

@@ -16,7 +16,7 @@ import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
-/** Whoever has not signed in has a name, an address, a password or a token to send. */
+/** People who have not signed in send only a name, an address, a password or a token. */
 export const LONGEST_OF_STRANGERS = 64 * 1024;
 const DEEPEST_JSON = 100;
 
@@ -37,7 +37,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   }
   const parsed = schema.safeParse(raw);
   if (!parsed.success) {
-    // A list in a query is one text to whoever wrote it: the place inside it is ours.
+    // To the sender a list in a query is one text: a position inside it would mean nothing.
     return failed(
       invalid(
         "INVALID_QUERY",
@@ -55,7 +55,7 @@ export async function readWhole(request: Request, longest = LONGEST_JSON): Promi
   const late = new Promise<"late">((resolve) => {
     timer = setTimeout(() => resolve("late"), requestTimeoutMs);
   });
-  // A body breaks off for one reason only: whoever sends it went away.
+  // A body breaks off for one reason only: the sender went away.
   const bytes = await Promise.race([readBytes(request.body, longest).catch(() => "client-gone" as const), late]);
   clearTimeout(timer);
   if (bytes === "client-gone") return failed(callerWentAway());

@@ -37,7 +37,7 @@ export function openUpload(request: Request, operation: Operation): Result<Count
           broken = "client-gone";
           return controller.error(error);
         }
-        // Whoever read it wants no more: what ends then is not the sender's doing.
+        // The reader wants no more: an end now is not the sender's fault.
         if (isGivenUp) return;
         if (contentLength === undefined || counted === contentLength) return controller.close();
         broken = "truncated";

@@ -1,4 +1,4 @@
-// Whether a service has a capability, before anybody acts. Guarantees: what was learnt comes first; else the contract's table says by which
+// Whether a service has a capability, before it is used. Guarantees: what was learnt comes first; else the contract's table says by which
 // read it is learnt, and nothing is changed for it; an outage stays a failure and says nothing of the service.
 
 import "server-only";

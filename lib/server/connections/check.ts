@@ -30,7 +30,7 @@ export async function checkConnection(connection: Connection, signal?: AbortSign
 
 /**
  * Asks and remembers nothing: what is asked about need not be stored. A plain local server is recognised here: it has no users, and tells
- * of its system to everybody.
+ * of its system to all users.
  */
 export async function askWhoseKey(
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
@@ -38,7 +38,7 @@ export async function askWhoseKey(
 ): Promise<ConnectionCheck> {
   const { capabilities, upstreamFor } = composition();
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
-  // Somebody waits for it, who can ask again.
+  // A person waits for it, and can ask again.
   const asked = { signal, waits: "page" } as const;
   // Before anything is cut to a line: half of a secret would not be recognised.
   const answer = maskSecrets(await upstream.call(operations.getUser, asked));

@@ -1,6 +1,6 @@
 // Giving members the right to see the jobs of another member's own connection, and taking it back.
 // Guarantees: given by admins, and of the owner's connections by the owner alone; taken back by admins, by whose connection it is, and by who
-// has it. Nobody learns another's connection by its name or address here. The key is not touched.
+// has it. The name and address of another member's connection are not told here. The key is not touched.
 
 import "server-only";
 import { type PersonalConnectionView } from "@/lib/contract/console";
@@ -39,7 +39,7 @@ export async function takeJobsView(viewer: Viewer, connectionId: string, memberI
   const { store } = composition();
   const connection = await findPersonal(viewer, connectionId);
   const mayTake = hasRole(viewer.role, "admin") || viewer.memberId === connection?.ownerId || viewer.memberId === memberId;
-  // Nobody else learns that it is there.
+  // To others it does not exist.
   if (!connection || !mayTake) return failed(noConnection);
   const member = await store.members.get(memberId);
   const isTaken = await store.jobViewers.take(connectionId, memberId);

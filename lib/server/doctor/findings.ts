@@ -5,7 +5,7 @@ import "server-only";
 
 export type Finding = {
   check: string;
-  /** `noted`: works, and somebody may want to know. */
+  /** `noted`: works, but worth knowing. */
   state: "passed" | "noted" | "failed";
   text: string;
   /** What to do. */

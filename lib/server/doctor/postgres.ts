@@ -121,7 +121,7 @@ async function checkSchema(ask: Ask, { check, migrations, known }: Schema): Prom
       );
 }
 
-/** Whoever holds what others wait for is named by its number there. */
+/** The session that others wait for is named by its number there. */
 async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
   const check = "database locks";
   const waiting = await ask<{ holders: string; seconds: number }>(`

@@ -1,4 +1,4 @@
-// The host page whose address the page being answered stands below, or that an address names.
+// The host page below whose address the page being answered is, or that an address names.
 
 import "server-only";
 import { headers } from "next/headers";

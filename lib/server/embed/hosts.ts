@@ -86,7 +86,7 @@ function keeperOf({ memberId: id, name }: Giver): Keeper {
 
 async function judge({ role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };
-  // Asked for nobody: only those of the team.
+  // Only those of the team: no member's own.
   if (body.connection !== null && !(await composition().store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }

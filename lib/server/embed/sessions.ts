@@ -82,7 +82,7 @@ export async function beginEmbedded(
   const member = await personOf(ticket.value, host);
   if (!member) return refuse("member");
   if (!mayEnter(member, host)) return refuse("suspended");
-  // Asked for nobody: whoever signs tickets could name any member, and would reach what is that member's own.
+  // No member's own: the signer of tickets could name any member, and would reach that member's connections.
   if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
   if (!(await store.embedHosts.takeTicket(host.id, jti, { now: now(), expiresAt: exp * 1000 + EMBED_SESSION_MS })))
     return refuse("replayed");

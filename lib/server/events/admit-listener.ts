@@ -22,7 +22,7 @@ import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Access, findConnection, openConnection } from "../connections/access";
 
 const LONGEST_CLIENT_ID = 200;
-/** Who runs apps only hears of no jobs, which are everybody's. */
+/** Members who only run apps hear of no jobs, as those of others would be among them. */
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {

@@ -12,7 +12,7 @@ export type SealedRows<Row> = {
   list(): Promise<Row[]>;
   recordOf(row: Row): string;
   sealedOf(row: Row): Sealed;
-  /** Only where it was not sealed anew meanwhile; tells whether it did. */
+  /** Only where it was not sealed again meanwhile; tells whether it did. */
   reseal(row: Row, after: Sealed): Promise<boolean>;
 };
 /** By the id of the key that the rows name: how many there are at the end, and how many of them no key of the ring opens. */

@@ -1,4 +1,4 @@
-// What a page of a service's list of jobs, newest first, tells whoever reads the list backwards.
+// What a page of a service's list of jobs, newest first, tells the reader of the list.
 // Guarantees: pure.
 
 import "server-only";
@@ -24,7 +24,7 @@ export function timesOf({ jobs }: JobsAnswer): number[] {
 }
 
 /**
- * Since when jobs are known, where a list is read anew and has been read back to `readMs`: what it no longer has the ledger still does,
+ * Since when jobs are known, where a list is read again and has been read back to `readMs`: what it no longer has the ledger still does,
  * unless there is a gap between the two. `fullMs`: older ones have left the ledger.
  */
 export function knownSince({ cursorMs, newestMs }: LedgerReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {

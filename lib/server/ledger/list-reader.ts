@@ -1,7 +1,7 @@
 // How far a service's list of jobs has been read: from its newest jobs backwards, page by page, to its end or until the ledger is full.
 // Guarantees: where a page was not taken up, or jobs left the list between two pages, that stretch is read again; a gap is told as one until
 // it is read. Jobs that a page should hold and does not are forgotten.
-// Must never: take what was read before everything was begun anew for what is so now.
+// Must never: take what was read before a restart for what is true now.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -29,9 +29,9 @@ export type Listed = {
   /** Of the answers that were not taken up, those before the newest jobs were last read from their beginning. */
   headLosses: number;
   answeredMs?: number;
-  /** The list is read anew, and so far back yet; what was known before stays known meanwhile. */
+  /** The list is being read again, so far back to here; what was known before stays known meanwhile. */
   round?: Round;
-  /** Counts how often everything was begun anew: what a step before it found says nothing of now. */
+  /** Counts the restarts: what a step before one found is out of date. */
   beginnings: number;
 };
 type Round = { oldestMs?: number };
@@ -158,7 +158,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     await settled();
     const known = await jobLedger.reach(id);
     const isFull = await isFullBefore(id, oldestMs);
-    // It is of what was there before all was begun anew.
+    // It was read before a restart.
     if (used.beginnings !== beginnings) return;
     const isTaken = lossesOf(id) === used.headLosses;
     if (known.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;

@@ -85,7 +85,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     const listed = await list.next(id, used);
     if (listed !== undefined && listed !== "older") return listed;
     const step = await readDetails(id, used);
-    // Sizes come last: nobody waits for them.
+    // Sizes come last: no page waits for them.
     if (step !== undefined || listed === "older") return step ?? "done";
     return underWay((signal) => readSizes(id, used.read.assets, signal));
   }

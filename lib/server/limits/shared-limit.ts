@@ -1,6 +1,6 @@
 // A token bucket for each name that all consoles of a database draw from, a portion at a time: most requests write nothing.
 // Guarantees: all consoles together let no more pass than one bucket holds, and one portion for each of them that was drawn and not yet
-// used; while a bucket is empty nobody asks the database for it again; bounded memory.
+// used; while a bucket is empty the database is not asked for it again; bounded memory.
 
 import "server-only";
 import { type AttemptStore, type Bucket } from "../store/people/attempts";

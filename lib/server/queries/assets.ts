@@ -13,7 +13,7 @@ import { lacksAssets } from "../connections/check";
 export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const answer = await readThrough(viewer, connection, operations.listAssets, { query });
   const found = await findConnection(viewer, connection);
-  // A local server may have been started anew, with its asset library or without.
+  // A local server may have been restarted, with its asset library or without.
   if (found.ok && found.value.dialect === "local" && (answer.ok || lacksAssets(answer)) && found.value.hasAssets !== answer.ok)
     await composition().store.connections.change(found.value.id, { hasAssets: answer.ok });
   return answer;

@@ -56,7 +56,7 @@ export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoi
   return hasRole(viewer.role, "admin") ? ok(await composition().store.audit.choices()) : failed(adminOnly);
 }
 
-/** A bare generator: whoever stops reading it ends it. */
+/** A plain generator: it ends when the reader stops. */
 export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGenerator<string, void> {
   const names = await connectionNames(viewer);
   const search = { ...searchOf(filter), upTo: await composition().store.audit.newestId() };

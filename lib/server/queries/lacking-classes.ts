@@ -17,7 +17,7 @@ export async function listLackingClasses(
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  // It is asked of connections that nobody works with at the moment, too.
+  // Connections that are not in use at the moment are asked, too.
   const access = await openQuietly(viewer, connection);
   if (!access.ok) return access;
   // Passed on: nothing but the names is read here.

@@ -1,6 +1,6 @@
 // The runners of the embedded service, for admins.
 // Guarantees: what is wrong with an address is an answer, since nothing failed but that server; all else that the service refuses is a
-// failure. Must never: be asked by a route for anybody but admins.
+// failure. Must never: be asked by a route for others than admins.
 
 import "server-only";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";

@@ -44,7 +44,7 @@ export async function createSavedView(viewer: Viewer, body: Saved): Promise<Resu
   return ok(toSavedView(viewer, view, isDefault ? view.id : undefined));
 }
 
-/** Whoever sees a view may open their own list with it; its name and query are changed by whom it belongs to. */
+/** All who see a view may open their own list with it; only its owners change its name and query. */
 export async function changeSavedView(
   viewer: Viewer,
   id: string,

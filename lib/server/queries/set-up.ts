@@ -1,4 +1,4 @@
-// What a set-up link is good for, before anybody fills in its form.
+// Whether a set-up link can be used, before its form is filled in.
 // Guarantees: looking at a link does not use it up; whoever lacks the token learns only whether Lightdesk is set up, which the sign-in tells anyway.
 
 import "server-only";

@@ -27,7 +27,7 @@ export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): 
   return { password: member !== undefined && mayUsePassword(member), ...fixed, providers };
 }
 
-/** For the list of members; undefined where everybody has a password, for there is no other way. */
+/** For the list of members; undefined where passwords are the only way to sign in. */
 export async function readMemberMethods(): Promise<((member: Member) => MemberMethods) | undefined> {
   const { env, store } = composition();
   const identities = await store.identities.list();
@@ -39,7 +39,7 @@ export async function readMemberMethods(): Promise<((member: Member) => MemberMe
   });
 }
 
-/** Whoever would have no way in any more keeps the last one. */
+/** A member keeps their last way to sign in. */
 export async function disconnectProvider(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const { password, providers } = await getSignInMethods(viewer);
   const connected = providers.filter((provider) => provider.connected);

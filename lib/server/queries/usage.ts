@@ -1,6 +1,6 @@
 // What members have used, for the page and as a file.
-// Guarantees: admins see everybody, all others themselves; a connection that another member keeps for themselves is not named; a range is
-// counted a few days in each turn, so that nobody else waits for it. Must never: count what is not known as nothing.
+// Guarantees: admins see all members, others only themselves; a connection that another member keeps for themselves is not named; a range is
+// counted a few days in each turn, so that other requests do not wait for it. Must never: count what is not known as nothing.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";

@@ -66,7 +66,7 @@ export function beginOf({ status, headers }: Response): number | undefined {
 /** A service that broke off, or that does not hand out what it should: it may the next time. */
 export class Unreadable extends Error {}
 
-/** As they come; whoever stops early lets go of the answer. */
+/** As they come; a reader that stops early ends the answer. */
 export async function* bytesIn({ body }: Response): AsyncGenerator<Uint8Array, void> {
   const reader = body?.getReader();
   const next = () =>

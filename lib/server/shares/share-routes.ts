@@ -112,7 +112,7 @@ async function findItem({ params, console }: Opened, { share }: OpenedShare): Pr
   return found && { number, ...found };
 }
 
-/** What cannot be counted is handed out all the same. */
+/** Where the count fails, the file is still handed out. */
 async function count({ console }: Opened, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
   try {
     await console.store.shares[what](share.id);

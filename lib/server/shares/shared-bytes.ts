@@ -21,7 +21,7 @@ import { readOriginal } from "./original-reading";
 type Asked = { number: number; item: ShareItem; pieces: string | undefined };
 type Wanted = { range: string | null; signal: AbortSignal; isDownload: boolean };
 
-/** What another version of the cleaning left is cleaned anew; of what cannot be cleaned there are no pieces. */
+/** What another version of the cleaning made is cleaned again; of what cannot be cleaned there are no pieces. */
 const keptSchema = z.object({
   version: z.literal(CLEANING),
   pieces: z.array(
@@ -100,7 +100,7 @@ async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal):
 
 async function look({ share, access }: OpenedShare, { number, item }: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const { shares } = composition().store;
-  // Whoever was before it in the queue may have found them.
+  // The one before it in the queue may have made them.
   const kept = readKept((await shares.item(share.id, number))?.pieces);
   if (kept) return ok(kept);
   let found: Piece[] | undefined;

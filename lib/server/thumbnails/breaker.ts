@@ -4,7 +4,7 @@
 
 import "server-only";
 
-/** `left`: whoever wanted it has gone, which says nothing of the service. */
+/** `left`: the client has gone, which says nothing of the service. */
 type Outcome = "answered" | "silent" | "left";
 export type Breaker = {
   /** 0: it may be asked, and `tell` must follow. Else come back after so long. */

@@ -51,7 +51,7 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
     return entry;
   }
 
-  /** One that is given up is shared with none: who asks now has it made anew. */
+  /** One that was given up is not shared: a new request has it made again. */
   function leave(key: string, entry: Making): void {
     if (making.get(key) === entry) making.delete(key);
   }
@@ -95,7 +95,7 @@ async function readKept(file: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** False where the disk does not take it: the thumbnail is answered all the same. */
+/** False where the disk does not take it: the thumbnail is still answered. */
 async function keep(file: string, bytes: Uint8Array): Promise<boolean> {
   const aside = join(dirname(file), `${randomUUID()}.part`);
   const whole = Buffer.concat([bytes, digestOf(bytes)]);

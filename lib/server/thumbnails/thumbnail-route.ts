@@ -1,5 +1,5 @@
 // GET /api/console/thumbnail: a WebP of one of four edges, or a 404 for which the page draws its placeholder. Of content that is no
-// picture, or has no preview, it is a 204: an <img> is lost all the same, nothing appears in the browser's log, and it is not asked for again.
+// picture, or has no preview, it is a 204: an <img> shows no picture either way, nothing appears in the browser's log, and it is not asked for again.
 // What an outage kept from coming is a 5xx, which is not kept: it is asked for again.
 
 import "server-only";

@@ -26,7 +26,7 @@ export type ThumbnailSubject = { asset: string } | { filename: string; subfolder
 
 const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
-/** Without a byte. A few that wait longer would hold up whoever waits for anything else. */
+/** Without a byte. A few that wait longer would hold up all other requests. */
 const SILENT_MS = 3_000;
 const MADE_AT_ONCE = 16;
 /** For each connection its own: a service that hangs holds up no other's pictures. */

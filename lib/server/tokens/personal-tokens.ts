@@ -1,6 +1,6 @@
 // Personal access tokens: made, listed, revoked.
 // Guarantees: none has more than its member; the token is told once; whoever may manage members may revoke
-// everybody's, and nobody else sees or touches another's.
+// those of all members, and no one else sees or changes another's.
 
 import "server-only";
 import { randomBytes } from "node:crypto";

@@ -1,5 +1,5 @@
-// A time limit as a signal, joined with the caller's own. `touch` starts the time anew, `mostMs` in all: for bodies that move slowly but do move.
-// Guarantees: tells afterwards which of the two it was. Whoever makes it clears it.
+// A time limit as a signal, joined with the caller's own. `touch` restarts the time, up to `mostMs` in all: for bodies that move slowly but do move.
+// Guarantees: tells afterwards which of the two it was. The caller clears it.
 
 import "server-only";
 

@@ -118,7 +118,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     }
   }
 
-  /** Undefined: whoever would wait behind so much is better told than kept. */
+  /** Undefined: the queue is too long, and it is better to say so than to wait. */
   async function bounded<T>(given: readonly Uint8Array[], signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
     // Afterwards they belong to the thread and have no length.
     const size = given.reduce((sum, { byteLength }) => sum + byteLength, 0);

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = querySchema(usageParams);
 
-/** What members have used: everybody for admins, all others themselves. */
+/** What members have used: all members for admins, their own for others. */
 export const GET = consoleRoute("readUsage", "viewer", async ({ request, viewer }) => {
   const query = readQuery(searchOf(request), schema);
   return query.ok ? ok(jsonAnswer(await readUsage(viewer, query.value))) : query;

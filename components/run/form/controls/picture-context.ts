@@ -21,16 +21,16 @@ export type PictureContext = {
   /** What its owner calls a picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
-  /** Of the files that the service has: known from before this opening, and how to ask anew. Without it the list is taken as it is. */
+  /** Of the files that the service has: the names known so far, and how to ask again. Without it the list is taken as it is. */
   listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
-  /** For people who know no file names of a service: what a picture is called is told and not edited, and nobody chooses among the server's files. */
+  /** For people who know no file names of a service: the name of a picture is shown and not edited, and the server's files are not offered. */
   isPlain?: boolean;
   /** In the place of the assets: what may be chosen from by whoever may not see these. */
   picker?: (props: PickerProps) => ReactNode;
   /** In the place of the connection's files. */
   masks?: MaskPlace;
-  /** Back to none, or to what stands there by itself; absent where there is nothing to take out. */
+  /** Back to none, or to the default; absent where there is nothing to remove. */
   onRemove?: () => void;
   /** Why a picture was not taken, where the form knows a better sentence than the failure's own: then the same picture is not sent again. */
   saysWhy?: (failure: ApiFailure) => string | undefined;

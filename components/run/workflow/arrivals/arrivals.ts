@@ -103,7 +103,7 @@ async function openApp(id: string, ports: ArrivalPorts): Promise<Result<OpenedFi
   const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
   const opened = await openAnyWorkflow(writeExactJson(workflow), ports, undefined, { name: title });
   if (!opened.ok) return opened;
-  // What the app runs is its graph: nobody is asked which of the two to open.
+  // An app runs its graph: there is no question which of the two to open.
   const { both: _both, ...file } = opened.value;
   return ok(file);
 }

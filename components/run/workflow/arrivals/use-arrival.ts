@@ -4,7 +4,7 @@ import { type Arrival } from "./arrivals";
 
 const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
-/** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed and not the job anew. */
+/** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed, and not the job again. */
 export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
   const arrived = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);

@@ -1,4 +1,4 @@
-// Who a provider's person is in this team: known by issuer and subject, linked, invited, made a member, or nobody.
+// Who a provider's person is in this team: known by issuer and subject, linked, invited, made a member, or refused.
 // Guarantees: an address alone leads to no member, unless it is verified and the provider's settings permit it; a role of a group is never
 // owner, and never touches the owner; a suspended or removed member stays out.
 // Must never: say to a person which of these it was; the log and the audit log say it.
@@ -54,7 +54,7 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     try {
       await store.identities.noteUse(identity, now());
     } catch (err) {
-      // A full disk keeps nobody out.
+      // A full disk locks no one out.
       log.warn({ err }, "the last sign-in at a provider was not written");
     }
     return ok({ member, how: "known" });

@@ -1,6 +1,6 @@
 // The session that a sign-in at a provider begins, or confirms; and its end at the provider too (RP-initiated logout), for which what that
 // needs is kept beside ours, and gone with it.
-// Guarantees: the ID token lies encrypted in the store and never in a cookie; a provider that is away keeps nobody from signing out here.
+// Guarantees: the ID token lies encrypted in the store and never in a cookie; a provider that is away does not prevent signing out here.
 
 import "server-only";
 import { decode, encode } from "next-auth/jwt";
@@ -44,7 +44,7 @@ async function keep(sessionId: string, provider: string, idToken: string | undef
   try {
     await store.identities.keepSession({ sessionId, provider, sealedHint });
   } catch (err) {
-    // A full disk keeps nobody out: signing out then ends the session here alone.
+    // A full disk locks no one out: signing out then ends the session here alone.
     log.warn({ provider, err }, "what ends the session at the provider was not written");
   }
 }

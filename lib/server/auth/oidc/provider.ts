@@ -57,7 +57,7 @@ export function toNextAuth(
   };
 }
 
-/** Some providers say when somebody signed in only where a claim is asked for by its name. */
+/** Some providers tell the time of the sign-in only where the claim is asked for by name. */
 const askedAgain = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };
 
 export function toClaims(claims: unknown): Claims {

@@ -19,7 +19,7 @@ export type OidcTurn = {
   judge(claims: Claims): Promise<boolean>;
   /** After `judge`. `confirmedAt`: when it was last made sure that it is the member, as far as the provider says so. */
   admitted(): (Admitted & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
-  /** Why nobody was admitted. */
+  /** Why the sign-in was refused. */
   refused(): Refused;
 };
 

@@ -9,7 +9,7 @@ import { cleanGif, cleanJpeg, cleanPng, cleanWebp } from "./pictures";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
 
-/** Raised with every change of what is taken out: what was found by an older one is looked for anew. */
+/** Raised with every change of what is taken out: files that an older version looked at are looked at again. */
 export const CLEANING = 2;
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;

@@ -74,7 +74,7 @@ async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: num
     }
     return;
   }
-  // Three packets, of which the second has the tags; the lengths of the first two stand before them.
+  // Three packets, of which the second has the tags; the lengths of the first two come before them.
   const lengths: number[] = [0];
   let at = 1;
   for (; head[0] === 2 && at < head.length && lengths.length < 3; at++) {

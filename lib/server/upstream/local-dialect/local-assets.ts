@@ -62,7 +62,7 @@ function toAsset(asset: unknown): unknown {
   });
   const file = fileOf(asset);
   const isPicture = mediaKindOf({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
-  // A passing picture is told no preview, and can be looked at all the same.
+  // A temporary picture has no preview, and can still be opened.
   const isShown = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
   const preview = isShown && { preview_url: `/api/view?${new URLSearchParams(file).toString()}` };
   return { ...asset, ...Object.fromEntries(zoned), file, ...preview };

@@ -15,7 +15,7 @@ import { type EndedMemory } from "./ended-jobs";
 import { type Wording } from "./wording";
 
 const MOST_BYTES = 64 * 1024 ** 2;
-/** Of what is learnt here: more jobs than anybody waits for. */
+/** More jobs than are waited for at once. */
 const MOST_LEARNT_BYTES = 8 * 1024 ** 2;
 
 export type LocalExchange = {

@@ -51,7 +51,7 @@ const otherTranslations: readonly Translation[] = [
     },
   },
   {
-    // Whoever reaches a local server may use it.
+    // A local server may be used by all who can reach it.
     method: "GET",
     path: /\/api\/user$/,
     async speak({ ask, say }) {

@@ -1,6 +1,6 @@
 // A local server's words put into the interface's: each a function of what the server said and of nothing else.
 // Guarantees: runs as it is, on the event loop or, for what is large, in a thread, where it is found by its name.
-// Must never: keep anything, or ask anybody.
+// Must never: keep anything, or make a request.
 
 import "server-only";
 

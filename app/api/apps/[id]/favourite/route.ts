@@ -8,7 +8,7 @@ function favouriteRoute(isFavourite: boolean): Handler {
   return consoleRoute("favourApp", "runner", async (asked) => {
     const app = await openApp(asked);
     if (!app.ok) return app;
-    // Nobody else's matter.
+    // Only the member's own matter.
     asked.note({ by: undefined });
     await asked.console.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
     return ok(emptyAnswer());

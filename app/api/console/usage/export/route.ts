@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = querySchema(usageParams);
 
-/** What members have used, as a file: everybody for admins, all others themselves. */
+/** What members have used, as a file: all members for admins, their own for others. */
 export const GET = consoleRoute("exportUsage", "viewer", async ({ console, request, viewer }) => {
   const query = readQuery(searchOf(request), schema);
   if (!query.ok) return query;

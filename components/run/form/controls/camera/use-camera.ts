@@ -9,7 +9,7 @@ export type CameraState =
 
 /** The computer's camera for as long as the caller is mounted: it is off as soon as that is not so, also where it comes only then. */
 export function useCamera() {
-  // `id`: the chosen one; absent where the browser is to choose. A new object starts it anew.
+  // `id`: the chosen one; absent where the browser is to choose. A new object starts it again.
   const [asked, setAsked] = useState<{ id?: string }>({});
   const [state, setState] = useState<CameraState>({ kind: "starting" });
   useEffect(() => {
