@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./form/controls/check-picture";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
-import { LABEL_HEADER, type SubmissionReport, IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
+import { LABEL_HEADER, IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { type AppDefinition } from "@/lib/contract/apps/app";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -23,32 +23,30 @@ import { contentName } from "./form/controls/asset-value";
 import { toImageValue } from "@/lib/contract/assets/image-ref";
 import { type Attempt } from "./submit/attempt";
 import { createStoredNames } from "./form/controls/stored-name";
-import { type SendPrompt } from "./submit/submission";
+import { type SubmitPorts } from "./submit/submission";
 import { type SendPicture, type UploadAnswer } from "./form/controls/use-picture-upload";
 
-export type RunPorts = ArrivalPorts & {
-  /** Workflow files that lie with the service, newest first. */
-  listStored: () => Promise<Result<UserdataFile[], ApiFailure>>;
-  sendPrompt: SendPrompt;
-  /** What became of an attempt whose answer did not come. */
-  reportSubmission: (key: string) => Promise<Result<SubmissionReport, ApiFailure>>;
-  /** The newest jobs of the attempt's workflow. */
-  newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
-  /** The newest jobs of all. */
-  recentJobs: () => Promise<Result<JobsAnswer, ApiFailure>>;
-  sendPicture: SendPicture;
-  /** Newest first. */
-  listAssets: (query: {
-    name_contains: string;
-    include_tags: string[];
-    exclude_tags?: string[];
-    offset: number;
-    limit: number;
-  }) => Promise<Result<AssetsAnswer, ApiFailure>>;
-  /** What a picture is called that is named by its content; undefined where it is not known. */
-  storedName: (value: string) => Promise<string | undefined>;
-  decode?: Decode;
-};
+export type RunPorts = ArrivalPorts &
+  SubmitPorts & {
+    /** Workflow files that lie with the service, newest first. */
+    listStored: () => Promise<Result<UserdataFile[], ApiFailure>>;
+    /** The newest jobs of the attempt's workflow. */
+    newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
+    /** The newest jobs of all. */
+    recentJobs: () => Promise<Result<JobsAnswer, ApiFailure>>;
+    sendPicture: SendPicture;
+    /** Newest first. */
+    listAssets: (query: {
+      name_contains: string;
+      include_tags: string[];
+      exclude_tags?: string[];
+      offset: number;
+      limit: number;
+    }) => Promise<Result<AssetsAnswer, ApiFailure>>;
+    /** What a picture is called that is named by its content; undefined where it is not known. */
+    storedName: (value: string) => Promise<string | undefined>;
+    decode?: Decode;
+  };
 
 const RECENT_JOBS = 50;
 /** As many as the interface hands out at once. */

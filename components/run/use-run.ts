@@ -12,7 +12,7 @@ import { copiesActs } from "./copies/copies-acts";
 import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
 import { forgetAttempt, noteAttempt, type Attempt, type RunOutcome } from "./submit/attempt";
-import { askAfter, sendAttempt } from "./submit/attempt-outcome";
+import { askAfter, sendAttempt } from "./submit/submission";
 import { type InEditorFile } from "./workflow/use-editor-file";
 import { onlyPlace, type Placed } from "./workflow/picture-inputs";
 import { keepReceipts, keptReceipts } from "./submit/receipts-note";

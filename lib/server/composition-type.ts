@@ -69,7 +69,7 @@ export type Composition = {
   serviceKeys(): { createKey(userName: string): Promise<{ key: string }> };
   /** Where the embedded service executes jobs; after `ready`. */
   serviceRunners(): ServiceRunners;
-  upstreamFor(target: Target, onAnswer?: UpstreamOptions["onAnswer"]): Upstream;
+  upstreamFor(target: Target, about?: Pick<UpstreamOptions, "onAnswer" | "refusalOf">): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
   /** What the service tells of jobs, as it tells it. Undefined where the embedded service does not know the key. */
   listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Promise<Feed | undefined>;

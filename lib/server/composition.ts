@@ -80,7 +80,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const largeAnswers = createLargeAnswers(answerThread, log);
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
-  // Of this process: a local server tells of a job only to the last that has come by the name of whoever submitted it.
+  // Of this process: a local server tells of a job only to the last socket under the client id that submitted it.
   const clientId = `lightdesk-${randomUUID()}`;
   const sendLocal = speakLocal(sendHttp, now, largeAnswers, clientId);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
@@ -149,7 +149,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const ready = start().then(() => {
     if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
   });
-  // Whoever awaits `ready` gets the error; without this line Node would end the process before anybody could.
+  // Those who await `ready` get the error; without this line Node would end the process before they could.
   ready.catch(() => undefined);
 
   const readiness = createReadiness({
@@ -199,7 +199,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     serviceKeys: () => running().keys,
     serviceRunners: () => running().runners,
     upstreamOptionsFor,
-    upstreamFor: (target, onAnswer) => createUpstream({ ...upstreamOptionsFor(target), onAnswer }),
+    upstreamFor: (target, about) => createUpstream({ ...upstreamOptionsFor(target), ...about }),
     listenTo: async (target, client, hear) =>
       isEmbedded(target.baseUrl)
         ? running().listen(target.apiKey ?? "", client, (message) => hear.send(message))
@@ -208,7 +208,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     landed,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
-      // A start that failed has nothing to stop, and its error was given to whoever waited for it.
+      // A start that failed has nothing to stop, and those who waited for it got its error.
       await ready.catch(() => undefined);
       landed.stop();
       await ledger.stop();

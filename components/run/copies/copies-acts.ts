@@ -4,7 +4,7 @@
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
-import { askAfter } from "../submit/attempt-outcome";
+import { askAfter } from "../submit/submission";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";
 import { type RunStore } from "../run-store";

@@ -5,7 +5,7 @@
 import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { askAfter } from "../submit/attempt-outcome";
+import { askAfter } from "../submit/submission";
 import { type RunPorts } from "../run-ports";
 import { judge, type Submission } from "../submit/submission";
 import { type Attempt, type RunOutcome } from "../submit/attempt";

@@ -1,10 +1,10 @@
-// What Run sends, and what the answer means. Pure: sending is the caller's.
-// Guarantees: an answer that never came is "unknown", neither a success nor a failure; nothing here sends twice.
+// What Run sends, that it is sent once, and what became of it. Where the line to the console broke, the console is asked.
+// Guarantees: an attempt is sent once; asking after it sends nothing; an answer that never came is "unknown", neither a success nor a failure.
 
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
+import { mayHaveStarted, type SubmissionReport, submittedJob } from "@/lib/contract/workflow/submission";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
@@ -15,7 +15,7 @@ import { missingClassErrors } from "../form/node-problems";
 import { type InEditorFile, withEditorFile } from "../workflow/use-editor-file";
 import { withWrittenNames } from "../workflow/written-names";
 import { own } from "@/lib/contract/json/own";
-import { type RunOutcome } from "./attempt";
+import { type RunOutcome, type Attempt } from "./attempt";
 import { type OpenWorkflow } from "../run-state";
 
 export type Submission = {
@@ -31,6 +31,12 @@ export type SendPrompt = (
   attempt: string,
   copy?: { label: string; act: string },
 ) => Promise<Result<unknown, Failure>>;
+
+export type SubmitPorts = {
+  sendPrompt: SendPrompt;
+  /** What became of an attempt whose answer did not come. */
+  reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
+};
 
 export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 
@@ -57,7 +63,7 @@ export function toSubmission(workflow: Submitted, written = workflow.graph, inFi
   };
 }
 
-/** Texts as they were written, so that the file fills them in anew when it is opened again. */
+/** Texts as they were written, so that they are filled in again when the file is opened. */
 function withWritten(sent: Graph, written: Graph): Graph {
   const nodes = Object.entries(sent).map(([id, node]) => {
     const before = own(written, id)?.inputs ?? {};
@@ -91,4 +97,23 @@ export function judgeAnswer(value: unknown): RunOutcome {
 
 function hasErrors(errors: NodeErrors | undefined): errors is NodeErrors {
   return errors !== undefined && Object.keys(errors).length > 0;
+}
+
+export async function sendAttempt(
+  ports: SubmitPorts,
+  attempt: Attempt,
+  { submission, graph }: { submission: Submission; graph: Graph },
+): Promise<RunOutcome> {
+  const outcome = judge(await ports.sendPrompt(submission, attempt.key), graph);
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, attempt) : outcome;
+}
+
+export async function askAfter(ports: SubmitPorts, attempt: Attempt): Promise<RunOutcome> {
+  const report = await ports.reportSubmission(attempt.key);
+  if (report.ok) {
+    if (report.value.state === "accepted") return judgeAnswer(report.value.answer);
+    if (report.value.state === "unknown") return { kind: "unknown", failure: { status: 0, ...report.value.failure } };
+    return { kind: "lost", failure: { code: "NOT_FOUND", message: "", status: 404 } };
+  }
+  return { kind: report.failure.status === 404 ? "lost" : "unknown", failure: report.failure };
 }

@@ -6,7 +6,7 @@ import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { objectOf, textOf, isObject } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
@@ -24,10 +24,10 @@ import { forPrograms } from "../answers/for-programs";
 import { consoleUrl } from "../env";
 import { hearLanded } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
-import { withoutTokens } from "./own-token";
 import { readJson, readQuery, searchOf } from "./read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";
+import { looksLikeToken } from "@/lib/contract/people/token-choices";
 
 // The values of a route's folders, as the operation's path names them: [jobId] is {job_id}.
 // Guarantees: no value can climb out of its place in the upstream's path; "." and ".." do even when encoded.
@@ -157,4 +157,14 @@ async function readBytes(operation: Operation, asked: Asked, access: Access, inp
   const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
   if (!result.ok) return failed(toBrowser(result.failure, access));
   return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));
+}
+
+/**
+ * Clients send their key once more beside the graph, for nodes that call other services with it. A token of this console does not go on to a
+ * service. The stored key is not put in its place: a graph could carry it elsewhere.
+ */
+function withoutTokens<T>(body: T): T {
+  if (!isObject(body) || !isObject(body.extra_data)) return body;
+  const kept = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
+  return { ...body, extra_data: Object.fromEntries(kept) };
 }

@@ -145,21 +145,22 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
   // The fingerprint belongs to it: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
-  const upstream = upstreamFor(target, (operation, answer) => seenAssets.learn(reader, operation, answer));
   const lost = async () => (await lostRights(viewer)) ?? (await lostSight(viewer, connection));
   return ok({
-    // Of a job that is only seen nothing is told that is for whoever may run it.
+    // A member who only sees the job is not told what is for those who may run it.
     viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: weaker("viewer", viewer.role) },
     connection,
     apiKey,
     target,
     fingerprint: stored?.fingerprint,
     lostRights: lost,
-    upstream: whileAllowed(
-      upstream,
-      async (operation, input) =>
+    upstream: upstreamFor(target, {
+      onAnswer: (operation, answer) => seenAssets.learn(reader, operation, answer),
+      // Each call is a step of its own: whoever was removed or lowered since the first one makes no further one, nor does anybody once the
+      // console is read-only.
+      refusalOf: async (operation, input) =>
         (await lost()) ?? (await refusalOf(connection, operation, input)) ?? (isRead(operation) ? undefined : refusedAsReadOnly()),
-    ),
+    }),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),
   });
@@ -169,26 +170,6 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
 async function lostSight({ memberId }: Viewer, { id, seenOf }: Connection): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   return (await composition().store.jobViewers.getFor(memberId, id)) ? undefined : noConnection;
-}
-
-type Refusing = (operation: Operation, input?: CallInput) => Promise<Failure | undefined>;
-
-/** Each call is a step of its own: whoever was removed or lowered since the first one makes no further one, nor does anybody once the console is read-only. */
-function whileAllowed(upstream: Upstream, refusal: Refusing): Upstream {
-  return {
-    async call(operation, input) {
-      const refused = await refusal(operation, input);
-      return refused ? failed(refused) : upstream.call(operation, input);
-    },
-    async exchange(operation, input) {
-      const refused = await refusal(operation, input);
-      return refused ? failed(refused) : upstream.exchange(operation, input);
-    },
-    async forward(operation, input) {
-      const refused = await refusal(operation, input);
-      return refused ? failed(refused) : upstream.forward(operation, input);
-    },
-  };
 }
 
 /** For one operation of the interface. */

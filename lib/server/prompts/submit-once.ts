@@ -1,6 +1,6 @@
 // POST /api/prompt with the key of a submission: the same key again is answered with what the first one made.
 // Guarantees: however often and however late a submission arrives, the service is sent it once; one that was sent and not answered clearly
-// stays unknown and is not sent again; a browser that goes away does not cut the submission, whose answer is kept for when it comes back.
+// stays unknown and is not sent again; a browser that goes away does not cut the submission, whose answer is kept and read when it comes back.
 // Must never: hand the key or the label on to the service, or keep what was submitted.
 
 import "server-only";
@@ -8,13 +8,20 @@ import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { isIdempotencyKey, LABEL_HEADER, mayHaveStarted, IDEMPOTENCY_HEADER, readLabel } from "@/lib/contract/workflow/submission";
+import {
+  isIdempotencyKey,
+  LABEL_HEADER,
+  mayHaveStarted,
+  IDEMPOTENCY_HEADER,
+  readLabel,
+  type SubmissionReport,
+} from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
 import { type KeptSubmission } from "../store/jobs/submissions";
-import { outcomeOfKept, toKept } from "./submission-outcome";
+import { outcomeOfKept, toKept, reportOf } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
 /** So long it is known of a key whether anything was sent with it. */
@@ -40,7 +47,7 @@ export async function submitOnce(asked: Asked): Promise<Result<Response, Failure
 async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
   const flights = asked.console.submissionsInFlight;
   const id = flightId(asked.viewer.memberId, key);
-  // The connection is part of what was pressed: the same graph elsewhere is another job.
+  // The connection is part of the submission: the same graph elsewhere is another job.
   const contentHash = createHash("sha256").update(new URL(asked.request.url).search).update("\n").update(body).digest("hex");
   const flying = flights.get(id);
   if (flying) return flying.contentHash === contentHash ? repeated(asked, await flying.outcome) : failed(otherContent());
@@ -88,7 +95,7 @@ export async function findLanded(
 
 async function send(asked: Asked, submission: { memberId: string; key: string }, { body }: Sent): Promise<SubmissionOutcome> {
   const { url, headers } = asked.request;
-  // Without the browser's signal: what was sent cannot be taken back, and its answer is wanted all the same.
+  // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });
   let usedId: string | undefined;
   const note: Asked["note"] = (facts) => {
@@ -146,4 +153,13 @@ function repeated({ note }: Asked, outcome: SubmissionOutcome): SubmissionOutcom
 
 function otherContent(): Failure {
   return refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another submission.`);
+}
+
+/** For a browser that did not get the answer. Sends nothing; waits for a submission that is still on its way; tells each member of their own only. */
+export async function readSubmission(asked: Asked, key: string): Promise<Result<SubmissionReport, Failure>> {
+  const { console, viewer } = asked;
+  const flying = console.submissionsInFlight.get(flightId(viewer.memberId, key));
+  if (flying) return ok(reportOf(await flying.outcome));
+  const kept = await findLanded(asked, key);
+  return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission of this key was sent on to a service."));
 }

@@ -58,6 +58,8 @@ export type UpstreamOptions = {
   /** Whether another item than this one was refused by the operation before, and none was taken. */
   isSecond?: (operation: Operation, item: string) => boolean;
   onAnswer?: (operation: Operation, answer: unknown) => void;
+  /** Asked before each call: why it is not made. */
+  refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   largeAnswers?: LargeAnswers;
   /** `service`: one that all calls of a connection at one address share. */
   silences?: { of: Silences; service: string };
@@ -150,6 +152,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   /** One 404 of a job or an asset that may be on screen is asked again; it counts only while the service finds anything at all. */
   async function confirmed(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
+    const refused = await options.refusalOf?.(operation, input);
+    if (refused) return failed(refused);
     const result = await exchange(operation, input, isPassedOn);
     const listing = listingOf(operation);
     if (!listing) return decided(operation, input, result);
@@ -185,6 +189,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     call,
     exchange: (operation, input = {}) => confirmed(operation, input, true),
     forward: async (operation, input = {}) => {
+      const refused = await options.refusalOf?.(operation, input);
+      if (refused) return failed(refused);
       if (!isAddressable(input)) return failed(notAddressable());
       const how = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
       return observedCall(operation, () => openBytes(how, operation, input));

@@ -1,6 +1,6 @@
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
-import { readSubmission } from "@/lib/server/prompts/read-submission";
+import { readSubmission } from "@/lib/server/prompts/submit-once";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readSubmission", "operator", async (asked) => {
