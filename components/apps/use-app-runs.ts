@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { callApi } from "@/lib/browser/api";
-import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppRun } from "@/lib/contract/apps/app";

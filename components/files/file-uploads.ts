@@ -3,7 +3,7 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
-import { newUuid } from "@/lib/browser/new-uuid";
+import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 

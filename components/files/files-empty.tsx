@@ -2,9 +2,9 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TOP } from "@/lib/contract/userdata-paths";
-import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { type FilesQuery } from "./files-address";
-import { useFilePick } from "./use-file-pick";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 const WORKFLOWS = "workflows/";
 
@@ -23,7 +23,7 @@ type FilesEmptyProps = {
 /** A folder that nothing is in is not there: it comes with its first file, and this says so. */
 export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
-  const pick = useFilePick({ onFiles });
+  const pick = useFilePick({ isMany: true, onFiles: (files) => onFiles(filesOfInput(files)) });
   const t = useTranslations("files.empty");
   if (below > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: below })}</Button>} />;
   if (hasFiles || query.name !== "") {

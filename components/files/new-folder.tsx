@@ -4,9 +4,9 @@ import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { toFolderName } from "./crumbs";
-import { useFilePick } from "./use-file-pick";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
 
@@ -22,10 +22,11 @@ export function NewFolder({ onName, onFiles }: NewFolderProps) {
     setTyped("");
   }
   const pick = useFilePick({
-    onFiles(picked) {
+    isMany: true,
+    onFiles(files) {
       if (name === undefined) return;
       leave();
-      onFiles(name, picked);
+      onFiles(name, filesOfInput(files));
     },
   });
   function submit(event: FormEvent) {

@@ -1,13 +1,14 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
-import { type Dropped } from "@/lib/browser/files/dropped-files";
-import { useFilePick } from "./use-file-pick";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 /** Files, or a whole folder with what is in it. */
 export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
   const t = useTranslations("files.upload");
-  const files = useFilePick({ onFiles, testId: "user-files" });
-  const folder = useFilePick({ onFiles, isFolder: true, testId: "user-folder" });
+  const take = (picked: File[]) => onFiles(filesOfInput(picked));
+  const files = useFilePick({ isMany: true, testId: "user-files", onFiles: take });
+  const folder = useFilePick({ isFolder: true, testId: "user-folder", onFiles: take });
   return (
     <>
       <Button className="max-sm:hidden" onClick={folder.open}>

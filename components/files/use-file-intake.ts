@@ -4,11 +4,37 @@ import { showToast } from "@/components/ui/toast-store";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { oneMore } from "@/lib/shared/one-more";
 import { within } from "./crumbs";
-import { onFileStored, tabFileUploads } from "./tab-file-uploads";
+import { patiently } from "@/lib/browser/bulk/patient-call";
+import { upload } from "@/lib/browser/uploads/upload";
+import { fileApiPath } from "./files-address";
+import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
+
+const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal, onProgress }) =>
+  patiently(
+    () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act }),
+    // A folder of many files meets a rate limit that one file never sees.
+    { signal, onWait: () => undefined },
+  );
+
+let uploads: FileUploads | undefined;
+const whenStored = new Set<(upload: FileUpload) => void>();
+
+/** Those of this tab: made when the first page asks for them, and kept over pages. */
+function tabFileUploads(): FileUploads {
+  uploads ??= createFileUploads(sendFile, (upload) => {
+    for (const tell of whenStored) tell(upload);
+  });
+  return uploads;
+}
+
+function onFileStored(tell: (upload: FileUpload) => void): () => void {
+  whenStored.add(tell);
+  return () => whenStored.delete(tell);
+}
 
 type Choices = { connection: string | undefined; refresh: () => Promise<unknown> };
 
-/** Takes files in for the tab, says what it leaves out, and has the list read anew while they are stored. */
+/** Takes files in for the tab, says what it leaves out, and has the list read again while they are stored. */
 export function useFileIntake({ connection, refresh }: Choices) {
   const t = useTranslations("files.upload");
   const uploads = tabFileUploads();

@@ -2,8 +2,22 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from "react";
 import { showToast } from "@/components/ui/toast-store";
 import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
-import { type RemovalState } from "./file-removals";
-import { tabFileRemovals } from "./tab-file-removals";
+import { type RemovalState, createFileRemovals, type FileRemovals } from "./file-removals";
+import { callApi } from "@/lib/browser/api";
+import { callPatiently } from "@/lib/browser/bulk/patient-call";
+import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { fileApiPath, listApiPath } from "./files-address";
+
+let removals: FileRemovals | undefined;
+
+/** Those of this tab: made when the first page asks for them, and kept over pages. */
+function tabFileRemovals(): FileRemovals {
+  removals ??= createFileRemovals({
+    list: (folder, connection) => callApi<UserdataFile[]>(listApiPath(folder, connection ?? ""), { cache: "no-store" }),
+    remove: (path, work) => callPatiently(fileApiPath(path, { connection: work.connection }), { method: "DELETE" }, work),
+  });
+  return removals;
+}
 
 type Choices = { connection: string | undefined; refresh: () => Promise<unknown> };
 

@@ -1,6 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
-import { useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
@@ -60,21 +60,11 @@ export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRe
 /** The same file, which a person has on this computer. */
 function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
   const t = useTranslations("masks.refused");
-  const chooser = useRef<HTMLInputElement>(null);
+  const { input, open } = useFilePick({ accept: "image/*", testId: "mask-original", onFiles: ([file]) => file && onFile(file) });
   return (
     <>
-      <Button onClick={() => chooser.current?.click()}>{t("pick")}</Button>
-      <input
-        ref={chooser}
-        type="file"
-        accept="image/*"
-        hidden
-        data-testid="mask-original"
-        onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          if (file) onFile(file);
-        }}
-      />
+      <Button onClick={open}>{t("pick")}</Button>
+      {input}
     </>
   );
 }

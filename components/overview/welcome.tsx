@@ -2,12 +2,13 @@ import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
 import { requestRun } from "@/components/frame/samples/run-request";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { samples, type SampleName } from "@/components/frame/samples/samples";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
@@ -73,7 +74,11 @@ export function Welcome({ canRun, canManage }: WelcomeProps) {
 
 function OwnWorkflow({ canRun, onFiles }: { canRun: boolean; onFiles: (files: File[]) => void }) {
   const t = useTranslations("overview.welcome.own");
-  const input = useRef<HTMLInputElement>(null);
+  const { input, open } = useFilePick({
+    accept: ".json,application/json,image/*",
+    testId: "own-workflow",
+    onFiles: (files) => files.length > 0 && onFiles(files),
+  });
   const { isOver, props } = useDropTarget(onFiles);
   return (
     <Step
@@ -83,18 +88,8 @@ function OwnWorkflow({ canRun, onFiles }: { canRun: boolean; onFiles: (files: Fi
       drop={props}
       className={cn("border-dashed", isOver ? "border-accent bg-accent-soft" : plainStep)}
     >
-      <Button onClick={() => input.current?.click()}>{t("pick")}</Button>
-      <input
-        ref={input}
-        type="file"
-        accept=".json,application/json,image/*"
-        hidden
-        data-testid="own-workflow"
-        onChange={({ target }) => {
-          if (target.files && target.files.length > 0) onFiles([...target.files]);
-          target.value = "";
-        }}
-      />
+      <Button onClick={open}>{t("pick")}</Button>
+      {input}
     </Step>
   );
 }

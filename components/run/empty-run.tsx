@@ -1,8 +1,9 @@
 import { FileJson2 } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useId, useRef, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { pictureSamples, samples, type SampleName } from "@/components/frame/samples/samples";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { Textarea } from "@/components/ui/controls/textarea";
@@ -21,9 +22,12 @@ type EmptyRunProps = {
   onRunSample?: (name: SampleName) => Promise<void>;
 };
 
+const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
+
 /** Nothing is open: what would be here, and every way to bring it. */
 export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
+  const { input, open } = useFilePick({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
   const offered = (
     <section aria-labelledby="samples">
       <h2 id="samples" className="font-semibold">
@@ -54,7 +58,10 @@ export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles
         <p className="text-lg font-semibold">{t("title")}</p>
         <p className="max-w-[52ch] text-ink-2">{t("text", { connection: connectionName ?? t("thisConnection") })}</p>
         <div className="mt-2 flex flex-wrap items-center justify-center gap-2.5">
-          <FilePicker label={t("pick")} tone="primary" onFiles={onFiles} />
+          <Button tone="primary" onClick={open}>
+            {t("pick")}
+          </Button>
+          {input}
           <span className="text-ink-3 max-sm:hidden">{t("keys")}</span>
         </div>
       </div>
@@ -62,30 +69,6 @@ export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles
       {stored}
       <PasteField onText={onText} />
     </div>
-  );
-}
-
-type FilePickerProps = { label: string; tone?: "plain" | "primary"; onFiles: (files: File[]) => void };
-
-function FilePicker({ label, tone, onFiles }: FilePickerProps) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <Button tone={tone} onClick={() => input.current?.click()}>
-        {label}
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        accept=".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb"
-        hidden
-        data-testid="workflow-file"
-        onChange={({ target }) => {
-          onFiles([...(target.files ?? [])]);
-          target.value = "";
-        }}
-      />
-    </>
   );
 }
 

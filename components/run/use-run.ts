@@ -10,7 +10,7 @@ import { type Arrival, bringAssets, openArrival } from "./workflow/arrivals/arri
 import { type PendingImage } from "./workflow/pending-images";
 import { copiesActs } from "./copies/copies-acts";
 import { ofTab } from "@/lib/browser/persisted";
-import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { forgetAttempt, noteAttempt, type Attempt, type RunOutcome } from "./submit/attempt";
 import { askAfter, sendAttempt } from "./submit/submission";
 import { type InEditorFile } from "./workflow/use-editor-file";

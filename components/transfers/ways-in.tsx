@@ -2,7 +2,8 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { usePathname } from "@/components/ui/hooks/use-router";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
@@ -30,8 +31,6 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const isSeen = connection?.seenOf !== undefined;
   const canAdd = mayAdd && !isSeen;
   const [request, setRequest] = useState<WayRequest>();
-  const files = useRef<HTMLInputElement>(null);
-  const folder = useRef<HTMLInputElement>(null);
   // On the Run page a dropped file is a workflow or a picture of one.
   const isElsewhere = usePathname() !== "/run";
 
@@ -46,10 +45,13 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
     if (cannot) return showToast({ tone: "bad", text: say(cannot) });
     wish({ way: "files", dropped });
   }
+  const onFiles = (picked: File[]) => picked.length > 0 && takeFiles(Promise.resolve(filesOfInput(picked)));
+  const files = useFilePick({ isMany: true, testId: "asset-files", onFiles });
+  const folder = useFilePick({ isFolder: true, testId: "asset-folder", onFiles });
   const open = useEffectEvent((way: WayIn) => {
     if (cannot && way !== "tray") showToast({ tone: "bad", text: say(cannot) });
-    else if (way === "files") files.current?.click();
-    else if (way === "folder") folder.current?.click();
+    else if (way === "files") files.open();
+    else if (way === "folder") folder.open();
     else wish({ way });
   });
   useEffect(() => onWayIn(open), []);
@@ -73,19 +75,10 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
     onAddress: (address) => (cannotFetch ? showToast({ tone: "bad", text: say(cannotFetch) }) : wish({ way: "url", address })),
   });
 
-  const picker = { type: "file", multiple: true, hidden: true } as const;
-  // React knows no such attribute; browsers do.
-  const asFolder: Record<string, string> = { webkitdirectory: "" };
-  const onPicked = ({ target }: { target: HTMLInputElement }) => {
-    const picked = filesOfInput(target.files);
-    // The same file chosen again must be a change again.
-    target.value = "";
-    if (picked.files.length > 0) takeFiles(Promise.resolve(picked));
-  };
   return (
     <>
-      <input {...picker} ref={files} data-testid="asset-files" onChange={onPicked} />
-      <input {...picker} ref={folder} data-testid="asset-folder" {...asFolder} onChange={onPicked} />
+      {files.input}
+      {folder.input}
       {over ? (
         <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
           <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">

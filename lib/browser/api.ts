@@ -4,7 +4,7 @@
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
+import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { confirmIdentity } from "./confirm";
 import { tellHeard } from "./heard";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";

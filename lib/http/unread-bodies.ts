@@ -3,7 +3,7 @@
 // not read comes to its end within a bound, whatever a client does; `Expect: 100-continue` is answered when reading begins, at
 // most once, and never after an answer.
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
-import { LENGTH_HEADER } from "@/lib/shared/length-header";
+import { LENGTH_HEADER } from "@/lib/shared/headers";
 
 const LINGER_MS = 5000;
 
@@ -39,7 +39,7 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   }
 }
 
-/** So that whoever has no right to send, or sends too much, or to nowhere, is told before a byte of the body travels. */
+/** So that a client without the right to send, or with too much to send, is told before a byte of the body travels. */
 export function continueLate(server: Server): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     const onListener = (event: string | symbol) => {

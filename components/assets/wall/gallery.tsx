@@ -5,12 +5,12 @@ import { AssetTile } from "./asset-tile";
 import { type AssetsSource } from "./assets-source";
 import { OffsetLabel } from "./offset-label";
 import { RubberBand } from "./rubber-band";
-import { sharedNames } from "./shared-names";
 import { type usePicking, type Picking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
 import { standAt } from "./drawn";
 import { useWall, type Wall } from "./use-wall";
 import { GAP_X, MOST_TILES, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 
 export type WallProps = {
   source: AssetsSource;
@@ -221,4 +221,15 @@ function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
 function tileOf({ target }: MouseEvent): number | undefined {
   const tile = target instanceof Element ? target.closest<HTMLElement>("a[data-index]") : null;
   return tile ? Number(tile.dataset.index) : undefined;
+}
+
+/** Names that do not tell which one it is: jobs of one workflow call their outputs alike. */
+export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const { name } of assets) {
+    if (seen.has(name)) shared.add(name);
+    seen.add(name);
+  }
+  return shared;
 }

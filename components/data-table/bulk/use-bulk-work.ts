@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
-import { newUuid } from "@/lib/browser/new-uuid";
+import { newUuid } from "@/lib/browser/random-ids";
 import { type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/bulk/walk-pages";
@@ -163,7 +163,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     fail: (failure: ApiFailure) => put(newActKey(), { kind: "broken", failure }),
     dismiss: drop,
-    /** What has ended was read by whoever begins anew. */
+    /** Removes the results of work that has ended, when new work begins. */
     dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
   };
 }

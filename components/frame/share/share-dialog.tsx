@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
-import { CopyButton } from "@/components/ui/controls/copy-button";
+import { CopyField } from "@/components/ui/controls/copy-field";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
@@ -160,7 +160,6 @@ function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
   const t = useTranslations("sharing.dialog");
   const common = useTranslations("common");
   const clock = useClock();
-  const url = linkOf(made);
   return (
     <Dialog
       isOpen
@@ -173,14 +172,12 @@ function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
         </Button>
       }
     >
-      <FormField label={t("link")} hint={t("linkHint", { until: clock(made.expiresAt, "until") ?? "", count: made.count })}>
-        {(control) => (
-          <span className="flex items-center gap-1">
-            <Input {...control} readOnly value={url} onFocus={(event) => event.currentTarget.select()} className="font-mono text-sm" />
-            <CopyButton text={url} label={t("copy")} />
-          </span>
-        )}
-      </FormField>
+      <CopyField
+        label={t("link")}
+        hint={t("linkHint", { until: clock(made.expiresAt, "until") ?? "", count: made.count })}
+        text={linkOf(made)}
+        copyLabel={t("copy")}
+      />
     </Dialog>
   );
 }

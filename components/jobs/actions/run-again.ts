@@ -1,5 +1,5 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type BatchOutcome, inBatches } from "@/lib/browser/bulk/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";

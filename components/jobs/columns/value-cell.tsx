@@ -3,7 +3,9 @@ import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { Cut } from "@/components/ui/cut";
 import { withQuery } from "@/lib/browser/urls";
-import { readInputs } from "./job-inputs";
+import { callApi } from "@/lib/browser/api";
+import { createTurns } from "@/lib/shared/turns";
+import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 
@@ -34,4 +36,33 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
       {value === undefined ? data || error ? t("nothing") : " " : <Cut text={value} />}
     </span>
   );
+}
+
+const LONGEST_VALUE = 200;
+
+/** By node and input; what is wired or not plain is absent. */
+type JobInputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const fewAtOnce = createTurns(4);
+
+function readInputs(path: `/${string}`): Promise<JobInputs> {
+  return fewAtOnce(async () => {
+    const result = await callApi<{ workflow?: unknown }>(path);
+    if (!result.ok) throw result.failure;
+    return toInputs(result.value.workflow);
+  });
+}
+
+/** Values of a job's graph, cut so that many rows stay small. */
+export function toInputs(workflow: unknown): JobInputs {
+  const found: Record<string, Record<string, string>> = Object.create(null);
+  for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
+    if (!node.inputs) continue;
+    const values: Record<string, string> = Object.create(null);
+    for (const [name, value] of Object.entries(node.inputs)) {
+      if (["string", "number", "bigint", "boolean"].includes(typeof value)) values[name] = String(value).slice(0, LONGEST_VALUE);
+    }
+    found[id] = values;
+  }
+  return found;
 }

@@ -7,8 +7,8 @@ import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
 import { fetchFile, type FetchOptions } from "./fetch-file";
 import { type MaskSource } from "./mask-source";
-import { mayBeClear } from "./may-be-clear";
 import { readInWorker } from "./worker-client";
+import { letters, readBytes } from "./read-bytes";
 
 /** Where the mask that the drawing begins with came from; `unread`: there is one, and it could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";
@@ -52,4 +52,30 @@ async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size):
   const coverage = await readInWorker(file, kind).catch(() => "unreadable" as const);
   if (coverage === "unreadable" || coverage === undefined) return coverage ?? "nothing";
   return coverage.width === size.width && coverage.height === size.height ? coverage : "unreadable";
+}
+
+const PNG = [0x89, 0x50, 0x4e, 0x47];
+/** Of a PNG with an alpha channel: grey, colours. */
+const WITH_ALPHA: readonly number[] = [4, 6];
+/** Before its pixels a PNG has a handful of parts. */
+const MOST_PARTS = 1_000;
+
+/**
+ * Whether any pixel of a file can be clear, told from its header: a large photograph need not be decoded to learn that it holds no mask. False
+ * only where it is certain.
+ */
+export async function mayBeClear(file: Blob): Promise<boolean> {
+  const head = await readBytes(file, 0, 26);
+  if (head.getUint16(0) === 0xffd8) return false;
+  if (PNG.some((byte, at) => head.getUint8(at) !== byte)) return true;
+  if (WITH_ALPHA.includes(head.getUint8(25))) return true;
+  let at = 8;
+  for (let part = 0; part < MOST_PARTS; part += 1) {
+    const begin = await readBytes(file, at, 8);
+    const name = letters(begin, 4, 4);
+    if (name === "tRNS") return true;
+    if (name === "IDAT") return false;
+    at += begin.getUint32(0) + 12;
+  }
+  return true;
 }

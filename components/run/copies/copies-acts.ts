@@ -3,7 +3,7 @@
 // as soon as it is known.
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
-import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { askAfter } from "../submit/submission";
 import { type RunPorts } from "../run-ports";
 import { type OpenWorkflow } from "../run-state";

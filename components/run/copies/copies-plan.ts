@@ -1,7 +1,7 @@
 // What the copies of a run send: the workflow that they share, and what each has for itself. Pure.
 // Guarantees: values and seeds are chosen once, so that going on later sends what was meant.
 
-import { newIdempotencyKey } from "@/lib/browser/idempotency-key";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { withInputs } from "../form/form-model";
@@ -13,7 +13,7 @@ import { type InEditorFile } from "../workflow/use-editor-file";
 import { type Planned } from "./send-copies";
 import { labelOf, type Literal } from "./variation";
 
-/** What every run draws anew, for the copy of this number: seeds, and the texts that are filled in on sending. */
+/** What is new in every run, for this copy: seeds, and the texts that are filled in on sending. */
 export type Drawn = {
   seedsOf: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];

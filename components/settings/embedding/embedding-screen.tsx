@@ -12,7 +12,8 @@ import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "../settings-tabs";
 import { HostForm, type TeamConnection } from "./host-form";
 import { HostList } from "./host-list";
-import { HostSecret } from "./host-secret";
+import { Card } from "@/components/ui/card";
+import { CopyField } from "@/components/ui/controls/copy-field";
 
 type EmbeddingScreenProps = {
   role: Role;
@@ -66,5 +67,20 @@ export function EmbeddingScreen({ role, connections, hosts }: EmbeddingScreenPro
         )}
       </div>
     </>
+  );
+}
+
+/** Shown until it is closed, and never again. */
+function HostSecret({ saved: { host, secret = "" }, onClose }: { saved: EmbedHostSaved; onClose: () => void }) {
+  const t = useTranslations("embedding.secret");
+  return (
+    <Card title={t("title", { name: host.name })}>
+      <div role="status" className="flex max-w-[620px] flex-col gap-3">
+        <CopyField label={t("label")} hint={t("text")} text={secret} copyLabel={t("copy")} />
+        <div>
+          <Button onClick={onClose}>{t("done")}</Button>
+        </div>
+      </div>
+    </Card>
   );
 }

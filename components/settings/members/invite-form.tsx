@@ -9,8 +9,9 @@ import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type Invitation, InvitationLink } from "./invitation-link";
 import { type GivenRole } from "./member-rights";
+import { CopyField } from "@/components/ui/controls/copy-field";
+import { useClock } from "@/components/ui/time/use-clock";
 
 type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
 
@@ -78,5 +79,28 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
         </div>
       </form>
     </Card>
+  );
+}
+
+export type Invitation = { email: string; url: string; expiresAt: number };
+
+/** Shown until it is closed, and never again: the console keeps a hash of it. */
+export function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
+  const t = useTranslations("settings.members");
+  const common = useTranslations("common");
+  const clock = useClock();
+  const { email, url, expiresAt } = invitation;
+  return (
+    <div role="status" className="flex max-w-[620px] flex-col gap-3">
+      <CopyField
+        label={t("link", { email })}
+        hint={t("linkHint", { email, until: clock(expiresAt, "until") ?? "" })}
+        text={url}
+        copyLabel={t("copyLink")}
+      />
+      <div>
+        <Button onClick={onClose}>{common("close")}</Button>
+      </div>
+    </div>
   );
 }

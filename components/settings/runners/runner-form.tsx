@@ -9,6 +9,7 @@ import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
+import { readTags } from "@/lib/shared/read-tags";
 import { CheckNote } from "./check-note";
 
 export function runnerPath(id?: string, part?: "state"): `/api/console/runners${string}` {
@@ -144,9 +145,9 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
 function readForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | "address"> & { address?: string } {
   const text = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
   const label = text("label");
-  const tags = text("tags")
-    .split(/[,，]/)
-    .map((tag) => tag.trim())
-    .filter(Boolean);
-  return { tags, ...(label && { label }), ...(!isBuiltIn && { address: text("address"), slots: Number(text("slots")) }) };
+  return {
+    tags: readTags(text("tags")),
+    ...(label && { label }),
+    ...(!isBuiltIn && { address: text("address"), slots: Number(text("slots")) }),
+  };
 }

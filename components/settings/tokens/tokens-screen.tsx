@@ -16,7 +16,8 @@ import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "../settings-tabs";
 import { TokenForm } from "./token-form";
 import { TokenList } from "./token-list";
-import { TokenShown } from "./token-shown";
+import { Card } from "@/components/ui/card";
+import { CopyField } from "@/components/ui/controls/copy-field";
 
 type TokensScreenProps = {
   role: Role;
@@ -84,5 +85,23 @@ function Introduction() {
         {url ? <CopyButton text={url} label={t("copyUrl")} /> : null}
       </p>
     </div>
+  );
+}
+
+/** Shown until it is closed, and never again: the console keeps a hash of it. */
+function TokenShown({ made: { token, view }, onClose }: { made: TokenMade; onClose: () => void }) {
+  const t = useTranslations("tokens");
+  const common = useTranslations("common");
+  const example = `curl -H "X-API-Key: ${token}" ${window.location.origin}${apiPath("/api/jobs")}`;
+  return (
+    <Card title={t("create")}>
+      <div role="status" className="flex max-w-[720px] flex-col gap-3.5">
+        <CopyField label={t("made", { name: view.name })} hint={t("madeHint")} text={token} copyLabel={t("copyToken")} autoFocus />
+        <CopyField label={t("example")} text={example} copyLabel={t("copyExample")} />
+        <div>
+          <Button onClick={onClose}>{common("close")}</Button>
+        </div>
+      </div>
+    </Card>
   );
 }

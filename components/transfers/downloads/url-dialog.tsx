@@ -8,7 +8,7 @@ import { FormField } from "@/components/ui/controls/form-field";
 import { showToast } from "@/components/ui/toast-store";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { callApi } from "@/lib/browser/api";
-import { newUuid } from "@/lib/browser/new-uuid";
+import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";

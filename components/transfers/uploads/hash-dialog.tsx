@@ -14,7 +14,6 @@ import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type DraftFaults, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
-import { readHash } from "./read-hash";
 import { uploadHabits } from "./upload-habits";
 import { type StoredAsset } from "./upload-item";
 
@@ -113,4 +112,10 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
       </form>
     </Dialog>
   );
+}
+
+/** A hash as a person copied it, in the interface's spelling; undefined for what is none. */
+export function readHash(text: string): string | undefined {
+  const found = /^(?:(blake3|sha256):)?([0-9a-f]{64})$/.exec(text.trim().toLowerCase());
+  return found ? `${found[1] ?? "blake3"}:${found[2]}` : undefined;
 }

@@ -4,7 +4,7 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
-import { newUuid } from "@/lib/browser/new-uuid";
+import { newUuid } from "@/lib/browser/random-ids";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/uploads/speeds";
 import { type Failure } from "@/lib/contract/failure";
@@ -58,7 +58,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const isMine = () => running.get(key) === mine;
     const told = {
       status: (status: UploadStatus) => isMine() && change(key, { status }),
-      // Where a hash was stopped is worth keeping after the pause as well, unless the file has begun anew.
+      // Where a hash was stopped is worth keeping after the pause as well, unless the file has started again.
       know: (facts: Partial<UploadItem>) => (isMine() || !running.has(key)) && change(key, facts),
     };
     change(key, { status: { kind: "asking" } });

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from "react";
 import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/files/dropped-files";
-import { pastedName } from "./pasted-name";
+import { chosenZone } from "@/components/ui/time/time-zone";
 
 /** Longer than the pause between two events of a drag, which is half a second in some browsers; a drag that ends without a word ends with it. */
 const STILL_OVER_MS = 1_000;
@@ -93,4 +93,19 @@ function addressesIn(text: string): string | undefined {
 /** A field under the cursor keeps its own paste. */
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+const moment = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+
+/** A browser calls every pasted picture image.png: the moment, in the zone of every other time, tells them apart. A file that was copied keeps its name. */
+export function pastedName(file: File, at: Date): File {
+  const plain = /^image(\.\w+)$/i.exec(file.name);
+  if (!plain) return file;
+  const format = new Intl.DateTimeFormat("en-GB", { ...moment, hourCycle: "h23", timeZone: chosenZone() });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const [day, time] = [
+    [parts.get("year"), parts.get("month"), parts.get("day")],
+    [parts.get("hour"), parts.get("minute"), parts.get("second")],
+  ].map((each) => each.join("-"));
+  return new File([file], `pasted ${day} ${time}${plain[1]}`, { type: file.type, lastModified: at.getTime() });
 }

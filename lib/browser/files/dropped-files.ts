@@ -17,8 +17,8 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
 }
 
 /** An input with `webkitdirectory` names its files from the chosen folder on. */
-export function filesOfInput(files: FileList | null): Dropped {
-  const named = [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+export function filesOfInput(files: readonly File[]): Dropped {
+  const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const wanted = named.filter(({ path }) => !isOfSystem(path));
   return { ...droppedOf(wanted.slice(0, MOST_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MOST_FILES };
 }

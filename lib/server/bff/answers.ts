@@ -5,7 +5,7 @@ import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorStatus, isErrorCode } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
-import { LENGTH_HEADER } from "@/lib/shared/length-header";
+import { LENGTH_HEADER } from "@/lib/shared/headers";
 import { oneChunk } from "../upstream/streams";
 
 const always: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const always: Readonly<Record<string, string>> = {
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
-/** What a refusal for want of a credential says of the way in; a browser asks nobody for it. */
+/** How to authenticate, told with a refusal for a missing credential; a browser shows no dialog for it. */
 export const CHALLENGE = 'Bearer realm="Lightdesk"';
 
 /** A service may have said all this with an empty 204; the console's answer has a body, which none of those may have. */

@@ -9,7 +9,7 @@ import { ACT_HEADER, readActId } from "@/lib/contract/audit/act-id";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { READ_ONLY_HEADER } from "@/lib/shared/read-only-header";
+import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { isFullDisk } from "@/lib/shared/disk-reserve";
 import { isStoreAway } from "@/lib/shared/store-away";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -132,7 +132,7 @@ export function isLongAgo(credential: Credential, now: number): boolean {
   return credential.kind === "session" && now - credential.confirmedAt > RECENT_MS;
 }
 
-/** For everybody: health, signing in, and what a token opens. */
+/** Without a member: health, signing in, and what a link with a token opens. */
 export function unguarded(action: string, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
   return handler({ action, role: "public", connection: false }, run);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toAssetPage } from "@/components/assets/asset-page";
-import { nextTile } from "@/components/assets/wall/tile-keys";
+import { nextTile } from "@/components/assets/wall/use-tile-keys";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 
 describe("a page of assets", () => {

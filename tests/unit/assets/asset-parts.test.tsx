@@ -10,7 +10,7 @@ import { AssetFacts } from "@/components/assets/detail/asset-facts";
 import { AssetSummary } from "@/components/assets/detail/asset-summary";
 import { AssetTile } from "@/components/assets/wall/asset-tile";
 import { createMotion } from "@/components/assets/wall/motion";
-import { sharedNames } from "@/components/assets/wall/shared-names";
+import { sharedNames } from "@/components/assets/wall/gallery";
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";

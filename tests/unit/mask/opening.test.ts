@@ -2,7 +2,7 @@
 import sharp, { type Sharp } from "sharp";
 import { expect, it } from "vitest";
 import { holdOf } from "@/components/mask/file/orientation";
-import { mayBeClear } from "@/components/mask/file/may-be-clear";
+import { mayBeClear } from "@/components/mask/file/earlier-mask";
 
 const picture = (channels: 3 | 4, size = 4) =>
   sharp({ create: { width: size, height: size, channels, background: { r: 200, g: 40, b: 90, alpha: 0.5 } } });

@@ -3,8 +3,8 @@ import { chooseZone } from "@/components/ui/time/time-zone";
 import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about";
 import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address";
 import { checkStored } from "@/components/transfers/uploads/check-hash";
-import { pastedName } from "@/components/transfers/uploads/pasted-name";
-import { readHash } from "@/components/transfers/uploads/read-hash";
+import { pastedName } from "@/components/transfers/uploads/use-window-files";
+import { readHash } from "@/components/transfers/uploads/hash-dialog";
 import { maskAddresses, maskedAddress } from "@/lib/contract/assets/download-task";
 import { failed } from "@/lib/shared/result";
 

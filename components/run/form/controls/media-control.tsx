@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { type ControlProps } from "./control-props";
@@ -74,7 +74,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
     onChange(sentAs);
   };
   const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
-  const chooser = useRef<HTMLInputElement>(null);
+  const chooser = useFilePick({ accept: `${media}/*`, testId: "media-file", onFiles: ([file]) => file && void start(file) });
   const name = typeof value === "string" ? value : "";
   const isRenamed = (own(picture.ownNames, name) ?? name) !== name;
   return (
@@ -91,24 +91,12 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
         }}
       />
       {picture.canSend ? (
-        <Button size="small" busy={state.kind === "sending"} onClick={() => chooser.current?.click()}>
+        <Button size="small" busy={state.kind === "sending"} onClick={chooser.open}>
           {t(media)}
         </Button>
       ) : null}
       {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
-      <input
-        ref={chooser}
-        type="file"
-        accept={`${media}/*`}
-        hidden
-        data-testid="media-file"
-        onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          if (file) void start(file);
-          // The same file chosen again must be a change again.
-          target.value = "";
-        }}
-      />
+      {chooser.input}
       {state.kind === "sending" ? <SendingNote name={state.file.name} share={state.share} onStop={stop} /> : null}
       <span aria-live="polite" className="w-full empty:hidden">
         {state.kind === "sending" ? null : <UnlistedNote value={name} options={options} picture={picture} />}

@@ -1,9 +1,10 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { type ChangeEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useId, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MaskButton } from "@/components/mask/mask-button";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/pictures/picture";
@@ -48,8 +49,6 @@ export function PictureControl(props: PictureControlProps) {
     onChange(sentAs);
   };
   const [several, setSeveral] = useState(0);
-  const chooser = useRef<HTMLInputElement>(null);
-  const camera = useRef<HTMLInputElement>(null);
   // What is held in a hand brings its own camera's screen; anywhere else it is a dialog, which loads when it is first opened.
   const hasCameraScreen = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
@@ -74,11 +73,8 @@ export function PictureControl(props: PictureControlProps) {
   const { isOver, props: target } = useDropTarget(take);
   useOwnPaste(takesPaste && canSend, take);
   const described = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
-  const takeChosen = ({ target: input }: ChangeEvent<HTMLInputElement>) => {
-    take([...(input.files ?? [])]);
-    // The same file chosen again must be a change again.
-    input.value = "";
-  };
+  const chooser = useFilePick({ accept: "image/*", testId: "picture-file", onFiles: take });
+  const camera = useFilePick({ accept: "image/*", isCamera: true, onFiles: take });
 
   return (
     <div {...(canSend && target)} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
@@ -121,13 +117,13 @@ export function PictureControl(props: PictureControlProps) {
             <Button
               size="small"
               {...(picture.isPlain && { id: control.id, "aria-describedby": described, "aria-invalid": control["aria-invalid"] })}
-              onClick={() => chooser.current?.click()}
+              onClick={chooser.open}
             >
               {name === "" ? t("choose") : t("replace")}
             </Button>
           ) : null}
           {canSend ? (
-            <Button size="small" onClick={() => (hasCameraScreen ? camera.current?.click() : setTaking(true))}>
+            <Button size="small" onClick={() => (hasCameraScreen ? camera.open() : setTaking(true))}>
               {t("camera")}
             </Button>
           ) : null}
@@ -160,8 +156,8 @@ export function PictureControl(props: PictureControlProps) {
           )}
           {name === "" ? null : <RemoveButton picture={picture} stop={stop} />}
           {canSend ? <span className="text-sm text-ink-3 max-sm:hidden">{t("hint")}</span> : null}
-          <input ref={chooser} type="file" accept="image/*" hidden data-testid="picture-file" onChange={takeChosen} />
-          <input ref={camera} type="file" accept="image/*" capture="environment" hidden onChange={takeChosen} />
+          {chooser.input}
+          {camera.input}
         </span>
         {isTaking === undefined ? null : (
           <CameraDialog

@@ -10,7 +10,7 @@ import { SelectAllRows, SelectRow } from "@/components/data-table/selection/sele
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { choiceOfOne, readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
 import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
-import { toInputs } from "@/components/jobs/columns/job-inputs";
+import { toInputs } from "@/components/jobs/columns/value-cell";
 import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
 import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";

@@ -3,7 +3,7 @@ import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { invitationReason } from "@/components/auth/invitation-reason";
 import { InvitationRefusal } from "@/components/auth/invitation-refusal";
-import { InvitationLink } from "@/components/settings/members/invitation-link";
+import { InvitationLink } from "@/components/settings/members/invite-form";
 import { MemberItem } from "@/components/settings/members/member-item";
 import { mayChange, rolesToGive } from "@/components/settings/members/member-rights";
 import { MembersScreen } from "@/components/settings/members/members-screen";

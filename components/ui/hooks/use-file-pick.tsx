@@ -1,10 +1,17 @@
 import { useRef } from "react";
-import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 
-type FilePick = { onFiles: (picked: Dropped) => void; isFolder?: boolean; testId?: string };
+type FilePick = {
+  onFiles: (files: File[]) => void;
+  accept?: string;
+  isMany?: boolean;
+  isFolder?: boolean;
+  /** A phone opens its camera instead. */
+  isCamera?: boolean;
+  testId?: string;
+};
 
-/** An input that has to be somewhere, and what opens its chooser. */
-export function useFilePick({ onFiles, isFolder = false, testId }: FilePick) {
+/** An input that has to be somewhere on the page, and what opens its chooser. */
+export function useFilePick({ onFiles, accept, isMany, isFolder, isCamera, testId }: FilePick) {
   const element = useRef<HTMLInputElement>(null);
   // Not among the attributes that the types know, yet every browser has it.
   const asFolder: Record<string, string> = isFolder ? { webkitdirectory: "" } : {};
@@ -13,11 +20,13 @@ export function useFilePick({ onFiles, isFolder = false, testId }: FilePick) {
       {...asFolder}
       ref={element}
       type="file"
-      multiple
+      accept={accept}
+      multiple={isMany || isFolder}
+      capture={isCamera ? "environment" : undefined}
       hidden
       data-testid={testId}
       onChange={({ target }) => {
-        onFiles(filesOfInput(target.files));
+        onFiles([...(target.files ?? [])]);
         // The same file chosen again must be a change again.
         target.value = "";
       }}

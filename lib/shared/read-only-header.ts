@@ -1,2 +1,0 @@
-/** With an answer to a member: 1 while the console is read-only, else 0. So a page that is open learns of it. */
-export const READ_ONLY_HEADER = "x-lightdesk-read-only";
