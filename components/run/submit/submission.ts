@@ -85,7 +85,7 @@ export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcom
   return { kind: isUnanswered ? "unknown" : "refused", failure };
 }
 
-export function judgeAnswer(value: unknown): RunOutcome {
+function judgeAnswer(value: unknown): RunOutcome {
   const jobId = submittedJob(value);
   if (jobId !== undefined) {
     const heldSecrets = readPlaces(objectOf(value)?.held_secrets);

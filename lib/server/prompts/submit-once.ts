@@ -60,7 +60,7 @@ async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): P
   }
 }
 
-export function flightId(memberId: string, key: string): string {
+function flightId(memberId: string, key: string): string {
   return `${memberId} ${key}`;
 }
 
@@ -83,7 +83,7 @@ async function settle(asked: Asked, key: string, sent: Sent): Promise<Submission
 }
 
 /** Once it is no longer on its way at another console. */
-export async function findLanded(
+async function findLanded(
   { console: { store }, viewer: { memberId }, request: { signal } }: Asked,
   key: string,
 ): Promise<KeptSubmission | undefined> {
