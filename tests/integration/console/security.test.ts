@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
+import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
@@ -118,6 +119,13 @@ async function codeOf(answer: Response): Promise<unknown> {
 test("every route file was found, and each of its handlers has a guard", () => {
   expect(listRouteFiles().length).toBeGreaterThan(35);
   expect(routes.filter((route) => route.guard === undefined).map(label)).toEqual([]);
+});
+
+test("each act that changes something has its words in the audit log", () => {
+  const acts = closed.filter(({ method }) => method !== "GET" && method !== "HEAD").map(({ guard }) => guard?.action ?? "");
+  const { does, tried } = messagesOf.en.settings.audit;
+  expect(acts.length).toBeGreaterThan(50);
+  expect(acts.filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);
 });
 
 test("each of the core operations has a handler at the interface's own path", () => {
