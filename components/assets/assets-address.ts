@@ -93,7 +93,7 @@ export function withTagState(query: AssetsQuery, tag: string, state: TagState): 
 
 const after: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
 
-/** One press asks for the tag, the next for everything without it, the third forgets it. */
+/** The first press asks for assets with the tag, the second for those without it, the third removes it. */
 export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
   return withTagState(query, tag, after[tagState(query, tag)]);
 }

@@ -81,7 +81,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const openId = useOpenedId(opened);
   const goToPage = useCallback((id: string) => router.push(pageOf(id)), [router, pageOf]);
   const search = useSearchParams();
-  // Another question is another list, which opens at its own place.
+  // Other filters make another list, which opens at its own scroll position.
   const wallKey = `${questionOf(query)} ${look.by} ${isPaged ? query.offset : ""}`;
   const startIndex = useStart(wallKey, isPaged ? 0 : (placeOf(search?.get("offset")) ?? query.offset));
   const [rest, setRest] = useState({ wallKey, index: startIndex });

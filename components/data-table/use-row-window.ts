@@ -80,7 +80,7 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
 function work(rowWindow: RowWindow, view: View, isHeld: (key: number) => boolean, flight: Flight): boolean {
   const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
   let made = 0;
-  // One at a time: on a slow machine two are more than a frame has.
+  // One at a time: on a slow machine two take longer than a frame.
   const make = () => flushSync(() => rowWindow.makeOne(view));
   while ((made === 0 || performance.now() < untilMs) && make()) made += 1;
   if (made > 0) flight.made();

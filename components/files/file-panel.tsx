@@ -113,7 +113,7 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isAsking) return <ContentSkeleton />;
   const isRead = abilities.has("userdata.read") === true;
-  // Another person may change it, or take it away: then it has another size or time in the list, or none.
+  // If another person changes or removes the file, the list has another size or time for it, or no entry.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
   return <FileContent path={path} connection={connection} version={version} isRead={isRead} onGone={onGone} />;
 }

@@ -62,7 +62,7 @@ export function createFileRemovals(ports: RemovalPorts) {
         if (result.ok) outcome.removed += 1;
         else {
           outcome.failed.push({ path, failure: result.failure });
-          // It would be the same for every other file: no network, no session, no such act.
+          // It would fail for every other file, too: no network, no session, no such operation.
           isOver ||= meetsAll(result.failure) || learnAbsence(result.failure, connection, "userdata.delete");
         }
         change({ done: outcome.removed + outcome.failed.length });

@@ -39,7 +39,7 @@ export function useFileIntake({ connection, refresh }: Choices) {
   const t = useTranslations("files.upload");
   const uploads = tabFileUploads();
   const onStored = useEffectEvent(() => refresh());
-  // One listing for each of three hundred files would be asked for, and the last of them be waited for.
+  // Otherwise three hundred files would ask for the list three hundred times.
   useEffect(() => {
     const again = oneMore(() => onStored());
     return onFileStored(() => void again());

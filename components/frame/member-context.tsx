@@ -10,7 +10,7 @@ type Member = { id?: string; role: Role; isReadOnly?: boolean; signOutAt?: strin
 
 const Current = createContext<Member | undefined>(undefined);
 
-/** Whose pages these are: what a control offers. What is allowed is judged by the server alone. */
+/** The signed-in member, so that controls offer only what they may do. The server alone decides what is allowed. */
 export function MemberProvider({ id, role, isReadOnly = false, signOutAt, children }: Member & { children: ReactNode }) {
   useEffect(() => {
     if (id !== undefined) keepTo(id);

@@ -4,7 +4,7 @@ type Ends = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">
 
 /**
  * From the right of one node to the left of another, upright from the foot to the head: a curve between layers, straight on through those it passes.
- * One that closes a loop swings out on both sides.
+ * A link that closes a loop is drawn with wide curves at both ends.
  */
 function edgePath({ from, to, via, at: slots }: Ends, isUpright: boolean): string {
   const { width, height } = from;

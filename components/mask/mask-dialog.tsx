@@ -38,7 +38,7 @@ export function MaskDialog({ file, title, connection, place, onSaved, onClose }:
       ref={dialog}
       aria-label={t("title")}
       onCancel={(event) => {
-        // One of a dialog within bubbles up to here.
+        // Closing a dialog inside this one bubbles up to here.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         onClose();

@@ -31,7 +31,7 @@ export type MaskEditorProps = {
   ports: SavePorts;
   /** Said once above the drawing: where its beginning came from. */
   note?: string;
-  /** Who asked for a mask takes it from here; otherwise a receipt shows what became of it. */
+  /** The caller that asked for a mask gets it; otherwise a receipt shows what was saved. */
   onSaved?: (saved: SavedMask) => void;
   onClose?: () => void;
 };

@@ -15,7 +15,7 @@ type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection"
   open: OpenMask;
   /** What a refusal offers. */
   wayBack?: ReactNode;
-  /** It goes away with something unsaved; the drawing is kept in this tab. */
+  /** The editor is closed with something unsaved; the drawing is kept in this tab. */
   onKept?: () => void;
 };
 

@@ -24,7 +24,7 @@ type PartProps<T> = {
 /** The code of the failure that the page itself tells: a part that meets the same says no more than that it has nothing. */
 export const ToldFailure = createContext<string | undefined>(undefined);
 
-/** One part of the overview: it loads, fails and grows old by itself, and keeps what it last knew. */
+/** One part of the overview: it loads, fails and ages by itself, and keeps its last value. */
 export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, className, children }: PartProps<T>) {
   const { value, failure } = poll;
   return (

@@ -72,7 +72,7 @@ export type Receipt = {
   name: string;
   atMs: number;
   nodesRefused: number;
-  /** It left the queue unrun; some services forget such a job. */
+  /** It was cancelled before it ran; some services forget such a job. */
   isCancelled?: boolean;
   /** Its card was closed. */
   isDismissed?: boolean;

@@ -8,7 +8,7 @@ import { formatBytes } from "@/lib/shared/format";
 
 type SharedItemProps = { token: string; item: Item; isAlone: boolean };
 
-/** One file of a share: what it looks or sounds like, what it is called, and the way to have it. No script. */
+/** One file of a share: preview, name and download. Without script. */
 export function SharedItem({ token, item, isAlone }: SharedItemProps) {
   const t = useTranslations("sharing.page");
   const locale = useLocale();

@@ -6,7 +6,7 @@ export type Shown = {
   value: string | undefined;
   /** With an entry of its own: Back closes it. */
   open: (value: string) => void;
-  /** Another one in its place: the entry stays the same. */
+  /** Shows another item; the entry in the browser's history stays the same. */
   note: (value: string) => void;
   /** By the way it was opened: where that made an entry, back over it; where a link led to it, the address lets go of it. */
   close: () => void;

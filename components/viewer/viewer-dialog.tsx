@@ -6,7 +6,7 @@ type ViewerDialogProps = {
   onClose: () => void;
   /** Keys that nothing inside has answered, nor needs for itself. */
   onKey?: (event: KeyboardEvent) => void;
-  /** Another one is over it. */
+  /** Another dialog is open over it. */
   isCovered?: boolean;
   children: ReactNode;
 };

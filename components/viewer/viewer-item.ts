@@ -2,7 +2,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type FileKind } from "@/lib/contract/views/media-kind";
 import { type Result } from "@/lib/shared/result";
 
-/** One of the things that are looked at in full. */
+/** One item that is viewed in full. */
 export type ViewerItem = {
   id: string;
   name: string;
@@ -19,7 +19,7 @@ export type ViewerItem = {
   note?: string;
   /** The page of it. */
   href?: string;
-  /** Whose inputs are compared. */
+  /** The job whose inputs are compared. */
   jobId?: string;
 };
 

@@ -56,7 +56,7 @@ type ZoomedPictureProps = {
   place: "page" | "window";
   /** Perhaps it is only passed by: its bytes are asked for when a person stays. */
   isPassing?: boolean;
-  /** It has come, or it never will. */
+  /** It has loaded, or failed to. */
   onReady?: () => void;
   /** Its bytes do not come, or are no picture here. Who does not listen gets a sentence in its place. */
   onBroken?: () => void;

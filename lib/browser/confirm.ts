@@ -1,4 +1,4 @@
-// That it is the member who asks: where the console wants to know it first, the page asks once for all calls that wait, and each is sent again.
+// Confirms that the member is at the keyboard: where the console asks for that, the page asks once for all waiting calls, and sends each again.
 // Must never: hold the password.
 
 type Ask = (answer: (isConfirmed: boolean) => void) => void;

@@ -5,7 +5,7 @@
 type Row = {
   /** A service that has that one has this one too, until it refuses it. */
   with?: string;
-  /** It is there where one of these is; the last one decides. */
+  /** Present where one of these is; where none is known, the last one decides. */
   anyOf?: readonly string[];
   /** A read that changes nothing: the list of tags, the depth of the queue, the first byte of a file that is listed. */
   probe?: Probe;

@@ -99,7 +99,7 @@ export const capabilitiesQuerySchema = z.object({
   dir: userdataQuerySchema.shape.dir.optional(),
 });
 
-/** Those of the asked node classes that the service does not have. */
+/** The requested node classes that the service does not have. */
 export type LackingClasses = { lacking: string[] };
 const MOST_CLASSES = 2000;
 export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MOST_CLASSES).default([]) });
@@ -169,7 +169,7 @@ export type MemberView = {
   /** Only in the list, and where there is more than one way. */
   methods?: MemberMethods;
 };
-/** One sign-in of oneself. `browser` and `address` are empty where they are not known; `usedAt` is to the minute. */
+/** One of the member's own sign-ins. `browser` and `address` are empty where they are not known; `usedAt` is to the minute. */
 export type SessionView = {
   id: string;
   browser: string;
@@ -219,6 +219,6 @@ export const accountChangeSchema = z
     path: ["currentPassword"],
     message: "required",
   });
-/** That it is the member who asks, before what must not be done from a session that was left open. */
+/** Confirms that the member asks, before acts that must not be done from a session that was left open. */
 export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });

@@ -17,7 +17,7 @@ export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "byt
 export type Operation = {
   /** The resource and the verb, in the interface's words. */
   name: string;
-  /** One sentence for the embedded service's document; without it an operation of others' services. */
+  /** One sentence for the embedded service's document; without it, only other services have the operation. */
   summary?: string;
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   /** From /api on; parameters in braces, in the interface's spelling. */

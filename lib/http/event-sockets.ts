@@ -62,7 +62,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     const admission = await admit(request);
     if (socket.destroyed) return;
     if (!admission.ok) return endSocket(socket, admission.refused);
-    // Others may have been admitted, and a stop may have begun, while this one was judged.
+    // While this one was being admitted, others may have been, or a stop may have begun.
     if (isClosing) return stopping(socket);
     if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return tooMany(socket);
     server.handleUpgrade(request, socket, head, (peer) => void serve(peer, address, admission));

@@ -231,7 +231,7 @@ async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>)
   await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);
 }
 
-/** That was given to a row of the table; 0: none. Undefined where the database does not keep it. */
+/** The last number given to a row of the table; 0: none. Undefined where the database does not keep it. */
 async function lastNumber<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
   const asked = isPostgres(database)
     ? sql<{ number: number }>`

@@ -14,7 +14,7 @@ export async function pictureSizeOf(bytes: Uint8Array): Promise<PictureSize | un
   const { imageSize } = await import("image-size");
   try {
     const { width, height, type = "", orientation = 1 } = imageSize(bytes);
-    // It reads on behind the end of what was cut off.
+    // The library reads past the end of a truncated file.
     if (bytes.length < LEAST_BYTES || !known.has(type) || !(width > 0 && height > 0)) return undefined;
     if (type === "jpg" && hidesOrientation(bytes)) return undefined;
     // Of the eight ways that a photograph may lie, from the fifth on its edges are swapped.

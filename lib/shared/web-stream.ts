@@ -14,7 +14,7 @@ export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
         else controller.enqueue(next.value);
       },
       cancel() {
-        // Some end with an error where they are left, and no reader is there to be told.
+        // Some streams end with an error when they are abandoned; there is no reader to tell.
         source.on("error", () => undefined);
         source.destroy();
       },

@@ -16,7 +16,7 @@ type UseAsset = {
   listed?: AssetView;
 };
 
-/** One asset, kept true. */
+/** One asset, kept up to date. */
 export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
   const poll = usePoll(path, { initial, initialFailure, read, motion: rarely });

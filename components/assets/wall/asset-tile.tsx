@@ -22,7 +22,7 @@ type AssetTileProps = {
   /** Of the address, where it names one. */
   connection?: string;
   edge: ThumbnailEdge;
-  /** Others have its name: what else it is known by is beside it. */
+  /** Other assets have the same name: then more is shown beside it. */
   isNamesake: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;

@@ -14,7 +14,7 @@ export type AssetsSource = {
   rows: () => AssetView[];
   /** These, read where they are not held; fewer where the service refuses. */
   range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
-  /** These rest in view. */
+  /** These have stayed in view for a moment. */
   want: (from: number, to: number) => void;
   /** New ones wait above. */
   newCount: number;

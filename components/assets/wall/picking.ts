@@ -69,7 +69,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
   return {
     /** The list as it is. */
     follow: (next: AssetsSource) => void (source = next),
-    /** One more, or one less; one less than all that match leaves all others. */
+    /** Adds or removes one; removed from "all that match", it leaves all others selected. */
     toggle(index: number): void {
       const asset = source?.at(index);
       if (!source || !asset) return;
@@ -131,7 +131,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
       know(source?.rows() ?? []);
       return [...store.ids()].flatMap((id) => known.get(id) ?? []);
     },
-    /** Another question is another list. */
+    /** Other filters make another list. */
     letGo(): void {
       stop();
       store.clear();

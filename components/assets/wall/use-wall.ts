@@ -125,7 +125,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     [drawInView, scrollTo, barsPx],
   );
 
-  /** Another width, size or length: the tile that stood at the top stays there. */
+  /** When width, tile size or length changes, the tile at the top stays at the top. */
   const layOut = useCallback(() => {
     const element = container.current;
     if (!element || element.clientWidth === 0) return;

@@ -18,7 +18,7 @@ export type WorkPhase<Act, Item, Entry> =
   | ({ kind: "done" } & Done<Act, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isCut: boolean }
   | { kind: "broken"; failure: ApiFailure };
-/** One act, from the moment it is meant until its receipt is read. */
+/** One act, from the question until its receipt is dismissed. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
 type Choices<Act, Item, Query, Entry> = {
@@ -143,7 +143,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       if (items.length === 0 && walked.items.length > 0) drop(key);
       else await run({ act, items }, { key, isCut: walked.isCut });
     },
-    /** Those of what was done that this holds for, once more; the receipt stays whole. */
+    /** Does the act again for the entries that `isMeant` chooses; the receipt keeps all entries. */
     again: async (key: number, isMeant: (entry: Entry) => boolean) => {
       const phase = begun.find((one) => one.key === key)?.phase;
       if (phase?.kind !== "done") return;

@@ -50,11 +50,11 @@ export function createSelection() {
       anchor = id;
       become(next);
     },
-    /** These too, where not all that match are chosen anyway. */
+    /** Adds these, unless all that match are selected already. */
     add(these: Iterable<string>): void {
       if (!isMatching) become(new Set([...ids, ...these]));
     },
-    /** These and no others, wherever in the list they are. */
+    /** Selects these and no others, wherever in the list they are. */
     replace: (chosen: Iterable<string>) => become(new Set(chosen)),
     choosePage: () => become(new Set(page)),
     chooseMatching: () => become(new Set(listed), true),

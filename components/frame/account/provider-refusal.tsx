@@ -5,7 +5,7 @@ import { type OidcRefusal } from "@/lib/contract/people/oidc";
 
 export type ProviderRefusalReason = OidcRefusal | "unreachable" | "broken";
 
-/** One sentence about what came of it at the provider, and one about what to do. */
+/** One sentence about what happened at the provider, and one about what to do. */
 export function ProviderRefusal({ reason, provider, actions }: { reason: ProviderRefusalReason; provider: string; actions?: ReactNode }) {
   const t = useTranslations("auth.provider.reasons");
   return <FailureNotice title={t(`${reason}.title`, { provider })} next={t(`${reason}.next`, { provider })} actions={actions} />;

@@ -29,7 +29,7 @@ export function useConfirmed({ isOpen, act, close }: Question) {
       else if (stays.current) setFailure(refused);
       else showToast({ tone: "bad", text: failureText(errors, refused) });
     },
-    /** Another question begins without the failure of the one before. */
+    /** After a change of filters, the failure of the list before is forgotten. */
     begin: () => setFailure(undefined),
   };
 }

@@ -12,7 +12,7 @@ export function lastTag(text: string): { before: string; typed: string } {
   return { before, typed: text.slice(before.length).trim() };
 }
 
-/** Those that the last one may become. */
+/** Tags that the unfinished last one may become. */
 export function tagsFor(text: string, known: readonly string[]): string[] {
   const { before, typed } = lastTag(text);
   const taken = readTags(before);

@@ -108,7 +108,7 @@ async function refused(
   return { entries, isOver: meetsAll(failure) };
 }
 
-/** It may or may not have been done: fetched then, since that is rare. */
+/** It is not clear whether it was done. Loaded only then, since that is rare. */
 async function lookUp(...asked: Parameters<typeof LookUp.lookUp>): Promise<ReceiptEntry[]> {
   const [, batch, failure] = asked;
   if (batch.length === 0) return [];

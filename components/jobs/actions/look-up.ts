@@ -9,7 +9,7 @@ import { type ReceiptEntry } from "./receipt-entry";
 
 export type Ending = "cancel" | "stop" | "remove";
 
-/** One call for each, until the service cannot be asked. */
+/** One call for each job, until the service cannot be reached. */
 export async function lookUp(
   ending: Ending,
   batch: readonly { id: string }[],
@@ -20,7 +20,7 @@ export async function lookUp(
   let isAsked = !work.isLeaving;
   for (const { id } of batch) {
     const seen = isAsked ? await stateOf(id, work) : undefined;
-    // Who cannot be asked now is not asked a hundred times.
+    // A service that cannot be reached is not asked a hundred times.
     if (seen === undefined) isAsked = false;
     const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
     const isDone = outcome !== "unknown" && outcome !== "failed";

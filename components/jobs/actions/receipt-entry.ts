@@ -33,7 +33,7 @@ export type ReceiptEntry = JobNames & {
   outcome: Outcome;
   newId?: string;
   failure?: ApiFailure;
-  /** It runs among so many, which the service can stop only all at once. */
+  /** It runs with so many others; the service can only stop them all at once. */
   together?: number;
 };
 

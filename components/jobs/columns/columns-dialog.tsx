@@ -140,7 +140,7 @@ function ValueForm({ isFull, onAdd }: ValueFormProps) {
   );
 }
 
-/** One step up or down; the ends stay the ends. */
+/** Moves one step up or down; no further than the ends. */
 export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
   const at = choice.order.indexOf(id);
   const to = at + by;

@@ -12,7 +12,7 @@ import { type ColumnChoice, type NamedId, type ValueId, valueOf } from "./column
 import { columnLooks, valueLook } from "./column-looks";
 import { copyButton, rowHref, rowLink } from "./row-link";
 
-// Who shows no values of workflows fetches nothing for them.
+// Loaded only where a column of workflow values is shown.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
 
 export const column = columnsFor<JobRow>();
@@ -22,7 +22,7 @@ type SelectColumn = {
   t: CellWords["t"];
   /** What the box above them all says. */
   all: string;
-  /** Those rows that have a box; all of them without it. */
+  /** The rows that have a box; without it, all. */
   has?: (row: JobRow) => boolean;
   isEmpty?: boolean;
 };

@@ -60,7 +60,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, histor
       unreadable={view?.unreadable}
       search={<WordsField text={question.text} onGo={state.go} />}
       actions={
-        // It would clear what is filtered away, too.
+        // Not while filtered: it would clear the hidden entries, too.
         canRemove && view && !isFiltered ? (
           <ClearAll
             words="history.clear"

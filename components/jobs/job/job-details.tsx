@@ -78,7 +78,7 @@ function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
 const isAgreed = ({ details, status }: Words) => status === undefined || toJobState(status) === toJobState(details);
 const hasOwnMeaning = (words: Words) => !isAgreed(words) || toJobState(words.details) === "unknown";
 
-/** Both views in their own words; a service may word them differently and mean the same. */
+/** The words of both views; a service may word them differently and mean the same. */
 function RawWords({ words }: { words: Words }) {
   const { details, status } = words;
   const t = useTranslations("jobs.job.details");

@@ -5,7 +5,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 
 type JobMissingProps = {
   wasThere: boolean;
-  /** It had not ended when it was seen last. */
+  /** It had not ended when it was last seen. */
   wasMoving?: boolean;
   isForbidden?: boolean;
   /** Where the list is not beside it: the way there. */

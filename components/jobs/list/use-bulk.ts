@@ -46,7 +46,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
   return {
     ...work,
     asked,
-    /** None of those that match is in a state for it. */
+    /** None of the matching jobs is in a state for this act. */
     isNothing,
     ask: (act: JobAct, query: JobSearchQuery) => {
       begin();

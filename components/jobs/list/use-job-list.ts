@@ -47,7 +47,7 @@ export function useJobList<Answer>({ list, asRead, first, links, toView }: JobLi
   useLayoutEffect(() => state.show(query), [state, query]);
   const href = listHref(list, query);
   const [selection] = useState(createSelection);
-  // Another question: what was selected may not be in its answer.
+  // After a change of filters, the selected jobs may not be in the list.
   useEffect(() => selection.clear, [href, selection]);
   const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
   const { rows, newCount } = useHeldRows(href, view?.rows ?? noRows, isNewestFirst);

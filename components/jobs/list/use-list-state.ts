@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type ListState } from "./list-state";
 
-/** One thing about what was asked for last: draws only where that changes. */
+/** One value of the list that was asked for last; draws only when that value changes. */
 export function useAsked<T extends JobSearchQuery | JobSearchQuery[keyof JobSearchQuery]>(
   state: ListState,
   pick: (query: JobSearchQuery) => T,

@@ -95,14 +95,14 @@ function CancelOrUndo({
   );
 }
 
-/** It counts on until the job starts, and stays as it is from then on. */
+/** Counts until the job starts, then stops. */
 function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: CellWords) {
   if (createdMs === undefined) return t("nothing");
   if (state === "pending") return <RunningDuration fromMs={createdMs} />;
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
 }
 
-/** It may not start before a runner takes jobs again. */
+/** The job cannot start before a runner takes jobs again. */
 function WaitsCell({ waits: { state, runners } }: { waits: JobWaits }) {
   const t = useTranslations("queue.waits");
   const text = t(state, { runners: runners.join(", ") });

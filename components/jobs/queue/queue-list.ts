@@ -14,7 +14,7 @@ export type QueueList = {
   unreadable?: number;
 };
 
-/** Those that wait are in the order of the service, where it tells one. */
+/** Waiting jobs are in the order of the service, where it tells one. */
 export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
   const waiting = pending.map((job) => ({
     ...toJobRow(job),

@@ -28,7 +28,7 @@ type Queue = {
   nowMs: number;
 };
 
-/** One for each that waits; undefined where nothing can be said. As many run at once as run now. */
+/** One range for each waiting job; undefined where nothing can be estimated. Assumes that as many run at once as do now. */
 export function startRanges({ running, pending, timesOf, nowMs }: Queue): (StartRange | undefined)[] {
   // Where nothing runs, what the first one waits for is not known.
   if (running.length === 0) return pending.map(() => undefined);

@@ -86,7 +86,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     });
   }
 
-  /** One piece; false where there was none any more. */
+  /** Works on one piece; false where none was left. */
   function goOn({ work, act }: NonNullable<typeof ending>): boolean {
     const { done: isOver, value } = work.next();
     if (!isOver) {

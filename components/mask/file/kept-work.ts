@@ -25,7 +25,7 @@ export function keepWork(key: string, work: Kept, budget = BUDGET): string[] {
   return lost;
 }
 
-/** It is the taker's from then on. */
+/** The caller owns it from then on. */
 export function takeWork(key: string): OpenSession | undefined {
   const work = kept.get(key);
   kept.delete(key);

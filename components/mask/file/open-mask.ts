@@ -35,7 +35,7 @@ export type OpenRefusal =
   | { kind: "broken" }
   | { kind: "unknown-size" }
   | { kind: "too-large"; why: TooLarge }
-  /** It was opened from this computer, and is not what the service has. */
+  /** It was opened from this computer, and is not the service's file. */
   | { kind: "other-file"; bytes: number; wanted: number }
   | { kind: "failed"; failure: ApiFailure };
 

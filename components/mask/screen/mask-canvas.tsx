@@ -73,7 +73,7 @@ export function MaskCanvas({ frame, title, session, views, painter, settings, wa
       aria-describedby={help}
       {...hands}
       onFocus={({ currentTarget }) => {
-        // Who came here by keys needs to see where they would draw.
+        // A person who uses the keyboard needs to see where they would draw.
         if (currentTarget.matches(":focus-visible")) painter.showCursor();
       }}
       onBlur={painter.hideCursor}

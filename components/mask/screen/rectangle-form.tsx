@@ -25,7 +25,7 @@ export function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: bo
       aria-label={t("title")}
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault();
-        // It may be over a form that would be sent.
+        // The dialog may be inside a form, which must not be submitted.
         event.stopPropagation();
         draw(false);
       }}

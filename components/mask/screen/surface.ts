@@ -49,7 +49,7 @@ export function createSurface(
   }
   function draw(): void {
     frame = 0;
-    // Another screen may come without word of it: what is drawn for one would lie askew on the other.
+    // The window may move to another screen without an event: a drawing made for one would be misplaced on the other.
     isMoved ||= ratio !== deviceRatio();
     ratio = deviceRatio();
     const view = onDevice();

@@ -81,7 +81,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
       tell({ act: "went-on", id: copies.id });
       await send(copies, planned);
     },
-    /** They left the queue unrun; some services forget such jobs. */
+    /** They were cancelled before they ran; some services forget such jobs. */
     cancelled(jobIds: readonly string[]) {
       const { copies } = store.get();
       if (copies && jobIds.length > 0) tell({ act: "cancelled", id: copies.id, jobIds });
@@ -112,7 +112,7 @@ export function isSendingCopies(set: CopiesSet | undefined): boolean {
   return set !== undefined && set.ending === undefined;
 }
 
-/** Some are not sent yet: the browser asks before the page goes. */
+/** Some are not sent yet: the browser asks before the page is closed. */
 function keepPage(event: BeforeUnloadEvent): void {
   askToStay(event);
 }

@@ -66,6 +66,6 @@ function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: nu
 function motionOf({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): Motion {
   const open = ids.filter((id) => jobs.get(id)?.hasEnded !== true || jobs.get(id)?.isGone);
   if (open.length === 0) return ending ? "final" : "moving";
-  // One that no list holds is no reason to ask in haste; it may come back.
+  // A job that is in no list does not make the page ask more often; it may come back.
   return ending && open.every((id) => jobs.get(id)?.isGone) ? "background" : "moving";
 }

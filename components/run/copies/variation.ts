@@ -94,7 +94,7 @@ export function waysOf({ name, control }: FormField): readonly Way[] {
     case "switch":
       return ["chosen"];
     case "choice":
-      // Those would run with values that were never seen.
+      // They would run with values that were not shown.
       return control.bringsInputs ? [] : ["chosen"];
     case "image":
       return ["pictures", "list"];

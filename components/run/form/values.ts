@@ -39,7 +39,7 @@ export function missingInputs(graph: Graph, outputs: readonly string[], catalogu
 
 const known = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
 
-/** One name of the catalogue for any number of inputs with names of their own. */
+/** One name in the catalogue for any number of inputs with names of their own. */
 function isOfManyInputs(raw: unknown): boolean {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
   return typeof type === "string" && type.startsWith("COMFY_") && !known.has(type);

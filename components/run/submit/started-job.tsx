@@ -251,7 +251,7 @@ function Result({ outputs, sent, connection }: ResultProps) {
 function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
-  // Another workflow may have been opened since: its node of this number is another one.
+  // Another workflow may have been opened since: its node with this id is another one.
   const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
   const said = [type, message.trim()].filter(Boolean).join(": ");
   return (

@@ -4,7 +4,7 @@ import { useJobWork } from "@/components/jobs/actions/use-job-work";
 
 type Choices = {
   connection: string | undefined;
-  /** They left the queue unrun. Told also where the page was left meanwhile: some services forget such jobs. */
+  /** They were cancelled before they ran. Told also after the page was left: some services forget such jobs. */
   onCancelled: (jobIds: readonly string[]) => void;
   refresh: () => Promise<unknown>;
 };

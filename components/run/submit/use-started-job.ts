@@ -65,7 +65,7 @@ function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly JobView[] {
   return jobs.map((item) => toJobView(item));
 }
 
-/** One that no list holds, such as a job that was deleted, is no reason to ask in haste. */
+/** A job that is in no list, for example a deleted one, does not make the page ask more often. */
 function motionOf(job: JobView | undefined): Motion {
   if (!job) return "background";
   return job.terminal ? "final" : "moving";

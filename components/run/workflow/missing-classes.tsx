@@ -76,7 +76,7 @@ const LONGEST_WAIT_MS = 10_000;
 
 type Asked = { id: string; name: string; has: "all" | "some" | "unread" };
 
-/** Those of the member's connections whose service has every class. One that does not answer is said, since it may have them. */
+/** Those of the member's connections whose service has every class. Those that do not answer are named, since they may have them. */
 function WorksOn({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const here = useConnection();

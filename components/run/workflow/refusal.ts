@@ -16,9 +16,9 @@ export type RefusalReason =
   | { code: "job_gone" }
   | { code: "job_without_workflow" }
   | { code: "file_gone" }
-  /** None of the assets that were to be used is a picture that is still there. */
+  /** None of the chosen assets is a picture that still exists. */
   | { code: "no_pictures"; gone: boolean }
-  /** It did not arrive from the service. */
+  /** The service did not send it. */
   | { code: "unread"; failure: Failure }
   | { code: "several_files"; count: number }
   | { code: "unreadable_file" }

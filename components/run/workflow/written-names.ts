@@ -34,7 +34,7 @@ export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObjec
   if (ours === undefined) return file;
   const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
-    // Another editor may have kept the drawing and changed the name since.
+    // Another program may have kept the drawing and changed the name since.
     const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
     return isOne ? withInput(now, id, FILE_NAME, written) : now;
   }, file.graph);

@@ -20,7 +20,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 const fields = ["name", "email", "password", "currentPassword"] as const;
 type AccountField = (typeof fields)[number];
 
-/** One form of the account: what is under way, and which of its fields was refused. */
+/** One form of the account: whether it is being saved, and which field was refused. */
 function useAccount() {
   const router = useRouter();
   const [isBusy, setBusy] = useState(false);

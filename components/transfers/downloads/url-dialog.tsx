@@ -61,7 +61,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     const failures = new Map<string, ApiFailure>();
     const headers = { [ACT_HEADER]: newUuid() };
     const count = { already: 0, started: 0 };
-    // One after another: each is a promise of the service, and a refusal of one is no reason to hold back the others.
+    // One after another; where one is refused, the others are still fetched.
     for (const { url } of good) {
       const answer = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",

@@ -11,11 +11,11 @@ type AboutFormProps = {
   draft: AboutDraft;
   faults: DraftFaults;
   onChange: (draft: AboutDraft) => void;
-  /** One thing has a name of its own; several keep theirs. */
+  /** A single file can be renamed; several keep their names. */
   withName?: boolean;
   /** There is no file that brings a name of its own. */
   isNameless?: boolean;
-  /** It has its name already. */
+  /** It is stored and has a name already. */
   isStored?: boolean;
   withHashHint?: boolean;
 };

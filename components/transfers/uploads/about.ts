@@ -46,7 +46,7 @@ export function readDraft({ name, tags: tagText, metadata: metadataText, preview
   return ok({ name: name.trim(), tags, metadata, ...(previewId !== "" && { previewId }) });
 }
 
-/** One file's own, from what was said for all of them. */
+/** The name, tags and metadata of one file, from those given for all. */
 export function aboutFile(about: About, path: string, use: FolderUse): About {
   const folders = path.split("/").slice(0, -1);
   if (use === "tags") return { ...about, tags: [...new Set([...about.tags, ...folders])] };

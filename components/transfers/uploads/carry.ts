@@ -1,4 +1,4 @@
-// One file's way into the service: asked for by its id where it may be there, hashed, offered by its hash, sent only where the service does not have it, compared.
+// The upload of one file: look for it by its id where it may exist, hash it, offer the hash, send it only where the service does not have it, compare.
 // Guarantees: no byte is sent for content that the service finds by its hash; of equal files one goes and the others wait to be found by
 // theirs; a file that may have arrived is asked for before it is sent again; what the service holds is compared with what was hashed here, whichever way was taken.
 // Must never: touch the queue; it tells what happens, and a signal that ends ends it.

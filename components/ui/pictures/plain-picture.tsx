@@ -16,7 +16,7 @@ export function plainPicture({ src, width, height, className }: PlainPictureProp
       width={width}
       height={height}
       decoding="async"
-      // Else React asks for the first ones ahead of styles and scripts, and a list is ready that much later.
+      // Otherwise React loads the first pictures before styles and scripts, which delays the list.
       fetchPriority="low"
       className={cn("picture", className)}
     />

@@ -59,7 +59,7 @@ function itemPlaces(content: Uint8Array<ArrayBuffer>): { id: number; from: numbe
     const begin = at;
     next(index);
     const from = start + next(offset);
-    // Others lie in this box, or in another item.
+    // With another method the bytes are in this box, or in another item.
     if (how === 0 && parts > 0) places.push({ id, from, length: next(length) });
     at = begin + parts * (index + offset + length);
   }

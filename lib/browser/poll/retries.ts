@@ -33,7 +33,7 @@ export function retryIn(cache: object, path: string, { waitMs, isNamed }: { wait
   setTimeout(look, waitMs);
 }
 
-/** It has answered. If it had failed before, its connection is back: whatever else waits for that one is asked now. */
+/** After an answer. If the path had failed before, its connection is back: all other paths of that connection are asked now. */
 export function endRetries(cache: object, path: string): void {
   const waits = waitsOf(cache);
   if (!waits.delete(path)) return;
@@ -44,7 +44,7 @@ function connectionOf(path: string): string {
   return /[?&]connection=([^&#]*)/.exec(path)?.[1] ?? "";
 }
 
-/** A service has said not to come back yet. */
+/** A service has asked to wait longer. */
 export function isToldToWait(cache: object, path: string): boolean {
   const wait = waitsOf(cache).get(path);
   return wait !== undefined && wait.isNamed && wait.atMs > Date.now();

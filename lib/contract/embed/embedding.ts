@@ -37,7 +37,7 @@ const jwksUrlSchema = z
   )
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
-/** One that the console does not have is passed over where it is read. */
+/** A language that the console does not have is ignored when it is read. */
 const languageSchema = z.string().max(20);
 const givenRole = z.enum(roles).exclude(["owner"]);
 const pagesSchema = z
@@ -75,7 +75,7 @@ export type EmbedHostView = EmbedHostBody & {
   createdAt: number;
   /** What a ticket names as its audience. */
   audience: string;
-  /** Who set it up last; absent where that was before it was noted. */
+  /** Who set it up last; absent where it was set up before this was recorded. */
   keptBy?: { name: string; lost?: (typeof keeperLosses)[number] };
   oldSecretUntil?: number;
   /** The last ticket that was not taken, and why: for those who may mend it. */

@@ -23,7 +23,7 @@ export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 /** One id has one spelling. */
 const idText = z.guid().toLowerCase();
-/** It comes back with every item of a list: what is large belongs into a file. */
+/** Bounded, since every item of a list carries it: large data belongs in a file. */
 const metadataSchema = freeForm.refine(
   (metadata) => writeExactJson(metadata).length <= MOST_METADATA_BYTES,
   `must be at most ${MOST_METADATA_BYTES} characters of JSON`,

@@ -1,4 +1,4 @@
-// One asset for the eyes of the console: times in milliseconds, a media kind, sizes and edges where they are known.
+// One asset as the console shows it: times in milliseconds, a media kind, sizes and edges where they are known.
 // Guarantees: never throws; what a service does not send is absent. Free of zod: browsers load it with the first page.
 
 import { isObject, numberOf, textOf } from "../json/json";
@@ -62,7 +62,7 @@ export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" |
   return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
 }
 
-/** One asset by itself, with what only its own answer needs to say. */
+/** One asset with the details that only its own answer has. */
 export type AssetDetail = AssetView & {
   /** Of the call that made or found it. */
   createdNew?: boolean;

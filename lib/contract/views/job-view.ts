@@ -1,4 +1,4 @@
-// One job for the eyes of the console, from any of its views (list item, details, details with status).
+// One job as the console shows it, from any of its views (list item, details, details with status).
 // Guarantees: never throws; times are milliseconds since 1970; the raw status word is kept; what a service does not send is absent.
 // Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
 

@@ -69,7 +69,7 @@ function toView(place: Place, item: unknown, animated: boolean): OutputView[] {
   return [file ?? jsonView(place, item)];
 }
 
-/** One flag may be meant for the whole list. */
+/** A single flag may apply to the whole list. */
 function isAnimated(flags: unknown, index: number): boolean {
   return Array.isArray(flags) && (flags[index] ?? (flags.length === 1 ? flags[0] : false)) === true;
 }

@@ -61,7 +61,7 @@ export function createLandedOutputs(now: () => number) {
     /** By job and node, from now on. `name`: of the service and the key. */
     at(name: string, listen: Listen): ReadonlyMap<string, Told> {
       const place = places.get(name) ?? { askedAt: 0, isHeard: false, restsUntil: 0, feed: undefined, jobs: new Map<string, Told>() };
-      // Those asked for last are the last.
+      // The most recently used come last.
       places.delete(name);
       places.set(name, place);
       place.askedAt = now();

@@ -57,7 +57,7 @@ export async function noteUse(session: Session, sent: Sent): Promise<void> {
   }
 }
 
-/** It was just made sure that it is the member: with the password, or by a fresh sign-in at the provider. */
+/** The member has just confirmed who they are: with the password, or by a new sign-in at the provider. */
 export async function confirmSession(id: string): Promise<void> {
   const { store, now } = composition();
   await store.sessions.confirm(id, now());

@@ -68,7 +68,7 @@ export async function beginEmbedded(
   const host = await store.embedHosts.get(place.host);
   if (!host) return failed("host");
   const refuse = async (why: EmbedRefusal) => {
-    // It is refused where that cannot be noted too.
+    // Refused also where this cannot be stored.
     await store.embedHosts.noteRefusal(host.id, { at: now(), why }).catch((err: unknown) => {
       console.log.error({ hostId: host.id, err }, "the refusal of a ticket could not be noted");
     });
@@ -77,7 +77,7 @@ export async function beginEmbedded(
   const ticket = await checkTicket(console, host, brought);
   if (!ticket.ok) return refuse(ticket.failure);
   const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
-  // Some at a time: whoever comes does not wait for the many who come no more.
+  // A few at a time, so that a new visitor does not wait for the removal of many old sessions.
   if (ticket.value.guest) await store.members.removeGuests({ now: now() });
   const member = await personOf(ticket.value, host);
   if (!member) return refuse("member");

@@ -38,7 +38,7 @@ export function unsealBy(ring: KeyRing, recordId: string, sealed: Sealed): { tex
       const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
       return { text, isNamed: key === named };
     } catch {
-      // Another key sealed it, or none did: the next one is tried.
+      // Sealed by another key, or by none: the next key is tried.
     }
   }
   return undefined;

@@ -42,7 +42,7 @@ type Options = { store: Store; log: Log; now: () => number; most: number; settle
 export function createLedgerReader({ store, log, now, most, settled, lossesOf }: Options) {
   const connections = new Map<string, Used>();
   const ending = new AbortController();
-  // One for each connection in use: no leak, however many there are.
+  // One for each connection in use, so their number is bounded.
   setMaxListeners(0, ending.signal);
   const flights = new Set<AbortController>();
   const { jobLedger } = store;
@@ -121,7 +121,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       const isOwnFault = [400, 404, 410, 422].includes(status) || (isKnown && (status === 500 || code === "UPSTREAM_UNREADABLE"));
       if (used.missing.size < MOST_MISSING) used.missing.add(jobId);
       if (!isOwnFault) return read.failure;
-      // One that a list names again has no details, and is not asked for any more.
+      // A job that is listed and has no details is not asked for again.
       if (status === 404 && !isKnown) await jobLedger.forget(id, [jobId]);
       else await jobLedger.note(id, [{ jobId, inputs: "", isAside: true }], most);
     }

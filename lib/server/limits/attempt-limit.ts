@@ -6,7 +6,7 @@ import "server-only";
 export type AttemptLimit = {
   /** Milliseconds to wait before the next one, 0 when this one may pass. */
   take(name: string): Promise<number>;
-  /** One that was taken did not count after all. */
+  /** Gives back an attempt that should not count. */
   giveBack(name: string): Promise<void>;
 };
 

@@ -40,7 +40,7 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   let rows: AuditItem[] = [];
   let isOver = false;
   let isFull = true;
-  // One row more than the page holds: the last one may go on in what was not read.
+  // One row more than the page shows: the last act may continue in rows that were not read.
   while (isFull && rows.length <= query.limit && read.flat().length < MOST_READ) {
     const most = { acts: READ_PAGE, entries: MOST_READ - read.flat().length };
     const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, most);

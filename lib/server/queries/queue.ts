@@ -68,7 +68,7 @@ async function readPlaces(access: Access, signal: AbortSignal | undefined): Prom
   const answer = await access.upstream.exchange(operations.listQueue, { signal });
   if (!answer.ok) return ok(undefined);
   const queue = queueListSchema.safeParse(answer.value.value);
-  // It was of this shape when it came: its rows were too many to be told apart.
+  // The service's answer had this shape: if this value has not, there were too many rows to read them one by one.
   if (!queue.success) return failed(toBrowser(unreadable(access.connection.baseUrl, 200, TOO_LARGE), access));
   // The first number of a tuple orders the waiting; it is a priority at some services, so only the order counts.
   const order = [...queue.data.queue_pending].sort((one, other) => one[0] - other[0]);

@@ -98,7 +98,7 @@ async function named(viewer: Viewer, all: readonly (Counted & { memberId: string
   for (const counted of all) {
     const { memberId } = counted;
     const connection = connectionOf(counted.connectionId);
-    // Those that have no name are one row: nothing would tell them apart.
+    // Connections without a name are one row, as nothing would tell them apart.
     const key = [memberId, connection.kind, connection.id].join(" ");
     const before = rows.get(key);
     const figures = figuresOf(counted);

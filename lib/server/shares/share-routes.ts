@@ -91,7 +91,7 @@ export function unlockShareRoute(): Handler {
     if (!opened) return failed(noShare);
     const { share } = opened;
     if (share.passwordHash === undefined) return ok(emptyAnswer());
-    // Who tries is not known; how often is bounded.
+    // The visitor is unknown; the number of attempts is limited.
     asked.note({ isWritten: true, target: share.id, connectionId: share.connectionId });
     if (!(await console.store.shares.takeAttempt(share.id, console.now()))) return failed(noMore);
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);

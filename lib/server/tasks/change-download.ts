@@ -19,7 +19,7 @@ import { toDownloadTask } from "./download-view";
 import { refreshOne } from "./list-downloads";
 import { openRequest } from "./sealed-request";
 
-/** It never could, so trying again is not offered. */
+/** The service cannot do this at all, so trying again is not offered. */
 const CANNOT = -1;
 
 export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {

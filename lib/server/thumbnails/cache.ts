@@ -17,7 +17,7 @@ type Wanted = {
   name: readonly string[];
   /** What is under this name may change: it is shared by those who ask now, and not kept. */
   isPassing?: boolean;
-  /** One who leaves ends nothing for the others. The request itself: its signal is silent once the request is not held any more. */
+  /** A client that leaves does not end it for the others. The request itself: its signal is silent once the request is not held any more. */
   asker: { signal: AbortSignal };
 };
 export type ThumbnailCache = {

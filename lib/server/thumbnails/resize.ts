@@ -27,7 +27,7 @@ const types: ReadonlySet<string> = new Set([
   // An AVIF whose major brand is the general one.
   "image/heif",
 ]);
-/** Both orders of bytes, plain and of 64 bits. The recogniser goes on to a TIFF's directory, which is mostly behind the pixels. */
+/** Both orders of bytes, plain and of 64 bits. The library that detects types reads a TIFF's directory, which is mostly after the pixels. */
 const tiffs: ReadonlySet<string> = new Set(["II*\0", "MM\0*", "II+\0", "MM\0+"]);
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 

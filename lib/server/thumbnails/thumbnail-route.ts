@@ -42,7 +42,7 @@ export function thumbnailRoute(): Handler {
     if (seenOf !== undefined && search.has("asset")) return failed(jobsOnly(seenOf));
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: wantedFit, ...subject } = wanted;
-    // It may be kept here already, and then the service is not asked.
+    // The thumbnail may be cached here, and then the service is not asked.
     const refused = "filename" in subject ? await refusalOfFile(access.value.connection, subject) : undefined;
     if (refused) return failed(refused);
     const kept = "version" in wanted ? wanted.version : undefined;

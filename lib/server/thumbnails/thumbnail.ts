@@ -86,7 +86,7 @@ type Opening = Wanted & { patience: Patience; found: { source?: PictureSource } 
 
 /** Unless the service is left alone at this moment. */
 async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<Result<Uint8Array, Failure>> {
-  // It is not waited for any more: its turn is the next one's.
+  // No client waits for it any more: the next one gets its turn.
   if (wanted.signal.aborted) return failed(callerWentAway());
   const { id } = access.connection;
   const waitMs = breaker.enterMs(id);

@@ -59,7 +59,7 @@ export async function listTokens(viewer: Viewer, whose: "own" | "others"): Promi
   );
 }
 
-/** Whose it was is in the view; one that had ended already stays as it is. */
+/** The view names its owner; a token that had ended already stays as it is. */
 export async function revokeToken(viewer: Viewer, id: string): Promise<Result<TokenView, Failure>> {
   const { store, now } = composition();
   const token = await store.tokens.get(id);

@@ -77,7 +77,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
   }
 }
 
-/** Who asked for a range must hear its refusal with the size that the answer names; to all others a 416 is a fault. */
+/** A client that asked for a range must get its refusal with the size that the answer names; to all others a 416 is a fault. */
 function isRefusedRange(answer: Response, { headers }: CallInput): boolean {
   return answer.status === 416 && headers?.range !== undefined;
 }

@@ -18,7 +18,7 @@ export type CallInput = {
   signal?: AbortSignal;
   /** In place of the client's own: the time of one exchange, and how often a read is tried where the service asks to wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** Who waits for this read and asks again: a page for its first rows, which gets them soon or not at first, or one that is open. */
+  /** What waits for this read: `page`, a page that is being opened and goes on without it after a moment; `poll`, an open page that asks again. */
   waits?: "page" | "poll";
 };
 

@@ -24,7 +24,7 @@ type Context = {
   now: number;
   mostRows: number | undefined;
   signal: AbortSignal;
-  /** It is not read here: large parts of it may come written. */
+  /** The answer is only passed on: large parts of it may stay as JSON text. */
   isPassedOn: boolean;
   /** Without it large answers are read on the spot. */
   largeAnswers: LargeAnswers | undefined;

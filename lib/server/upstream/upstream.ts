@@ -150,7 +150,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  /** One 404 of a job or an asset that may be on screen is asked again; it counts only while the service finds anything at all. */
+  /** A 404 of a job or an asset is asked again once; it counts only while the service finds other jobs or assets. */
   async function confirmed(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
     const refused = await options.refusalOf?.(operation, input);
     if (refused) return failed(refused);
@@ -173,12 +173,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const found = await exchange(lookup.operation, lookup.input);
     if (!found.ok || !lookup.finds(found.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
-    // One item that cannot be read says nothing of the others.
+    // That one item cannot be read says nothing about the others.
     if (!isRead(operation)) options.learn?.(operation, 501);
     return failed(lacksIt(result.failure));
   }
 
-  // One signature outside, one inside: the schema that made the value is the one that AnswerOf reads the type from.
+  // The typed signature for callers: the schema that made the value is the one that AnswerOf reads the type from.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
     const result = await confirmed(operation, input);

@@ -51,7 +51,7 @@ export function createWrittenParts() {
   const mark = randomBytes(12).toString("hex");
   const places = new RegExp(`"${mark}-(\\d+)"`);
   let count = 0;
-  /** Those of the value that is being written. */
+  /** The parts of the value that is being written. */
   let met: Map<string, Uint8Array> | undefined;
 
   function part(bytes: Uint8Array): object {

@@ -58,7 +58,7 @@ export async function openArrival(
   return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
 }
 
-/** One after another: a hundred of them at once would be a burst that a service may refuse. */
+/** One after another: a service may refuse a hundred at once. */
 export async function bringAssets(
   ids: readonly string[],
   { readAsset }: ArrivalPorts,

@@ -52,7 +52,7 @@ function cleanerOf(head: Buffer): Clean | undefined {
   if (text.startsWith("fLaC")) return cleanFlac;
   if (text.startsWith("ID3")) return cleanTagged;
   if (head[0] === 0xff) return isFrame(head) ? cleanMp3 : undefined;
-  // Neither has metadata.
+  // These formats have no metadata.
   if (text.startsWith("BM") || isText(head)) return asItIs;
   return undefined;
 }

@@ -16,7 +16,7 @@ export type EndedMemory = {
   of(base: string): Ended | undefined;
   /** Read in full just now. */
   keep(base: string, ended: Ended): void;
-  /** Some were added; what was read before is as old as it was. */
+  /** Some were added; the entries read before keep their age. */
   extend(base: string, ended: Ended): void;
   forget(base: string): void;
 };

@@ -65,7 +65,7 @@ export const queueTranslations: readonly Translation[] = [
         const deleted = await takeOut(exchange, [id], { delete: [id] });
         if (deleted instanceof Response) return deleted;
         if (deleted.length > 0) return translated({ cancelled: true });
-        // It began in between.
+        // It started in between.
         now = await readIds(exchange);
       }
       if (now instanceof Response) return now;
@@ -77,14 +77,14 @@ export const queueTranslations: readonly Translation[] = [
     },
   },
   {
-    // It reads a body without asking whether there is one.
+    // The server reads a body without checking whether there is one.
     method: "POST",
     path: /\/api\/free$/,
     speak: ({ request, ask, pass }) => (request.body === null ? ask("/api/free", { json: toBytes({}) }) : pass()),
   },
 ];
 
-/** Those of `meant` that left the queue unrun. */
+/** Those of `meant` that were cancelled before they ran. */
 async function takeOut(exchange: LocalExchange, meant: readonly string[], body: object): Promise<string[] | Response> {
   const said = await exchange.ask("/api/queue", { json: toBytes(body) });
   if (said.status >= 300) return said;
@@ -113,7 +113,7 @@ async function recentIds({ ask, learn }: LocalExchange): Promise<string[]> {
     const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
     return read.ok ? await learn(historyIds, [read.bytes], undefined) : [];
   } catch (error) {
-    // It only completes what is told of a change, which must not fail for it.
+    // It only adds details to the answer about a change, and its failure must not fail the change.
     if (error instanceof UnreadableAnswer) return [];
     throw error;
   }

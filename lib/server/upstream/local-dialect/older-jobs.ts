@@ -14,7 +14,7 @@ import { wording } from "./wording";
 /** How many are listed, first to last: an answer beyond what may be held in memory is asked for again with fewer. */
 const READINGS = [1000, 200, 40];
 const MOST_ENDED = 1000;
-/** One entry says whether anything has ended since, a few more say what. */
+/** One entry tells whether any job has ended since; a few more tell which. */
 const PEEKS = [1, 20];
 
 const queuedJobs = wording("queued-jobs", ([queue]) => {

@@ -28,7 +28,7 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
   const { state, start } = useCamera();
   const video = useRef<HTMLVideoElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  /** Whose pictures are coming. */
+  /** The camera whose pictures are shown. */
   const [seen, setSeen] = useState<MediaStream>();
   const [taken, setTaken] = useState<File>();
   const stream = state.kind === "on" ? state.stream : undefined;
