@@ -122,7 +122,8 @@ test("every route file was found, and each of its handlers has a guard", () => {
 });
 
 test("each act that changes something has its words in the audit log", () => {
-  const acts = closed.filter(({ method }) => method !== "GET" && method !== "HEAD").map(({ guard }) => guard?.action ?? "");
+  const changes = closed.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
+  const acts = changes.map(({ guard }) => guard?.action ?? "");
   const { does, tried } = messagesOf.en.settings.audit;
   expect(acts.length).toBeGreaterThan(50);
   expect(acts.filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);
