@@ -16,10 +16,10 @@ import { startHousekeeping, type Chore } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createJobEvents, type Tell } from "./events/job-events";
+import { hearOthers, RUNNERS } from "./jobs/beside-others";
 import { createEngine } from "./jobs/engine";
 import { createHistoryClears } from "./jobs/history-clears";
 import { countJobs } from "./jobs/list-jobs";
-import { recoverJobs } from "./jobs/recover";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { type Opened, openServiceDatabase } from "./open-database";
@@ -74,7 +74,7 @@ export async function startService(options: ServiceOptions) {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     opened = await openServiceDatabase(options.databaseUrl, { folders, settings, now, log, reserve });
-    const { database, assetSearch, processes } = opened;
+    const { database, assetSearch, processes, createQueue } = opened;
     await processes.start();
     const blobs = await openBlobs({ settings, folders, database, now, log });
     if (options.databaseUrl === undefined) await importUserFiles({ database, blobs, folders, now, log });
@@ -83,29 +83,37 @@ export async function startService(options: ServiceOptions) {
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
     const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), log);
-    const pool = await createPool({ database, concurrency });
+    const pool = await createPool({ database, processes, concurrency });
     const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
     const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
-    const engine = createEngine({
-      database,
-      blobs,
-      folders,
-      runner,
-      pool,
-      remoteLimits,
-      events,
-      concurrency,
-      maxJobPixels,
-      collect,
-      now,
-      log,
-    });
+    const engine = createEngine(
+      {
+        database,
+        processes,
+        blobs,
+        folders,
+        runner,
+        pool,
+        remoteLimits,
+        events,
+        concurrency,
+        maxJobPixels,
+        collect,
+        now,
+        log,
+      },
+      createQueue,
+    );
+
+    hearOthers({ processes, engine, log });
+    const runnersChanged = async () => {
+      await engine.runnersChanged();
+      await processes.tell(RUNNERS, null);
+    };
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
     let isStopping = false;
     const begin = async () => {
-      const recovered = await recoverJobs(database, now);
-      if (recovered.returned + recovered.lost > 0) log.warn(recovered, "jobs were running when the service last ended");
       if (!isStopping) await engine.start();
     };
     // On a full disk what is stored is served, and no job begins; as soon as there is room, all go on.
@@ -149,7 +157,17 @@ export async function startService(options: ServiceOptions) {
     const housekeeping = startHousekeeping(
       [
         ...serviceChores({ database, settings, folders, now }),
-        ...runnerChores({ database, now, log, checkMs, changed: engine.runnersChanged, signal: leaving.signal }),
+        ...runnerChores({
+          database,
+          processes,
+          now,
+          log,
+          checkMs,
+          heard: engine.runnersChanged,
+          changed: runnersChanged,
+          signal: leaving.signal,
+        }),
+        { name: "queue", everyMs: 60_000, round: engine.repair },
       ],
       log,
     );
@@ -160,7 +178,7 @@ export async function startService(options: ServiceOptions) {
 
     return {
       keys: createKeys(database, now),
-      runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size }, changed: engine.runnersChanged }),
+      runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size }, changed: runnersChanged }),
 
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
@@ -196,15 +214,13 @@ export async function startService(options: ServiceOptions) {
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetSearch.stop()]);
         await Promise.all([sweeping, beginning]);
         await accessTimes.flush();
-        await processes.close();
-        await database.close();
+        await opened?.close();
         lock.release();
       },
     };
   } catch (error) {
     await opened?.assetSearch.stop();
-    await opened?.processes.close();
-    await opened?.database.close();
+    await opened?.close();
     lock.release();
     throw error;
   }

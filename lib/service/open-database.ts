@@ -6,6 +6,9 @@ import { type AssetSearch } from "./assets/search/asset-search";
 import { createPostgresSearch } from "./assets/search/postgres-search";
 import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
 import { type Folders } from "./assets/folders";
+import { type CreateQueue } from "./jobs/job-queue";
+import { createMemoryQueue } from "./jobs/memory-queue";
+import { openSharedQueues, type SharedQueues } from "./jobs/shared-queues";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { requireDatabase, requireNoFiles } from "./store/data-folder";
@@ -15,7 +18,13 @@ import { createPostgresProcesses } from "./store/postgres/processes";
 import { createOnlyProcess, type Processes } from "./store/processes";
 import { openDatabase } from "./store/sqlite";
 
-export type Opened = { database: Database; assetSearch: AssetSearch; processes: Processes };
+export type Opened = {
+  database: Database;
+  assetSearch: AssetSearch;
+  processes: Processes;
+  createQueue: CreateQueue;
+  close(): Promise<void>;
+};
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog; reserve: DiskReserve };
 
 /** `databaseUrl`: of PostgreSQL; without it a file in the data folder. */
@@ -26,16 +35,24 @@ export async function openServiceDatabase(
   if (databaseUrl === undefined) {
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
-    return { database, assetSearch: await openSqliteSearch(database, log), processes: createOnlyProcess() };
+    const assetSearch = await openSqliteSearch(database, log);
+    return { database, assetSearch, processes: createOnlyProcess(), createQueue: createMemoryQueue, close: () => database.close() };
   }
-  const database = await openPostgres(databaseUrl, now, settings, { isAlone: true });
+  const database = await openPostgres(databaseUrl, now, settings);
+  const processes = createPostgresProcesses(database, databaseUrl, log);
+  let queue: SharedQueues | undefined;
+  const close = async () => {
+    await processes.close();
+    await queue?.close();
+    await database.close();
+  };
   try {
     const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
     if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
-    const processes = createPostgresProcesses(database, databaseUrl, log);
-    return { database, assetSearch: createPostgresSearch(database), processes };
+    queue = await openSharedQueues(databaseUrl, processes, log);
+    return { database, assetSearch: createPostgresSearch(database), processes, createQueue: queue.create, close };
   } catch (error) {
-    await database.close();
+    await close();
     throw error;
   }
 }

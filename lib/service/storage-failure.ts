@@ -49,12 +49,6 @@ const away: Failure = {
   remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
 };
 
-const taken: Failure = {
-  code: "SERVICE_UNAVAILABLE",
-  what: "Another process of the service has the database that this one uses.",
-  remedy: "Whoever runs the service must stop one of the two, or give this one a database of its own.",
-};
-
 /** What an object store did wrong: an outage, never the absence of a file. */
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
@@ -65,7 +59,6 @@ const known: readonly (readonly [RegExp, Failure])[] = [
   [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
   [new RegExp(`^${OBJECT_STORE_FAILED}$`), unreachable],
   [/^STORE_AWAY$/, away],
-  [/^DATABASE_TAKEN$/, taken],
   [/^(EIO|SQLITE_IOERR.*)$/, failing],
   [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, crowded],
 ];
@@ -90,7 +83,7 @@ export function asStorageFailure(error: unknown): Refusal | undefined {
 export function asStartFailure(error: unknown, dataDir: string): unknown {
   const failure = find(error);
   if (!failure || !(error instanceof Error)) return error;
-  if (failure === away || failure === taken) return new Error(`${failure.what} ${failure.remedy}`, { cause: error });
+  if (failure === away) return new Error(`${failure.what} ${failure.remedy}`, { cause: error });
   const sentence =
     failure === unwritable
       ? `LIGHTDESK_DATA_DIR must be a folder that can be written to (${dataDir}: ${error.message}).`

@@ -17,11 +17,9 @@ export type PostgresPlace = {
   statementMs: number;
   /** Where tables are looked for and made; by itself the database's own place. */
   schema?: string;
-  /** A connection is kept while nothing is asked of it, since the server holds something for it. */
-  isKept?: boolean;
 };
 
-export async function openPool({ url, max, statementMs, schema, isKept }: PostgresPlace): Promise<PostgresPool> {
+export async function openPool({ url, max, statementMs, schema }: PostgresPlace): Promise<PostgresPool> {
   const config: PoolConfig = {
     max,
     connectionString: schema === undefined ? url : inSchema(url, schema),
@@ -33,7 +31,6 @@ export async function openPool({ url, max, statementMs, schema, isKept }: Postgr
     query_timeout: statementMs + CONNECT_MS,
     idle_in_transaction_session_timeout: statementMs,
     types: { getTypeParser },
-    ...(isKept && { idleTimeoutMillis: 0 }),
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);
@@ -92,7 +89,8 @@ function getTypeParser(oid: number): (text: string) => unknown {
 const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
 
-function asTold(error: unknown): unknown {
+/** What a driver throws: an outage is a StoreAway. */
+export function asTold(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
   if (code === "53100") return Object.assign(new Error("the disk of the database is full", { cause: error }), { code: "ENOSPC" });

@@ -34,7 +34,7 @@ export type Claimed = {
   images: { name: string; hash: string }[];
 };
 
-export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "remote"> & {
+export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "needs" | "remote"> & {
   record: RunRecord;
   teller: RunTeller;
   /** Ends the run soon; before it has begun, keeps it from beginning. */
@@ -49,7 +49,7 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   let isCancelled = false;
   let isLeft = false;
   let handed: { cancel(): void; leave?(): void } | undefined;
-  const { seq, id, userId, attempts, fence, remote, extraData } = job;
+  const { seq, id, userId, attempts, fence, needs, remote, extraData } = job;
   const clientId = textOf(extraData.client_id);
   return {
     seq,
@@ -57,6 +57,7 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
     userId,
     attempts,
     fence,
+    needs,
     ...(remote && { remote }),
     record: createRunRecord(id, job.graph, job.outputs, job.startMs),
     teller: createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length }),
@@ -76,12 +77,12 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   };
 }
 
-type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits">;
+type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes">;
 
 /** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
 export async function claimJob(
   tx: Transaction,
-  { now, log, remoteLimits }: ClaimParts,
+  { now, log, remoteLimits, processes }: ClaimParts,
   seq: number,
   { runner, slot }: Place,
 ): Promise<Claimed | undefined> {
@@ -96,7 +97,7 @@ export async function claimJob(
   await move(
     tx,
     { seq, from: "pending", to: "in_progress", at },
-    { attempts, slot, fence, runner: isRemote ? runner.id : null, start_time: at },
+    { attempts, slot, fence, runner: isRemote ? runner.id : null, start_time: at, holder: processes.id },
   );
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
@@ -115,9 +116,9 @@ export async function claimJob(
 type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
-/** One that was sent to a runner before the service started, taken over. Inside a commit. */
+/** One that was sent to a runner by a process that is dead, taken over. Inside a commit. */
 export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Claimed | undefined> {
-  const taken = await takeOver(tx, seq);
+  const taken = await takeOver(tx, parts.processes, seq);
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );

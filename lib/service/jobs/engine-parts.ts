@@ -8,9 +8,11 @@ import { type Pool } from "../runners/pool";
 import { type RemoteLimits } from "../runners/remote-run";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
+import { type Processes } from "../store/processes";
 
 export type EngineParts = {
   database: Database;
+  processes: Pick<Processes, "id" | "isHolderGone" | "isHeldElsewhere" | "giveUpSilent" | "tell">;
   blobs: BlobStore;
   folders: Folders;
   runner: Runner;

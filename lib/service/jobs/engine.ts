@@ -1,5 +1,5 @@
-// Takes what waits, gives it to the runners as they have slots free, and commits how each ends together with the claim of the next one
-// (the states are in transitions.ts).
+// Runs what the queue gives out (job-queue.ts) to its end, takes over what was left of processes that are dead, and cancels what runs (the states
+// are in transitions.ts).
 // Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
 // whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
 
@@ -7,42 +7,32 @@ import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query, type Transaction } from "../store/database";
 import { type ProducedFile } from "../nodes/run";
-import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { endAttempt } from "../runners/attempts";
-import { kindOf, kindWith, type Place, triedRunners } from "../runners/pool";
+import { kindOf, kindWith } from "../runners/pool";
 import { clearAway } from "../runners/whereabouts";
+import { cancelAll, runningJobs } from "./cancel-running";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
-import { createFairQueue, type FairQueue } from "./fair-queue";
-import { cancelPending, cancelRunning, failAround } from "./finish";
-import { createNextClaim, type NextClaim } from "./next-claim";
+import { failAround } from "./finish";
+import { type CreateQueue } from "./job-queue";
+import { type NextClaim } from "./next-claim";
+import { recoverJobs } from "./recover";
 import { executeJob } from "./run-job";
-import { isUnfinished, move } from "./transitions";
+import { move } from "./transitions";
 import { createWorkFolders } from "./work-folders";
 
 const PAUSE_MS = 1000;
 
 export type Engine = ReturnType<typeof createEngine>;
 
-export function createEngine(parts: EngineParts) {
-  const { database, now, log, pool } = parts;
-  const queue = createFairQueue();
+export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
+  const { database, now, log, pool, processes } = parts;
   const running = new Map<string, Running>();
   const background = new Set<Promise<void>>();
   const workFolders = createWorkFolders(parts.folders.work);
-  /** Slots that are about to take a job. */
-  let asking = 0;
   let accepting = false;
   let isStopped = false;
-  let rest: NodeJS.Timeout | undefined;
-
-  /** Nothing is taken for a while: a disk that took no claim takes none a moment later. */
-  function pause(): void {
-    rest ??= setTimeout(() => {
-      rest = undefined;
-      pump();
-    }, PAUSE_MS).unref();
-  }
+  const queue = createQueue({ parts, running, mayTake: () => accepting, run: runOne, inBackground });
 
   /** Counted, so that `stop` can wait for it. */
   function inBackground(work: Promise<void>): void {
@@ -52,54 +42,14 @@ export function createEngine(parts: EngineParts) {
     background.add(counted);
   }
 
-  function pump(): void {
-    while (mayTake()) {
-      const free = pool.free();
-      const canBegin = (kind: string) => free.some(({ id }) => pool.canDo(kind, id));
-      // A slot that asks for a job finds one: no more of them ask than jobs wait.
-      const next = free.length > 0 && asking < queue.size(canBegin) ? queue.peek(canBegin) : undefined;
-      const runner = next && pool.best(next.kind, free);
-      if (!runner) return;
-      const place = pool.occupy(runner);
-      inBackground(
-        serve(place).finally(() => {
-          place.release();
-          pump();
-        }),
-      );
-    }
+  /** What dead processes left: what ran waits again or has failed. Returns what was sent to a runner, and may go on there. */
+  async function recover(): Promise<number[]> {
+    const { returned, lost, sent } = await recoverJobs({ database, processes, queue, now });
+    if (returned + lost > 0) log.warn({ returned, lost }, "jobs were running at a process of the service that has ended");
+    return sent;
   }
 
-  const mayTake = () => accepting && rest === undefined;
-
-  /** Runs one job after the other until none waits. */
-  async function serve(place: Place, first?: Claimed): Promise<void> {
-    let job = first ?? (await claimAlone(place));
-    while (job) {
-      const next = createNextClaim({ parts, queue, running, mayTake }, place);
-      await runOne(job, next);
-      job = next.job() ?? (await claimAlone(place));
-    }
-  }
-
-  async function claimAlone(place: Place): Promise<Claimed | undefined> {
-    if (queue.size() === 0) return undefined;
-    const claim = createNextClaim({ parts, queue, running, mayTake }, place);
-    asking += 1;
-    try {
-      await claim.keepIf(database.commit(claim.take));
-    } catch (error) {
-      log.error({ err: error }, "no job could be begun");
-      pause();
-    } finally {
-      asking -= 1;
-      // What came while this slot asked was taken for the one that it asks for.
-      pump();
-    }
-    return claim.job();
-  }
-
-  /** What was sent to a runner before the service started, and has not ended here. */
+  /** What was sent to a runner by a process that is dead, and has not ended here. */
   async function resume(seq: number): Promise<void> {
     let taken: Claimed | undefined;
     const takeOver = async (tx: Transaction) => {
@@ -112,13 +62,10 @@ export function createEngine(parts: EngineParts) {
     if (!job?.remote) return;
     const place = pool.occupy(job.remote.runner);
     try {
-      const next = createNextClaim({ parts, queue, running, mayTake }, place);
-      await runOne(job, next);
-      const another = next.job();
-      if (another) await serve(place, another);
+      await queue.goOn(job, place);
     } finally {
       place.release();
-      pump();
+      queue.changed();
     }
   }
 
@@ -127,29 +74,32 @@ export function createEngine(parts: EngineParts) {
   const tellEnd = (run: Running) =>
     run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
 
-  /** Waits again, before all others of its user. Where it was tried is read if it can be: without that it may go there once more. */
-  async function putBack(job: Claimed): Promise<void> {
-    const kind = await kindOf(database, job).catch((error: unknown) => {
-      log.warn({ err: error, job: job.id }, "where a job was tried could not be read");
-      return kindWith(job.needs);
-    });
-    queue.putBack(job.userId, job.seq, kind);
-  }
-
-  async function waiting(which: { userId: number; last: number } | undefined): Promise<{ userId: number; seq: number; kind: string }[]> {
-    const pending = query.selectFrom("jobs").select(["seq", "user_id", "needs"]).where(isUnfinished).where("state", "=", "pending");
-    const some = which ? pending.where("user_id", "=", which.userId).where("seq", "<=", which.last) : pending;
-    const [jobs, tried] = [await database.rows(some.orderBy("seq")), await triedRunners(database)];
-    await pool.know(jobs.map(({ needs }) => needs));
-    return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, kind: kindWith(needs, tried.get(seq)) }));
-  }
-
   /** At once; the rounds look again, since what was just sent may arrive later. */
-  async function clearCancelled({ runner, attempt }: NonNullable<Claimed["remote"]>): Promise<void> {
-    const open = await database.row(
-      query.selectFrom("attempts").selectAll().where("job_seq", "=", attempt.seq).where("number", "=", attempt.number),
+  async function clearCancelled(seq: number): Promise<void> {
+    const lost = query
+      .selectFrom("attempts")
+      .innerJoin("runners", "runners.id", "attempts.runner")
+      .select(["address", "prompt_id", "client_id"])
+      .where("job_seq", "=", seq)
+      .where("state", "=", "lost")
+      .orderBy("number", "desc")
+      .limit(1);
+    const there = await database.row(lost);
+    if (there?.address) await clearAway(there.address, { promptId: there.prompt_id, clientId: there.client_id });
+  }
+
+  /** Runs whose job was cancelled or taken over by another process: they end, and write nothing. A claim that is not seen yet is none of them. */
+  async function endStale(): Promise<void> {
+    if (running.size === 0) return;
+    const seqs = [...running.values()].map(({ seq }) => seq);
+    const rows = await database.rows(
+      query.selectFrom("jobs").select(["seq", "fence", "state"]).where("seq", "in", database.dialect.numbers(seqs)),
     );
-    if (open) await clearAway(runner.address ?? "", { promptId: open.prompt_id, clientId: open.client_id });
+    const stored = new Map(rows.map((row) => [row.seq, row]));
+    for (const run of running.values()) {
+      const row = stored.get(run.seq);
+      if (row && (row.fence > run.fence || (row.fence === run.fence && row.state !== "in_progress"))) run.cancel();
+    }
   }
 
   async function runOne(job: Claimed, next: NextClaim): Promise<void> {
@@ -159,13 +109,11 @@ export function createEngine(parts: EngineParts) {
     let isClean = false;
     try {
       outputDir = await workFolders.take();
-      const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage: await imageOfNext(parts, queue) });
+      const nextImage = await imageOfNext(parts, queue.guess());
+      const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage, queue, commit: untilStored });
       isClean = execution.isClean;
-      if (execution.waits) {
-        await putBack(job);
-        // Perhaps for another runner than this slot's.
-        setImmediate(pump);
-      }
+      // Perhaps for another runner than this slot's.
+      if (execution.waits) queue.waits(execution.waits, true);
     } catch (error) {
       log.error({ err: error, job: job.id }, "a job could not be brought to its end");
       await untilStored(async (tx) => {
@@ -215,35 +163,32 @@ export function createEngine(parts: EngineParts) {
   return {
     /** Loads what waits and begins; afterwards `submitted` tells of each new job. */
     async start(): Promise<void> {
-      const sent = query.selectFrom("jobs").select("seq").where(isUnfinished).where("state", "=", "in_progress").orderBy("seq");
-      const [waits, goesOn] = [await waiting(undefined), await database.rows(sent)];
+      const sent = await recover();
       if (isStopped) return;
       accepting = true;
-      // One that was submitted meanwhile may be in the queue twice: whoever takes it the second time finds that it waits no longer.
-      for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
-      for (const { seq } of goesOn) inBackground(resume(seq));
-      pump();
+      for (const seq of sent) inBackground(resume(seq));
+      await queue.start();
     },
 
-    submitted(userId: number, seq: number, needs: number): void {
-      queue.add(userId, seq, kindWith(needs));
-      pump();
+    /** Other processes have said nothing for too long. */
+    async takeOver(): Promise<void> {
+      const sent = await recover();
+      if (accepting) for (const seq of sent) inBackground(resume(seq));
+      queue.changed();
     },
 
-    /** What of the user's jobs up to this one was to be cancelled and is pending still. */
-    async waitAgain(userId: number, last: number): Promise<void> {
-      for (const { seq, kind } of await waiting({ userId, last })) queue.add(userId, seq, kind);
-      pump();
-    },
+    endStale,
+    enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
+    submitted: (userId: number, seq: number, needs: number) => queue.waits({ userId, seq, kind: kindWith(needs) }),
+    waitAgain: queue.waitAgain,
+    repair: queue.repair,
+    forgetPending: queue.forget,
 
     /** Something about the runners has changed. */
     async runnersChanged(): Promise<void> {
       await pool.refresh();
-      pump();
+      queue.changed();
     },
-
-    /** These pending jobs of the user (all, when absent) are cancelled in the store, or will be at once. */
-    forgetPending: (userId: number, seqs?: readonly number[]) => queue.forget(userId, seqs),
 
     progressOf: (jobId: string) => running.get(jobId)?.record.progress(),
 
@@ -256,35 +201,26 @@ export function createEngine(parts: EngineParts) {
       return undefined;
     },
 
-    /** Cancels those of `jobIds` (all of the user's, when absent) that run now; returns the ids that were really cancelled. */
+    /** Cancels those of `jobIds` (all of the user's, when absent) that run now, here or elsewhere; returns the ids that were really cancelled. */
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
-      const targets = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
-      if (targets.length === 0) return [];
-      const cancelled = await database.commitFreeing(async (tx) => {
-        const moved: Running[] = [];
-        for (const run of targets) {
-          if (await cancelRunning(tx, run, run.record, now())) {
-            if (run.remote) await endAttempt(tx, run, "lost", now(), "It was cancelled.");
-            moved.push(run);
-            // Its worker was lost a moment ago, and it waits again.
-          } else if (await cancelPending(tx, [run.seq], now())) moved.push(run);
-        }
-        return moved;
-      });
-      for (const run of cancelled) {
-        run.cancel();
-        if (run.remote) inBackground(clearCancelled(run.remote));
+      const ran = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
+      const which = { userId, jobIds };
+      if (ran.length === 0 && (await runningJobs(database, parts, which)).length === 0) return [];
+      const cancelled = await database.commitFreeing((tx) => cancelAll(tx, parts, which, { ran, running }));
+      for (const { seq, run } of cancelled) {
+        run?.cancel();
+        if (!run || run.remote) inBackground(clearCancelled(seq));
       }
-      for (const run of cancelled) await tellEnd(run);
+      for (const { run } of cancelled) if (run) await tellEnd(run);
       if (cancelled.length > 0) parts.events.queueChanged(userId);
-      return cancelled.map((run) => run.id);
+      return cancelled.map(({ id }) => id);
     },
 
     /** Lets short jobs end within `graceMs`; the rest goes back to pending, its attempt not held against it. */
     async stop(graceMs: number): Promise<void> {
       accepting = false;
       isStopped = true;
-      clearTimeout(rest);
+      await queue.stop();
       // It goes on there, and is found again by the next start.
       for (const run of running.values()) if (run.remote) run.leave();
       await withinTime(Promise.all(background), graceMs);
@@ -292,9 +228,11 @@ export function createEngine(parts: EngineParts) {
       if (left.length > 0) {
         await database
           .commitFreeing(async (tx) => {
-            for (const { seq, fence, attempts } of left) {
-              const back = { start_time: null, slot: null, attempts: attempts - 1 };
-              await move(tx, { seq, fence, from: "in_progress", to: "pending", at: now() }, back);
+            for (const { userId, seq, fence, needs, ...run } of left) {
+              const attempts = run.attempts - 1;
+              const back = { start_time: null, slot: null, attempts };
+              if (await move(tx, { seq, fence, from: "in_progress", to: "pending", at: now() }, back))
+                await queue.enqueue(tx, { userId, seq, kind: await kindOf(tx, { seq, needs, attempts }) }, true);
             }
           })
           .catch((error: unknown) => log.error({ err: error }, "running jobs could not be given back: the next start finds them running"));
@@ -314,10 +252,9 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
 
 /**
  * The image file that the job will read that is served next, told to the worker so that it is decoded while another job runs. A guess that
- * costs nothing when it is wrong. With several slots the cores have work already, and it is not known which of them serves that job.
+ * costs nothing when it is wrong. With several slots the cores have work already.
  */
-async function imageOfNext({ database, blobs, pool, concurrency, log }: EngineParts, queue: FairQueue): Promise<string | undefined> {
-  const seq = concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined;
+async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | undefined): Promise<string | undefined> {
   if (seq === undefined) return undefined;
   try {
     const image = await database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));

@@ -6,6 +6,7 @@
 /** `gone` was cancelled while it waited: it is passed over, as taking it out would copy the whole line each time. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };
 type CanDo = (kind: string) => boolean;
+/** `kind`: what it needs, and where it was tried before (runners/pool.ts). */
 export type Waiting = { userId: number; seq: number; kind: string };
 
 export type FairQueue = ReturnType<typeof createFairQueue>;

@@ -57,7 +57,7 @@ export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: 
   const deleted: string[] = [];
   for (let start = 0; start < asked.length; start += AT_ONCE) {
     const cancelled = await cancelSome(parts, pendingAmong(parts.database.dialect, userId, asked.slice(start, start + AT_ONCE)));
-    parts.engine.forgetPending(
+    await parts.engine.forgetPending(
       userId,
       cancelled.map((job) => job.seq),
     );
@@ -74,7 +74,7 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
   const left = pendingOf(userId).where("seq", "<=", last);
   const oldest = left.orderBy("create_time").orderBy("id").limit(AT_ONCE);
   const deleted: string[] = [];
-  engine.forgetPending(userId);
+  await engine.forgetPending(userId);
   try {
     for (let cancelled = await cancelSome(parts, oldest); cancelled.length > 0; cancelled = await cancelSome(parts, oldest))
       for (const { id } of cancelled) deleted.push(id);

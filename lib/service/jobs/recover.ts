@@ -1,26 +1,39 @@
-// What a crash left: running jobs go back to pending with their attempt counted; after three, the job fails as WorkerLost.
+// What dead processes left: running jobs go back to pending with their attempt counted; after three, the job fails as WorkerLost.
+// Must never: touch a job of a process that lives.
 
 import { sql } from "kysely";
-import { type Database, query, type Transaction } from "../store/database";
+import { kindOf } from "../runners/pool";
+import { query, type Transaction } from "../store/database";
+import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
+import { type JobQueue } from "./job-queue";
 import { isUnfinished, MOST_ATTEMPTS, move } from "./transitions";
 
-/** Before the engine starts. Returns how many jobs went back and how many were given up. */
-export async function recoverJobs(database: Database, now: () => number): Promise<{ returned: number; lost: number }> {
+type Parts = Pick<EngineParts, "database" | "processes" | "now"> & { queue: Pick<JobQueue, "enqueue" | "takeBack"> };
+
+/** How many jobs went back, how many were given up, and which were sent to a runner, where they may go on (engine.ts). */
+export async function recoverJobs({ database, processes, queue, now }: Parts): Promise<{ returned: number; lost: number; sent: number[] }> {
   return database.commitFreeing(async (tx) => {
-    const started = query
+    await queue.takeBack(tx, await processes.giveUpSilent(tx));
+    const left = query
       .selectFrom("jobs")
-      .select(["seq", "id", "attempts"])
+      .select(["seq", "id", "user_id", "needs", "attempts"])
+      .select(sql<unknown>`exists (select 1 from attempts where job_seq = seq and ended_at is null)`.as("is_sent"))
       .where("state", "=", "in_progress")
       .where(isUnfinished)
-      // What was sent to a runner is found there again (engine.ts).
-      .where(sql<boolean>`not exists (select 1 from attempts where job_seq = seq and ended_at is null)`);
-    const running = await tx.rows(started);
-    let lost = 0;
-    for (const job of running) {
-      if (await giveBackOrFail(tx, job, now())) lost += 1;
+      .where(processes.isHolderGone)
+      .orderBy("seq");
+    const sent: number[] = [];
+    let [returned, lost] = [0, 0];
+    for (const { is_sent, user_id, ...job } of await tx.rows(left)) {
+      if (is_sent) sent.push(job.seq);
+      else if (await giveBackOrFail(tx, job, now())) lost += 1;
+      else {
+        await queue.enqueue(tx, { userId: user_id, seq: job.seq, kind: await kindOf(tx, job) }, true);
+        returned += 1;
+      }
     }
-    return { returned: running.length - lost, lost };
+    return { returned, lost, sent };
   });
 }
 

@@ -5,19 +5,25 @@ import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { endAttempt, forgetAttempt, noteEnd } from "../runners/attempts";
 import { runRemotely } from "../runners/remote-run";
 import { readRunner, storeProblem } from "../runners/store";
-import { query, type Transaction } from "../store/database";
+import { kindOf } from "../runners/pool";
+import { type Database, query, type Transaction } from "../store/database";
 import { move } from "./transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { observedRun } from "../figures";
+import { type Waiting } from "./fair-queue";
 import { errorAround, finishRun } from "./finish";
+import { type JobQueue } from "./job-queue";
 import { type NextClaim } from "./next-claim";
 import { giveBackOrFail } from "./recover";
 import { type RunRecord } from "./run-record";
 
-/** `waits`: its worker was lost and it may be tried once more. `isClean`: the record knows all files of the folder. */
-type Execution = { waits: boolean; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
+/** `waits`: its worker was lost and it is tried once more. `isClean`: the record knows all files of the folder. */
+type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
+
+/** `commit`: until it is stored. */
+type Ordered = { job: Claimed; running: Running; queue: Pick<JobQueue, "enqueue">; commit: Database["commit"] };
 
 /** The commit that ends the job takes the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
@@ -26,7 +32,7 @@ export async function executeJob(...[parts, run]: Parameters<typeof execute>): P
 
 async function execute(
   parts: EngineParts,
-  run: { job: Claimed; running: Running; outputDir: string; next: NextClaim; nextImage: string | undefined },
+  run: Ordered & { outputDir: string; next: NextClaim; nextImage: string | undefined },
 ): Promise<Execution> {
   const { job, running, outputDir, next, nextImage } = run;
   const { record, teller } = running;
@@ -61,15 +67,15 @@ async function execute(
       return { kind: "lost", reason: "", counts: true };
     });
   });
-  if (outcome.kind === "lost") return { waits: await giveBack(parts, job, record, outcome), isClean: false, how: "worker lost" };
-  if (outcome.kind === "stale" || outcome.kind === "left") return { waits: false, isClean: false, how: outcome.kind };
+  if (outcome.kind === "lost") return { waits: await giveBack(parts, run, outcome), isClean: false, how: "worker lost" };
+  if (outcome.kind === "stale" || outcome.kind === "left") return { isClean: false, how: outcome.kind };
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
       "a worker was lost with its job",
     );
   if (outcome.kind !== "cancelled") await close(parts, job, record, outcome, next);
-  return { waits: false, isClean: outcome.kind === "success", how: outcome.kind };
+  return { isClean: outcome.kind === "success", how: outcome.kind };
 }
 
 type Remote = NonNullable<Claimed["remote"]>;
@@ -124,26 +130,30 @@ async function runOnRunner(
   );
 }
 
-/** True when it waits for another attempt. */
+/** What waits for another attempt then, if it does. */
 async function giveBack(
-  parts: EngineParts,
-  job: Claimed,
-  record: RunRecord,
+  { now }: EngineParts,
+  { job, running, queue, commit }: Ordered,
   { reason, counts }: { reason: string; counts: boolean },
-): Promise<boolean> {
-  const { database, now } = parts;
-  return database.commitFreeing(async (tx) => {
+): Promise<Waiting | undefined> {
+  const { seq, userId } = job;
+  return commit(async (tx) => {
     const at = now();
-    if (!(await isOwn(tx, job))) return false;
-    if (!job.remote) return !(await giveBackOrFail(tx, job, at));
-    if (!counts) {
-      const back = { start_time: null, slot: null, runner: null, attempts: job.attempts - 1 };
+    if (!(await isOwn(tx, job))) return undefined;
+    if (!job.remote) {
+      if (await giveBackOrFail(tx, job, at)) return undefined;
+    } else if (!counts) {
       await forgetAttempt(tx, job);
-      return move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
+      const back = { start_time: null, slot: null, runner: null, attempts: job.attempts - 1 };
+      await move(tx, { seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
+    } else {
+      await endAttempt(tx, job, "lost", at, reason);
+      await noteEnd(tx, { runner: job.remote.runner.id, userId, isGood: false, ms: at - running.record.startMs });
+      if (await giveBackOrFail(tx, job, at, reason)) return undefined;
     }
-    await endAttempt(tx, job, "lost", at, reason);
-    await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - record.startMs });
-    return !(await giveBackOrFail(tx, job, at, reason));
+    const waits = { userId, seq, kind: await kindOf(tx, job) };
+    await queue.enqueue(tx, waits, true);
+    return waits;
   });
 }
 

@@ -10,6 +10,7 @@ import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate"
 import { type PromptError } from "../nodes/validation/parse-prompt";
 import { type Pool, storeNeeds } from "../runners/pool";
 import { type Database, query } from "../store/database";
+import { type Engine } from "./engine";
 import { toStoredTexts } from "./secrets";
 import { workflowIdOf } from "./workflow-id";
 
@@ -17,7 +18,7 @@ export type Accepted = { ok: true; id: string; seq: number; number: number; need
 export type Refused = Extract<Validation, { ok: false }>;
 
 export async function submitPrompt(
-  stores: { database: Database; pool: Pool; now: () => number },
+  stores: { database: Database; pool: Pool; engine: Pick<Engine, "enqueue">; now: () => number },
   userId: number,
   body: PromptBody,
 ): Promise<Accepted | Refused> {
@@ -77,6 +78,7 @@ export async function submitPrompt(
     if (!job) throw new Error("the job was not inserted");
     await tx.run(query.insertInto("job_inputs").values({ job_seq: job.seq, ...inputs }));
     if (images.length > 0) await tx.run(query.insertInto("job_images").values(images.map((image) => ({ job_seq: job.seq, ...image }))));
+    await stores.engine.enqueue(tx, userId, job.seq, needs);
     return { seq: job.seq, number, needs };
   });
   pool.learn(accepted.needs, validation.needs);

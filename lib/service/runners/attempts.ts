@@ -4,6 +4,7 @@
 
 import { sql } from "kysely";
 import { query, type Reader, type Transaction } from "../store/database";
+import { type Processes } from "../store/processes";
 import { type AttemptRow } from "../store/schema";
 
 /** `clientId`: our own name for it there, whatever id the runner gives the job. */
@@ -42,16 +43,21 @@ export async function writeAttempt(
   return (await tx.run(update)) === 1;
 }
 
-/** A restarted service goes on with what it had sent: whatever the old process still does is stale from here on. Undefined: there is none. */
-export async function takeOver(tx: Transaction, seq: number): Promise<(Attempt & { runner: string }) | undefined> {
+/** Goes on with what a dead process had sent: whatever that one still does is stale from here on. Undefined: there is none, or another has it. */
+export async function takeOver(
+  tx: Transaction,
+  { id, isHolderGone }: Pick<Processes, "id" | "isHolderGone">,
+  seq: number,
+): Promise<(Attempt & { runner: string }) | undefined> {
   const open = await openAttempt(tx, seq);
   if (!open) return undefined;
   const raised = await tx.row(
     query
       .updateTable("jobs")
-      .set(({ eb }) => ({ fence: eb("fence", "+", 1) }))
+      .set(({ eb }) => ({ fence: eb("fence", "+", 1), holder: id }))
       .where("seq", "=", seq)
       .where("state", "=", "in_progress")
+      .where(isHolderGone)
       .returning("fence"),
   );
   if (!raised) return undefined;

@@ -1,6 +1,6 @@
 // The runners as the engine sees them: which can do a job, which take jobs now, which is the best place for the next one, and why a job waits.
 // A kind of job is what it needs and where it was tried before.
-// What is kept in memory follows from the tables, and is read again by `refresh`; only the slots in use belong to this process alone.
+// What is kept in memory follows from the tables, and is read again by `refresh`; only the slots that this process uses are its own.
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -8,6 +8,7 @@ import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
+import { type Processes } from "../store/processes";
 import { createLibraries } from "./libraries";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
@@ -17,13 +18,17 @@ export type Pool = Awaited<ReturnType<typeof createPool>>;
 /** How near a runner is to taking jobs again. */
 const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
 
-export async function createPool({ database, concurrency }: { database: Database; concurrency: number }) {
+type PoolParts = { database: Database; processes: Pick<Processes, "isHeldElsewhere">; concurrency: number };
+
+export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
   const used = new Map<string, Set<number>>();
   const needsById = new Map<number, Needs>();
   const lacking = new Map<string, string[]>();
   const kinds = new Map<string, { needs: number | null; tried: string[] }>();
   let rows: RunnerRow[] = [];
+  /** By other processes, when they were last counted. */
+  let usedElsewhere: ReadonlyMap<string, number> = new Map();
 
   let reading: Promise<void> = Promise.resolve();
 
@@ -36,9 +41,11 @@ export async function createPool({ database, concurrency }: { database: Database
 
   async function readAgain(): Promise<void> {
     const latest = await readRunners(database);
+    const elsewhere = await countElsewhere(database, processes);
     await know(latest.map(({ last_needs }) => last_needs));
     const isChanged = await libraries.refresh();
     rows = latest;
+    usedElsewhere = elsewhere;
     if (isChanged) lacking.clear();
   }
 
@@ -83,7 +90,8 @@ export async function createPool({ database, concurrency }: { database: Database
   }
 
   const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
-  const usedOf = ({ id }: RunnerRow) => used.get(id)?.size ?? 0;
+  const usedOf = ({ id }: RunnerRow) => (used.get(id)?.size ?? 0) + (usedElsewhere.get(id) ?? 0);
+  const free = () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row));
 
   /** The same models first, then the one with the least to do; jobs of others there count. */
   function better(kind: string) {
@@ -116,8 +124,9 @@ export async function createPool({ database, concurrency }: { database: Database
     canDo,
     concurrency,
 
-    /** Of those that take jobs now and have a slot free. */
-    free: () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row)),
+    /** Those that take jobs now and have a slot free. */
+    free,
+    freeSlots: () => free().reduce((sum, row) => sum + slotsOf(row) - usedOf(row), 0),
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
@@ -151,6 +160,19 @@ export async function createPool({ database, concurrency }: { database: Database
         .join("; ");
     },
   };
+}
+
+/** The slots of runners that are in use by other processes. The built-in one is each process's own. */
+async function countElsewhere(reader: Reader, { isHeldElsewhere }: Pick<Processes, "isHeldElsewhere">): Promise<Map<string, number>> {
+  const running = query
+    .selectFrom("jobs")
+    .select(({ fn }) => ["runner", fn.countAll<number>().as("n")])
+    .where(sql<boolean>`state in ('pending', 'in_progress')`)
+    .where("state", "=", "in_progress")
+    .where("runner", "is not", null)
+    .where(isHeldElsewhere)
+    .groupBy("runner");
+  return new Map((await reader.rows(running)).map(({ runner, n }) => [runner ?? "", n]));
 }
 
 /** Inside a commit: the number of these needs. */

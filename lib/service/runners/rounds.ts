@@ -4,6 +4,7 @@
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
+import { type Processes } from "../store/processes";
 import { askCatalogue, askHealth } from "./ask-about";
 import { clearAway } from "./whereabouts";
 import { clearedAway, lostAttempts } from "./attempts";
@@ -19,22 +20,25 @@ type Stores = {
   now: () => number;
   log: ServiceLog;
   checkMs: number;
+  processes: Pick<Processes, "mayBegin">;
+  /** Something was found, which other processes are told of; something was heard of. */
   changed: () => Promise<void>;
+  heard: () => Promise<void>;
   signal: AbortSignal;
 };
 
 export function runnerChores(stores: Stores): Chore[] {
-  const { database, checkMs, changed } = stores;
+  const { database, processes, checkMs, heard } = stores;
   let commits: number | undefined;
   return [
-    { name: "runners", everyMs: checkMs, round: () => lookAtAll(stores) },
+    { name: "runners", everyMs: checkMs, round: async () => (await processes.mayBegin("runners", checkMs)) && lookAtAll(stores) },
     {
       name: "runners of other processes",
       everyMs: FOREIGN_MS,
       round: async () => {
         const latest = await database.foreignCommits();
         if (latest === commits) return;
-        await changed();
+        await heard();
         commits = latest;
       },
     },

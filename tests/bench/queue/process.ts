@@ -1,13 +1,11 @@
 // What one of the processes that enqueue or claim does: what its parent says, and says when each job was claimed.
 import pg from "pg";
 import { graphileWorker } from "./graphile-worker";
-import { pgBoss } from "./pg-boss";
 import { type QueueLibrary } from "./queue-library";
 
 export const libraries = {
   "graphile-worker, kinds as tasks": () => graphileWorker("task"),
   "graphile-worker, kinds as flags": () => graphileWorker("flag"),
-  "pg-boss": pgBoss,
 };
 export type LibraryName = keyof typeof libraries;
 export const isLibrary = (name: string): name is LibraryName => Object.hasOwn(libraries, name);

@@ -1,4 +1,4 @@
-// What the service needs of a queue over PostgreSQL, said once for each of the libraries that were measured.
+// What the service needs of a queue over PostgreSQL.
 import { type Pool, type PoolClient } from "pg";
 
 /** `turn`: whose is lower goes first. `kind`: what a process must be able to do. */

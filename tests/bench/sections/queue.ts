@@ -16,7 +16,7 @@ const CLAIMED = 1000;
 const PICKED_UP = 200;
 const KINDS = ["first", "second"];
 
-/** The libraries that the service's queue over PostgreSQL could be, beside each other (docs/decisions/0063-the-queue-over-postgresql.md). */
+/** The library that is the service's queue over PostgreSQL, with either way of giving jobs to those alone that can do them (decision 63). */
 export const queue: Section = {
   name: "queue",
   isOnDemand: true,

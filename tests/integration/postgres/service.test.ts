@@ -1,15 +1,10 @@
-// The service as a whole on PostgreSQL: one process at a time, and what a client is told while the database is away.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import pg from "pg";
+// The service as a whole on PostgreSQL, and what a client is told while the database is away.
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { createService } from "@/lib/service/index";
 import { canvas, ended, submit } from "@/tests/integration/service/support";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { until } from "@/tests/support/until";
 
 let own: OwnDatabase;
 let wire: Wire;
@@ -34,34 +29,6 @@ it("keeps jobs over a restart", async () => {
   await bench.service.stop();
   await bench.service.start();
   expect((await client.get(`/api/jobs/${id}`)).body).toEqual(before);
-});
-
-it("refuses a second process on the database in plain words, until the first has stopped", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-service-"));
-  const second = createService({ ...bench.settings, dataDir });
-  await expect(second.start()).rejects.toThrow(/^Another process of the service has the database.*stop one of the two/);
-  await bench.service.stop();
-  await second.start();
-  await second.stop();
-  await bench.service.start();
-  await rm(dataDir, { recursive: true });
-});
-
-it("writes nothing while another process has taken its place, and goes on afterwards", async () => {
-  const client = bench.client();
-  await client.get("/api/user");
-  const other = new pg.Client({ connectionString: own.url });
-  await other.connect();
-  const takes = other.query("SELECT pg_advisory_lock(hashtextextended('lightdesk service', 0))");
-  const waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-  await until("the other one waits", async () => (await ask(own.url, waits)).length === 1);
-  wire.breakNow();
-  await takes;
-  const refused = await client.post("/api/prompt", { prompt: canvas() });
-  expect([refused.status, refused.body]).toEqual([503, expect.objectContaining({ code: "SERVICE_UNAVAILABLE" })]);
-  expect(refused.text).toMatch(/Another process of the service has the database/);
-  await other.end();
-  await until("it writes again", async () => (await client.post("/api/prompt", { prompt: canvas() })).status === 200);
 });
 
 it("says that its database is away, instead of an empty list", async () => {

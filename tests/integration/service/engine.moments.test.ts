@@ -6,12 +6,14 @@ import { createJobEvents } from "@/lib/service/events/job-events";
 import { cancelJobs } from "@/lib/service/jobs/cancel";
 import { claimJob } from "@/lib/service/jobs/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/engine";
+import { createMemoryQueue } from "@/lib/service/jobs/memory-queue";
 import { submitPrompt } from "@/lib/service/jobs/submit";
 import { type RunOutcome } from "@/lib/service/nodes/run";
 import { type Runner } from "@/lib/service/nodes/runner";
 import { createPool, type Pool } from "@/lib/service/runners/pool";
 import { defaultSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { createKeys } from "@/lib/service/users/keys";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
@@ -21,6 +23,7 @@ const USER = 1;
 const now = Date.now;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const remoteLimits = { leaseMs: 60_000, silenceMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
+const processes = createOnlyProcess();
 const events = createJobEvents(() => Promise.resolve(0), log);
 const noRunner: Runner = {
   run: () => {
@@ -37,7 +40,7 @@ beforeEach(async () => {
   place = await makeServicePlace();
   database = await place.open(now);
   await createKeys(database, now).createKey("ada");
-  pool = await createPool({ database, concurrency: 1 });
+  pool = await createPool({ database, processes, concurrency: 1 });
 });
 afterEach(async () => {
   await engine?.stop(0);
@@ -52,6 +55,7 @@ async function startEngine(runner: Runner, through: Database = database): Promis
   const collect = () => Promise.resolve();
   const parts = {
     database: through,
+    processes,
     blobs,
     folders,
     runner,
@@ -64,13 +68,13 @@ async function startEngine(runner: Runner, through: Database = database): Promis
     now,
     log,
   };
-  engine = createEngine(parts);
+  engine = createEngine(parts, createMemoryQueue);
   await engine.start();
   return engine;
 }
 
 async function submitOne(): Promise<{ id: string; seq: number }> {
-  const outcome = await submitPrompt({ database, pool, now }, USER, { prompt: canvas() });
+  const outcome = await submitPrompt({ database, pool, engine: { enqueue: () => Promise.resolve() }, now }, USER, { prompt: canvas() });
   if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome;
 }
@@ -85,17 +89,18 @@ it("goes on with a job that is on a runner once the disk takes that again, and u
   await database.commit(async (tx) => {
     await tx.run(query.insertInto("runners").values({ ...values, mode: "ready" }));
     const runner = await tx.row(query.selectFrom("runners").selectAll().where("id", "=", "there"));
-    if (runner) await claimJob(tx, { now, log, remoteLimits }, seq, { runner, slot: "There/1" });
+    if (runner) await claimJob(tx, { now, log, remoteLimits, processes }, seq, { runner, slot: "There/1" });
   });
-  let refusals = 1;
+  // What was left is looked through first.
+  let commits = 0;
   const full: Database["commit"] = (work) =>
     database.commit(async (tx) => {
       const result = await work(tx);
-      if (refusals > 0) throw Object.assign(new Error(`refusal ${(refusals -= 1)}`), { code: "SQLITE_FULL" });
+      if ((commits += 1) === 2) throw Object.assign(new Error("refused"), { code: "SQLITE_FULL" });
       return result;
     });
   const started = await startEngine(noRunner, { ...database, commit: full, commitFreeing: full });
-  await until("the disk has refused it", () => refusals === 0);
+  await until("the disk has refused it", () => commits === 2);
   expect(await started.cancelRunning(USER, [id])).toEqual([]);
   expect(started.progressOf(id)).toBeUndefined();
   await until("it goes on", () => started.progressOf(id), { timeoutMs: 10_000 });
@@ -130,16 +135,15 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
   expect(runs).toBe(1);
 });
 
-it("runs a job again whose worker was lost, also where its earlier attempts cannot be read in that moment", async () => {
+it("runs a job again whose worker was lost, also where the disk takes that only later", async () => {
   await submitOne();
   let refusals = 1;
-  const cut: Database["rows"] = async (statement) => {
-    if (refusals > 0 && statement.compile().sql.includes('from "attempts"') && runs > 0) {
-      refusals -= 1;
-      throw new Error("the database is away");
-    }
-    return database.rows(statement);
-  };
+  const full: Database["commit"] = (work) =>
+    database.commit(async (tx) => {
+      const result = await work(tx);
+      if (runs > 0 && refusals > 0) throw Object.assign(new Error(`refusal ${(refusals -= 1)}`), { code: "SQLITE_FULL" });
+      return result;
+    });
   let runs = 0;
   const runner: Runner = {
     run() {
@@ -150,7 +154,7 @@ it("runs a job again whose worker was lost, also where its earlier attempts cann
     },
     stop: () => Promise.resolve(),
   };
-  await startEngine(runner, { ...database, rows: cut });
+  await startEngine(runner, { ...database, commitFreeing: full });
   await until("it runs once more", () => runs === 2);
   expect(refusals).toBe(0);
 });

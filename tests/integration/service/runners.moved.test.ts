@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { runnerChores } from "@/lib/service/runners/rounds";
 import { createRunners } from "@/lib/service/runners/store";
 import { type Database, query } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
@@ -39,7 +40,11 @@ it.each([
     if (way === "answers") await real();
     else response.writeHead(500).end();
   });
-  const stores = { database, now: Date.now, log, checkMs: 1000, changed: () => Promise.resolve(), signal: new AbortController().signal };
+  const nothing = () => Promise.resolve();
+  const stores = {
+    ...{ database, processes: createOnlyProcess(), now: Date.now, log, checkMs: 1000 },
+    ...{ changed: nothing, heard: nothing, signal: new AbortController().signal },
+  };
   const round = runnerChores(stores)[0]?.round(() => true);
   await until("it is asked", () => isAsked);
   await database.commit((tx) => tx.run(query.updateTable("runners").set(change).where("id", "=", "r")));

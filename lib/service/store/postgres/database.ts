@@ -21,14 +21,11 @@ const ASK_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 
-/**
- * `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. `isAlone`: of the process that serves it; a
- * second one is refused, and so is whatever this one writes while another has taken its place.
- */
-export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}, { isAlone = false } = {}): Promise<Database> {
+/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
+export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
   const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
-  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1, isKept: isAlone }), openPool({ ...place, max: MOST_READERS })]);
+  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
   const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinished.rows.length > 0) {
     await Promise.all([writer.end(), readers.end()]);
@@ -47,7 +44,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     try {
       await client.query("BEGIN", []);
       isOpen = true;
-      turn = await takeTurn(client, isAlone).catch((error: unknown) => {
+      turn = await takeTurn(client).catch((error: unknown) => {
         if (isStoreAway(error)) lost();
         throw error;
       });
@@ -75,18 +72,6 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   }
   const commits = createGroupCommit(transaction, () => isOpen, undefined);
 
-  const close = async () => {
-    await commits.flush();
-    await Promise.all([writer.end(), readers.end()]);
-  };
-  if (isAlone)
-    await commits
-      .commit(() => Promise.resolve())
-      .catch(async (error: unknown) => {
-        await close();
-        throw error;
-      });
-
   return {
     dialect,
     limits,
@@ -100,24 +85,24 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       // Less than what is known, while a commit of this process is under way.
       return foreign + Math.max(0, (rows[0]?.number ?? 0) - known);
     },
-    close,
+    async close() {
+      await commits.flush();
+      await Promise.all([writer.end(), readers.end()]);
+    },
   };
 }
 
 /** A commit of all that this database has seen, and the transaction that is to become it. */
 type Turn = { number: number; id: string };
 
-/** Belongs to the connection that writes: who has lost it writes nothing before it has it again. */
-const ALONE = "WHERE pg_try_advisory_lock(hashtextextended('lightdesk service', 0))";
-
 /** Until the transaction ends no other one writes, in whichever process: they wait for this row. */
-async function takeTurn(client: Client, isAlone: boolean): Promise<Turn> {
+async function takeTurn(client: Client): Promise<Turn> {
   const { rows } = await client.query<Turn>(
-    `UPDATE commits SET number = number + 1 ${isAlone ? ALONE : ""} RETURNING pg_current_xact_id()::text AS id, number`,
+    "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
     [],
   );
   const [turn] = rows;
-  if (!turn) throw Object.assign(new Error("another process serves this database"), { code: "DATABASE_TAKEN" });
+  if (!turn) throw new Error("the row of commits is missing");
   return turn;
 }
 

@@ -1,0 +1,118 @@
+// Two services on one PostgreSQL run jobs together: each job once, fairly between users, and each service sees and ends what runs at the other.
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "@/tests/integration/service/support";
+import { ask } from "@/tests/support/postgres-server";
+import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
+import { until } from "@/tests/support/until";
+
+let two: TwoServices;
+beforeEach(async () => {
+  two = await startTwoServices({ concurrency: 1 });
+});
+afterEach(() => two.dispose());
+
+const jobs = (rest = "") =>
+  ask<{ id: string; state: string; holder: string; attempts: string; fence: string }>(
+    two.url,
+    `SELECT id, state, holder, attempts, fence FROM lightdesk_service.jobs ${rest} ORDER BY seq`,
+  );
+const entries = async () => (await ask<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_queue.jobs"))[0]?.n;
+
+it("runs each job once, at both, whichever it was sent to", async () => {
+  const { here, there } = await two.clients();
+  const sent = await Promise.all(
+    Array.from({ length: 30 }, async (_, color) => {
+      const [client, other] = color % 2 === 0 ? [here, there] : [there, here];
+      return { other, id: await submit(client, waiting(0.05, color + 1)) };
+    }),
+  );
+  for (const { other, id } of sent) expect(await ended(other, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+  const all = await jobs();
+  expect(all.map(({ attempts, fence }) => [attempts, fence])).toEqual(all.map(() => ["1", "1"]));
+  expect(new Set(all.map(({ holder }) => holder)).size).toBe(2);
+  await until("nothing is left in the queue", async () => (await entries()) === 0);
+});
+
+it("is fair between users over both", async () => {
+  const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
+  const held = [await submit(ada.here, waiting(2)), await submit(ada.here, waiting(2, 2))];
+  for (const id of held) await running(ada.here, id);
+  const sent: { name: string; id: string; client: typeof ada.here }[] = [];
+  for (let color = 1; color <= 8; color += 1)
+    sent.push({ name: "ada", client: ada.here, id: await submit(ada.here, waiting(0.05, color)) });
+  for (let color = 1; color <= 4; color += 1)
+    sent.push({ name: "bob", client: bob.there, id: await submit(bob.there, waiting(0.05, color)) });
+  const began = await Promise.all(
+    sent.map(async ({ name, client, id }) => ({ name, at: Number((await ended(client, id)).execution_start_time) })),
+  );
+  const order = began.sort((a, b) => a.at - b.at).map(({ name }) => name);
+  // Wherever one stops reading, neither is more than two ahead until bob's have all begun.
+  const counts = { ada: 0, bob: 0 };
+  for (const name of order.slice(0, order.lastIndexOf("bob") + 1)) {
+    counts[name === "bob" ? "bob" : "ada"] += 1;
+    expect(Math.abs(counts.ada - counts.bob), order.join(" ")).toBeLessThanOrEqual(2);
+  }
+});
+
+it("cancels at one what runs or waits at the other, and lists what was really cancelled", async () => {
+  const { here, there } = await two.clients();
+  const ids = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
+  for (const id of ids) await running(here, id);
+  const waits = await submit(there, waiting(3600, 3));
+  const done = (await here.post("/api/jobs/cancel", { job_ids: [...ids, waits] })).body;
+  expect(done).toMatchObject({});
+  for (const id of [...ids, waits]) expect((await detail(there, id)).status).toBe("cancelled");
+  // Both slots are free: their workers were stopped.
+  const next = [await submit(there, canvas(7)), await submit(there, canvas(8))];
+  for (const id of next) expect((await ended(there, id)).status).toBe("completed");
+  expect((await jobs(`WHERE id = '${ids[0]}'`))[0]).toMatchObject({ state: "cancelled", attempts: "1" });
+});
+
+it("interrupts at each what runs at either, of that user alone", async () => {
+  const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
+  const [first, second] = [await submit(ada.here, waiting(3600)), await submit(bob.here, waiting(3600))];
+  await running(ada.here, first);
+  await running(bob.here, second);
+  await ada.there.post("/api/interrupt");
+  await ada.here.post("/api/interrupt");
+  expect((await ended(ada.here, first)).status).toBe("cancelled");
+  expect((await detail(bob.here, second)).status).toBe("in_progress");
+  await bob.there.post("/api/interrupt", { prompt_id: second });
+  await bob.here.post("/api/interrupt", { prompt_id: second });
+  expect((await ended(bob.there, second)).status).toBe("cancelled");
+});
+
+it("clears at one what was sent to the other, and its user's next job waits behind nobody's old turn", async () => {
+  const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
+  const held = [await submit(bob.here, waiting(3600)), await submit(bob.here, waiting(3600, 2))];
+  for (const id of held) await running(bob.here, id);
+  const sent = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.here, waiting(3600, color + 1))));
+  const cleared = record((await ada.there.post("/api/queue", { clear: true })).body);
+  expect([...(cleared.deleted as string[])].sort()).toEqual([...sent].sort());
+  expect(await entries()).toBe(0);
+  await submit(bob.there, waiting(3600, 3));
+  await submit(bob.there, waiting(3600, 4));
+  const next = await submit(ada.there, canvas(3));
+  await bob.here.post("/api/jobs/cancel", { job_ids: held });
+  expect((await ended(ada.here, next)).status).toBe("completed");
+  for (const client of [bob.here, bob.there]) await client.post("/api/queue", { clear: true });
+  for (const client of [bob.here, bob.there]) await client.post("/api/interrupt");
+});
+
+it("gives a service's jobs back when it stops, and the other runs them, with no attempt used up", async () => {
+  const { here, there } = await two.clients();
+  const ids = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
+  for (const id of ids) await running(here, id);
+  const [holder] = (await ask<{ id: string }>(two.url, "SELECT id FROM lightdesk_service.processes")).map(({ id }) => id);
+  expect(holder).toBeDefined();
+  await two.there.service.stop();
+  const [left] = (await jobs("WHERE state = 'pending'")).map(({ id }) => id);
+  expect((await jobs()).map(({ state }) => state).sort()).toEqual(["in_progress", "pending"]);
+  await here.post("/api/interrupt");
+  await until("it runs at the one that is left", async () => (await detail(here, left ?? "")).status === "in_progress");
+  expect((await jobs(`WHERE id = '${left}'`))[0]).toMatchObject({ attempts: "1", fence: "2" });
+  await here.post("/api/interrupt");
+  await two.there.service.start();
+  const ids2 = list(record((await there.get("/api/jobs?status=cancelled")).body).jobs).map((job: Json) => string(job.id));
+  expect(ids2.sort()).toEqual([...ids].sort());
+});
