@@ -2,13 +2,11 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
-const project = (name: string, extra: object = {}) => ({
-  extends: true as const,
-  test: { name, environment: "node", include: [`tests/${name}/**/*.test.ts`], ...extra },
-});
+const project = (name: string, own: object) => ({ extends: true as const, test: { name, environment: "node", ...own } });
 /** One that is there: a pattern that finds nothing would leave it out without a word. */
 function testFile(path: string): string {
   if (!existsSync(`${root}${path}`)) throw new Error(`${path} is not there: name the file as it is called now`);
@@ -38,6 +36,14 @@ const screens = {
   setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts"],
 };
 
+/** Faults wait for processes and time limits, which is no matter as long as others compute; else the largest file first. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const waits = ({ moduleId }: TestSpecification) => Number(moduleId.includes("/tests/faults/"));
+    return (await super.sort(files)).toSorted((one, other) => waits(other) - waits(one));
+  }
+}
+
 export default defineConfig({
   resolve: { alias: { "@": root, "server-only": `${root}tests/support/empty.ts` } },
   test: {
@@ -46,6 +52,7 @@ export default defineConfig({
     isolate: false,
     // Two more than there are cores: those that start processes, and wait for time limits, compute little.
     maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: WaitingFirst },
     setupFiles: ["tests/support/own-modules.ts", "tests/support/fail-on-console-error.ts"],
     // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver.
     // swr keeps answers: it is loaded anew for each file, as our own modules are.
@@ -54,15 +61,16 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
+    // Each project transforms every module for itself, and has processes of its own: as few as differ in what they are run with.
     projects: [
-      project("unit"),
+      project("tests", {
+        include: ["tests/{unit,integration,contract,faults}/**/*.test.ts"],
+        exclude: ["tests/*/postgres/**", installed],
+      }),
       project("screens", screens),
-      project("integration", { exclude: ["tests/integration/postgres/**", installed] }),
+      project("postgres", onPostgres),
       // Needs the build below a path, which is made beside the others (bin/checks.mjs).
       project("installed", { include: [installed] }),
-      project("postgres", onPostgres),
-      project("contract"),
-      project("faults", { exclude: ["tests/faults/postgres/**"] }),
     ],
   },
 });
