@@ -191,6 +191,36 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
 });
 
+it("nodes that set and get are missing by their class, their pack and the names that pair them; in a group node too", async () => {
+  const node = (id: number, type: string, name: string) => ({
+    id,
+    type,
+    inputs: [],
+    outputs: [],
+    properties: { aux_id: "someone/set-and-get" },
+    widgets_values: [name],
+  });
+  const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
+  open();
+  await openText(
+    JSON.stringify({
+      nodes: [node(1, "SetNode", "mask"), node(2, "GetNode", "mask"), node(3, "GetNode", "latent"), { id: 4, type: "workflow>Parts" }],
+      links: [],
+      extra: { groupNodes: { Parts: { nodes: [inGroup], links: [] } } },
+    }),
+  );
+  const missing = await screen.findByRole("list", { name: "Missing nodes" });
+  expect(
+    within(missing)
+      .getAllByRole("listitem")
+      .map(({ textContent }) => textContent),
+  ).toEqual([
+    "SetNode one node · from someone/set-and-get · name: mask",
+    "GetNode 2 nodes · from someone/set-and-get · names: mask, latent",
+    "Unheard one node · from grouped-pack",
+  ]);
+});
+
 it("on a connection that has them the same file is read anew, with their values", async () => {
   lacking = { studio: [] };
   const required = { image: ["IMAGE"], amount: ["FLOAT", {}], how: [["weak", "strong"], {}], edges: ["BOOLEAN", {}] };
