@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { openFile } from "@/components/run/workflow/open-workflow";
 import { failed } from "@/lib/shared/result";
-import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png } from "./files";
+import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
 const reasonOf = async (bytes: Uint8Array) => {
@@ -86,8 +86,22 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   expect(await reasonOf(await make())).toBe(reason);
 });
 
-it.each(readdirSync("tests/fixtures/carriers"))("%s, cut off anywhere and with any bytes changed, is answered", async (name) => {
-  const whole = carrier(name);
+const [graph, drawing] = ['{"1":{"class_type":"A","inputs":{}}}', '{"nodes":[{"id":1,"type":"A"}],"links":[]}'];
+const tags = { Model: `prompt:${graph}`, Make: `workflow:${drawing}` };
+const ofScene = { prompt: graph, workflow: drawing };
+
+it.each<[string, () => Promise<Buffer> | Buffer]>([
+  ...readdirSync("tests/fixtures/carriers").map((name): [string, () => Buffer] => [name, () => carrier(name)]),
+  ["a PNG", () => png(plainText("prompt", graph), packedText("workflow", drawing), worldText("workflow", drawing, true))],
+  ["an animated PNG", () => png(chunk("comf", bytes(`prompt\0${graph}`)), chunk("comf", bytes(`workflow\0${drawing}`)))],
+  ["a WebP", () => webp(tags)],
+  ["a JPEG", () => jpeg(tags)],
+  ["an AVIF", () => avif(tags)],
+  ["a GLB", () => glb(JSON.stringify({ asset: { extras: ofScene } }))],
+  ["a latent", () => safetensors(JSON.stringify({ __metadata__: ofScene }))],
+  ["an SVG", () => bytes(`<svg><metadata><![CDATA[${JSON.stringify(ofScene)}]]></metadata></svg>`)],
+])("%s, cut off anywhere and with any bytes changed, is answered", async (_, make) => {
+  const whole = await make();
   const place = fc.integer({ min: 0, max: whole.length - 1 });
   await fc.assert(
     fc.asyncProperty(place, fc.array(fc.tuple(place, fc.integer({ min: 0, max: 255 })), { maxLength: 8 }), async (end, changes) => {
