@@ -16,10 +16,15 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { InputEditor } from "./input-editor";
 
-type InputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onChange: (inputs: AppInput[]) => void };
+type InputsCardProps = {
+  definition: AppDefinition;
+  catalogue?: ObjectInfo;
+  notAsked: readonly string[];
+  onChange: (inputs: AppInput[]) => void;
+};
 
 /** What is asked for, in its order; each opens to say how. Below, what else the workflow could ask for. */
-export function InputsCard({ definition: { graph, inputs }, catalogue, onChange }: InputsCardProps) {
+export function InputsCard({ definition: { graph, inputs }, catalogue, notAsked, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
   const [opened, setOpened] = useState<string>();
   const keyOf = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
@@ -32,6 +37,11 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, onChange 
   return (
     <Card title={t("title")} note={inputs.length} bodyClassName="flex flex-col gap-3">
       {inputs.length === 0 ? <p className="text-ink-2">{t("none")}</p> : null}
+      {notAsked.length > 0 ? (
+        <p className="break-words text-ink-2">
+          {t("notAsked", { count: notAsked.length, names: notAsked.slice(0, MOST_NAMES).join(", ") })}
+        </p>
+      ) : null}
       {inputs.length > 0 ? (
         <ol className="flex flex-col rounded-md border border-line">
           {inputs.map((input, at) => (
@@ -108,6 +118,7 @@ function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, in
 }
 
 const MOST_SHOWN = 60;
+const MOST_NAMES = 20;
 
 type OthersProps = { graph: Graph; catalogue?: ObjectInfo; inputs: readonly AppInput[]; onAdd: (input: AppInput) => void };
 

@@ -94,9 +94,9 @@ function Header({ title, linked, children }: { title: string; linked?: string; c
   );
 }
 
-type OpenEditorProps = { draft: Draft; app?: AppView; catalogue?: ObjectInfo; linked?: string };
+type OpenEditorProps = { draft: Draft; notAsked?: readonly string[]; app?: AppView; catalogue?: ObjectInfo; linked?: string };
 
-function OpenEditor({ draft: first, app, catalogue, linked }: OpenEditorProps) {
+function OpenEditor({ draft: first, notAsked = [], app, catalogue, linked }: OpenEditorProps) {
   const t = useTranslations("apps.make");
   const router = useRouter();
   const here = useConnection()?.id;
@@ -151,7 +151,7 @@ function OpenEditor({ draft: first, app, catalogue, linked }: OpenEditorProps) {
         <div className="flex min-w-0 flex-col gap-3.5">
           {failure ? <FailureMessage failure={failure} about={t("notSaved")} /> : null}
           <AboutCard definition={definition} connection={connection} onChange={set} />
-          <InputsCard definition={definition} catalogue={catalogue} onChange={(inputs) => set({ inputs })} />
+          <InputsCard definition={definition} catalogue={catalogue} notAsked={notAsked} onChange={(inputs) => set({ inputs })} />
           <OutputsCard definition={definition} catalogue={catalogue} onChange={(outputs) => set({ outputs })} />
           <AccessCard
             access={access}

@@ -13,7 +13,7 @@ import { readMemory } from "@/components/run/workflow/workflow-memory";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from "@/lib/contract/apps/app";
-import { type AppPin, appDraft } from "@/lib/contract/apps/draft";
+import { type AppPin, appDraft, notAskedFor } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -29,7 +29,8 @@ export type Source =
   | { kind: "nothing" }
   | { kind: "refused"; refusal: Refusal }
   | { kind: "failed"; failure: ApiFailure; again: () => void }
-  | { kind: "ready"; draft: Draft; app?: AppView; catalogue?: ObjectInfo };
+  /** `notAsked`: what the editor's App mode asks for and the form cannot. */
+  | { kind: "ready"; draft: Draft; notAsked?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
 /** The service's list of nodes says which inputs a node has. Without it their values do. */
 function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isThere: boolean } {
@@ -62,29 +63,35 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
   const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
   const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");
-  const draft = useMemo(
+  const begun = useMemo(
     () => (file && isThere ? newDraft(file, fallbackName, catalogue) : undefined),
     [file, isThere, catalogue, fallbackName],
   );
   if (ofJob && "refusal" in ofJob) return { kind: "refused", refusal: ofJob.refusal };
-  if (draft) return { kind: "ready", draft, ...(catalogue && { catalogue }) };
+  if (begun) return { kind: "ready", ...begun, ...(catalogue && { catalogue }) };
   return isLooked && job === undefined && !file ? { kind: "nothing" } : { kind: "loading" };
 }
 
-function newDraft(file: OpenedFile | OpenWorkflow, fallbackName: string, catalogue: ObjectInfo | undefined): Draft {
+function newDraft(
+  file: OpenedFile | OpenWorkflow,
+  fallbackName: string,
+  catalogue: ObjectInfo | undefined,
+): { draft: Draft; notAsked: string[] } {
   const { graph, extraData, workflowId, name } = file;
-  const drawing: unknown = drawingIn(extraData);
+  const drawn = drawingIn(extraData);
+  const drawing = isEditorFile(drawn) ? drawn : undefined;
   const pins = readMemory(workflowId).pinned.flatMap(pinOf);
   const definition = appDraft(
     {
       graph,
       title: name === "" || isNameless(name) ? fallbackName : name,
-      ...(isEditorFile(drawing) && { editor: drawing }),
+      ...(drawing && { editor: drawing }),
       ...(pins.length > 0 && { pins }),
     },
     catalogue,
   );
-  return { definition, access: { kind: "me" }, limits: {} };
+  const notAsked = drawing && pins.length === 0 ? notAskedFor(drawing, definition.inputs, catalogue) : [];
+  return { draft: { definition, access: { kind: "me" }, limits: {} }, notAsked };
 }
 
 /** As workflow-memory.ts writes it. */

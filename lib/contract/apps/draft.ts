@@ -2,7 +2,7 @@
 // Guarantees: pure; never throws; what it answers is a definition that the schema takes. Free of zod: Run loads it.
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
-import { placesOfWidget } from "../editor-workflow/widget-places";
+import { boxesOf, placesOfWidget } from "../editor-workflow/widget-places";
 import { isLink } from "../workflow/graph";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -44,6 +44,12 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
   return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
 }
 
+/** What the editor's App mode chose and an app does not ask for: a link, a key, what is not in the graph. By the names of the widgets. */
+export function notAskedFor(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
+  const chosen = appModeOf(editor, catalogue)?.pins ?? [];
+  return chosen.flatMap((places) => (places.some((place) => isTaken(place, inputs)) ? [] : places.slice(0, 1).map(({ input }) => input)));
+}
+
 /**
  * `extra.linearData` of an editor's file: what its maker chose there, each with all inputs of the graph that it fills. Undefined where there is
  * none.
@@ -58,7 +64,13 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
     const places = file ? placesOfWidget(file, node, input) : [];
     return [places.length > 0 ? places : [{ node, input }]];
   });
-  return { pins, outputs: listOf(data.outputs).flatMap((id) => idOf(id) ?? []) };
+  const outputs = listOf(data.outputs).flatMap((one) => {
+    const id = idOf(one);
+    if (id === undefined) return [];
+    const boxes = file ? boxesOf(file, id) : [];
+    return boxes.length > 0 ? boxes.map((box) => box.path + box.id) : [id];
+  });
+  return { pins, outputs };
 }
 
 type Taken = Pick<AppInput, "name" | "node" | "input" | "also">;

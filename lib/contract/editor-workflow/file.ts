@@ -26,7 +26,13 @@ export type EditorLink = { origin: string; originSlot: number; target: string; t
 /** `raw`: the object in the file, for what only a drawing needs. */
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
 export type Port = { name: string; type: string; links: readonly string[] };
-export type Definition = Net & { name: string; inputs: readonly Port[]; outputs: readonly Port[] };
+/** `renumbered`: new ids of its nodes by those that the file has. */
+export type Definition = Net & {
+  name: string;
+  inputs: readonly Port[];
+  outputs: readonly Port[];
+  renumbered?: ReadonlyMap<string, string>;
+};
 export type EditorFile = Net & { definitions: ReadonlyMap<string, Definition>; groupNodes: JsonObject; linksByRule: boolean };
 
 /** The editor's own ends of a subgraph: links inside begin at the one and end at the other. */
@@ -171,7 +177,7 @@ function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definition
   const given = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
   let last = Number.isSafeInteger(given) && given < MOST_ID ? given : 0;
   return definitions.map((definition) => {
-    const renamed = new Map<string, string>();
+    const renumbered = new Map<string, string>();
     const nodes = definition.nodes.map((node) => {
       const { id } = node.raw;
       if (typeof id !== "number") return node;
@@ -183,15 +189,15 @@ function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definition
       do last += 1;
       while (used.has(last));
       used.add(last);
-      renamed.set(node.id, String(last));
+      renumbered.set(node.id, String(last));
       return { ...node, id: String(last) };
     });
-    if (renamed.size === 0) return definition;
-    const named = (id: string) => renamed.get(id) ?? id;
+    if (renumbered.size === 0) return definition;
+    const named = (id: string) => renumbered.get(id) ?? id;
     const links = [...definition.links].map(
       ([id, link]) => [id, { ...link, origin: named(link.origin), target: named(link.target) }] as const,
     );
-    return { ...definition, nodes, links: new Map(links) };
+    return { ...definition, nodes, links: new Map(links), renumbered };
   });
 }
 

@@ -27,7 +27,7 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
     const port = definition.inputs.findIndex((one) => one.name === name);
     if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
     const inner = proxiesOf(shown).find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
-    if (typeof inner === "string") look(inside, inner, name);
+    if (typeof inner === "string") look(inside, definition.renumbered?.get(inner) ?? inner, name);
   }
 
   function handed(scope: Parameters<typeof look>[0], links: readonly string[]): void {
@@ -37,8 +37,18 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
         if (link !== undefined && wanted.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
   }
 
-  look({ net: file, path: "", depth: 0 }, node, widget);
+  for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
   return [...found.values()];
+}
+
+/** Where the file draws a node of this id: outside, else in each use of the subgraph that has it, which the App mode names by its inner id alone. */
+export function boxesOf(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
+  if (nodesById(file).has(id)) return [{ net: file, path: "", id }];
+  return file.nodes.flatMap((use) => {
+    const net = file.definitions.get(use.type);
+    const inner = net?.renumbered?.get(id) ?? id;
+    return net && nodesById(net).has(inner) ? [{ net, path: `${use.id}:`, id: inner }] : [];
+  });
 }
 
 function linksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {

@@ -78,6 +78,21 @@ it("makes an app of what is open and pinned in Run, as it was put in order and n
   expect(visited).toEqual(["/apps/app-1"]);
 });
 
+it("says what the editor's App mode asks for and no form can", async () => {
+  const chosen = [
+    [1, "text"],
+    [2, "positive"],
+    [9, "gone"],
+  ];
+  const workflow = { nodes: [], links: [], extra: { linearData: { inputs: chosen, outputs: [3] } } };
+  const file = { name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } };
+  tabRun.dispatch({ type: "opened", file });
+  await show();
+  expect(await screen.findByText(/App mode also asks for positive, gone\. They are linked/)).toBeTruthy();
+  await press("Make the app");
+  expect(appBodySchema.parse(kept[0]).definition.inputs.map(({ input }) => input)).toEqual(["text"]);
+});
+
 it("keeps a default over a change of looks, and shows the workflow's own value where there is none", async () => {
   keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
   tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
