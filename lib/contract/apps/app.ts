@@ -93,6 +93,12 @@ export const appFileSchema = z.object({
   formatVersion: z.literal(1),
   definition: appDefinitionSchema,
   limits: appLimitsSchema.default({}),
+  /** A small WebP in base64: the asset itself stays with its service. */
+  cover: z
+    .base64()
+    .max(1_000_000)
+    .regex(/^UklGR/, "must be a WebP")
+    .optional(),
 });
 export type AppFile = z.infer<typeof appFileSchema>;
 

@@ -118,9 +118,8 @@ export async function restoreVersion({ viewer, params }: Asked, app: StoredApp):
   return (await store.apps.change(app.id, change)) === undefined ? failed(outdated) : again(viewer, app.id);
 }
 
-/** The cover is an asset of this connection, and stays here. */
-export function toFile({ definition: { cover: _cover, ...definition }, limits }: StoredApp): AppFile {
-  return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits };
+export function toFile({ definition: { cover: _asset, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
+  return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits, ...(cover !== undefined && { cover }) };
 }
 
 async function again(viewer: Viewer, id: string): Promise<Result<StoredApp, Failure>> {

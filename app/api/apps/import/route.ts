@@ -1,6 +1,7 @@
 import { appFileSchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { createApp } from "@/lib/server/apps/change-app";
+import { keepCover } from "@/lib/server/apps/cover";
 import { noAppFile } from "@/lib/server/apps/no-app-file";
 import { toView } from "@/lib/server/apps/open-app";
 import { jsonAnswer } from "@/lib/server/bff/answers";
@@ -15,7 +16,10 @@ export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async
   if (!file.success) return failed(noAppFile(body, file.error.issues));
   const { definition, limits } = file.data;
   const connection = searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined;
-  const { cover: _cover, ...rest } = definition;
-  const made = await createApp(asked, connection, { definition: rest, limits, access: { kind: "me" } });
+  const cover = await keepCover(asked, connection, file.data.cover);
+  if (!cover.ok) return cover;
+  const { cover: _asset, ...rest } = definition;
+  const own = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };
+  const made = await createApp(asked, connection, { definition: own, limits, access: { kind: "me" } });
   return made.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, made.value) }, 201)) : made;
 });

@@ -239,63 +239,6 @@ describe("versions", () => {
   });
 });
 
-describe("an app's file", () => {
-  test("is the same app elsewhere, digits and all, without who may see it", async () => {
-    const graph = { ...definition.graph, "4": { class_type: "Seeded", inputs: { seed: 1 } } };
-    const json = JSON.stringify({ definition: { ...definition, graph }, access: { kind: "team" } }).replace(
-      '"seed":1',
-      '"seed":18446744073709551615',
-    );
-    const headers = { "content-type": "application/json" };
-    const made = await world.ask("/api/apps?connection=embedded", { as: "operator", method: "POST", body: json, headers });
-    const file = await (await world.harness.request(`/api/apps/${made.body.app.id}/export`, { as: "viewer" })).text();
-    expect(file).toContain("18446744073709551615");
-    const there = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", body: file, headers });
-    expect(there.body.app).toMatchObject({ title: "Invert", access: "me", version: 1 });
-    const back = await (await world.harness.request(`/api/apps/${there.body.app.id}/export`, { as: "operator" })).text();
-    expect(back).toBe(file);
-  });
-
-  test("that is wrong, hostile or holds a key is refused with a sentence", async () => {
-    const good = { format: "lightdesk-app", formatVersion: 1, definition };
-    const withKey = { ...definition.graph, "9": { class_type: "Partner", inputs: { api_key: "sk-abcdefghijklmnopqrstuvwx" } } };
-    const forKey = { name: "key", node: "9", input: "api_key", label: "Key", control: { kind: "text" } };
-    const emptied = { ...definition.graph, "9": { class_type: "Partner", inputs: { api_key: "" } } };
-    const steps = { name: "steps", node: "3", input: "steps", label: "Steps", control: { kind: "number", min: 5, max: 4 } };
-    const bad: [unknown, number][] = [
-      [{ ...good, definition: { ...definition, graph: emptied, inputs: [{ ...forKey, default: "sk-abcdefghijklmnopqrstuvwx" }] } }, 400],
-      [{ ...good, definition: { ...definition, graph: emptied, inputs: [{ ...forKey, example: "sk-abcdefghijklmnopqrstuvwx" }] } }, 400],
-      [{ ...good, definition: { ...definition, inputs: [steps] } }, 400],
-      [{ ...good, definition: { ...definition, inputs: [{ ...steps, control: { ...steps.control, kind: "seed" } }] } }, 400],
-      [{ ...good, format: "other" }, 400],
-      [{ ...good, formatVersion: 2 }, 400],
-      [{ ...good, definition: { ...definition, inputs: Array.from({ length: 200 }, () => definition.inputs?.[0]) } }, 400],
-      [{ ...good, definition: { ...definition, graph: {} } }, 400],
-      [{ ...good, definition: { ...definition, title: "\u0000\u202e" } }, 400],
-      [{ ...good, definition: { ...definition, outputs: [{ node: "__proto__", label: "x" }] } }, 400],
-      [{ ...good, definition: { ...definition, graph: withKey } }, 422],
-      [[], 400],
-    ];
-    for (const [json, status] of bad) {
-      const answer = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
-      expect([json, answer.status]).toEqual([json, status]);
-      expect(answer.body.message.length).toBeGreaterThan(10);
-      expect(JSON.stringify(answer.body)).not.toContain("sk-abcdefgh");
-    }
-  });
-
-  test.each([
-    ["workflow", definition.graph],
-    ["workflow", { nodes: [], links: [] }],
-    ["other", []],
-    ["otherVersion", { format: "lightdesk-app", formatVersion: 2, definition }],
-  ])("that is none is told as what it is: %s", async (reason, json) => {
-    const { status, body } = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
-    expect([status, body.details]).toEqual([400, { reason }]);
-    expect(body.message).toMatch(/^This file is [^:]*\.$/);
-  });
-});
-
 test("while the console is read-only an app says that it cannot be run, alone and in the list", async () => {
   const app = await world.make();
   const { harness } = world;

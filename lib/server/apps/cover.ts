@@ -1,0 +1,52 @@
+// An app's cover as it travels with its file: a small WebP, since the picture itself is an asset of one connection's service.
+// Guarantees: an outage is a failure, never an app that lost its cover; a service without assets, or an asset that is gone, is none.
+
+import "server-only";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { lacksOperation, type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { createdAssetSchema } from "@/lib/contract/schemas/asset";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { runOperation } from "../bff/bff-route";
+import { type Asked, refusal } from "../bff/guard";
+import { type StoredApp } from "../store/apps/apps";
+import { smallPicture } from "./runs";
+
+export async function readCover(asked: Asked, app: StoredApp): Promise<Result<string | undefined, Failure>> {
+  if (app.cover === undefined) return ok(undefined);
+  const picture = await smallPicture(asked, app, { asset: app.cover });
+  if (!picture.ok) return isNone(picture.failure) ? ok(undefined) : picture;
+  // No bytes: the asset is no picture.
+  return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
+}
+
+/** Made an asset of the connection, as a picture that somebody uploads; its id. */
+export async function keepCover(
+  asked: Asked,
+  connection: string | undefined,
+  cover: string | undefined,
+): Promise<Result<string | undefined, Failure>> {
+  if (cover === undefined) return ok(undefined);
+  const form = new FormData();
+  form.set("tags", "cover");
+  form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
+  // With its length: not every service takes an upload that does not tell it.
+  const body = await new Response(form).blob();
+  const address = new URL(asked.request.url);
+  address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
+  const headers = new Headers({ "content-type": body.type, "content-length": String(body.size) });
+  const sent = { method: "POST", headers, body: body.stream(), signal: asked.request.signal, duplex: "half" } as const;
+  // The log tells of the import.
+  const answer = await runOperation(
+    operations.uploadAsset,
+    { ...asked, request: new Request(address, sent), note: () => undefined },
+    ok({}),
+  );
+  if (!answer.ok) return isNone(answer.failure) ? ok(undefined) : answer;
+  const read = createdAssetSchema.safeParse(await answer.value.json());
+  return read.success ? ok(read.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
+}
+
+function isNone(failure: Failure): boolean {
+  return failure.status === 404 || lacksOperation(failure);
+}
