@@ -4,6 +4,7 @@ import { machine } from "./figures";
 import { type Report, type Section } from "./section";
 import { blobs } from "./sections/blobs";
 import { calls } from "./sections/calls";
+import { cluster } from "./sections/cluster";
 import { coldPreviews } from "./sections/cold-previews";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
@@ -33,6 +34,7 @@ const sections: readonly Section[] = [
   uploads,
   blobs,
   queue,
+  cluster,
   waysIn,
   longText,
   mask,

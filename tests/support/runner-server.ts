@@ -21,11 +21,13 @@ export type RunnerOptions = {
   /** An older one: it chooses the ids of jobs, and interrupts whatever runs. */
   isOld?: boolean;
   vram?: number;
+  /** Called when a job begins, before its nodes; they wait for what it returns. */
+  works?: (graph: Record<string, Node>) => Promise<void>;
 };
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-export async function startRunnerServer({ objectInfo, makes = () => undefined, isOld = false, vram = 8e9 }: RunnerOptions) {
+export async function startRunnerServer({ objectInfo, makes = () => undefined, isOld = false, vram = 8e9, works }: RunnerOptions) {
   let running: Item | undefined;
   let pending: Item[] = [];
   let history = new Map<string, Json>();
@@ -85,6 +87,8 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
     tell(item, "execution_start", { timestamp: at });
     tell(item, "execution_cached", { nodes: [], timestamp: at });
     messages.push(["execution_cached", { nodes: [], prompt_id: id, timestamp: at }]);
+    await works?.(graph);
+    if (mine !== generation) return;
     const order = Object.keys(graph);
     const how = way(item);
     let interrupted = false;

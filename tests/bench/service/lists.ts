@@ -2,24 +2,18 @@
 // it whole. Every request of a group is another one (filters, orders and offsets turn in a fixed order), so a percentile is that of the
 // mixture. That totals are right is for tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { newFolder, type PortService, post, startService } from "../processes";
 import { percentile } from "../figures";
 import { type Ask, createAsk } from "./asking";
 import { createChance } from "./chance";
 import { measureFirstAssetLists } from "./first-asset-lists";
-import { waiting } from "./graphs";
+import { type Group, jobGroups, measureGroup, spreadOut, takeTheSlot, totalOf } from "./job-lists";
 import { type BenchRow } from "./row";
 import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";
-import { seedJobs, workflowId, workflowsOf } from "./seed-jobs";
+import { seedJobs } from "./seed-jobs";
 
 export type ListsOptions = { jobs?: number; assets?: number; requests?: number; folder?: string; log?: (line: string) => void };
-type Group = { name: string; target: string; p95BelowMs: number; paths: string[]; /** Asked before. */ others?: string[] };
 
-const states = ["pending", "completed", "failed", "cancelled"];
-const stateSets = Array.from({ length: 2 ** states.length }, (_, bits) => states.filter((_, at) => (bits >> at) & 1).join(","));
-const outputTypes = ["", "image", "video", "audio"];
-const jobOrders = ["create_time", "execution_time"].flatMap((by) => ["asc", "desc"].map((order) => `sort_by=${by}&sort_order=${order}`));
 const assetSorts = ["created_at", "updated_at", "name", "size", "last_access_time"];
 
 export async function measureLists(options: ListsOptions = {}): Promise<BenchRow[]> {
@@ -41,10 +35,10 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   try {
     const rows: BenchRow[] = [];
     for (const group of [...jobGroups(await totalOf(ask, "/api/jobs?limit=1"), requests), ...(await detailGroup(ask, requests))]) {
-      rows.push(await measure(ask, group, log));
+      rows.push(await measureGroup(ask, group, log));
     }
     rows.push(await measureFirstAssetLists(ask, assetSorts));
-    for (const group of assetGroups(requests)) rows.push(await measure(ask, group, log));
+    for (const group of assetGroups(requests)) rows.push(await measureGroup(ask, group, log));
     if (seeded === undefined) rows.push(await measureQueueClear(service, ask), await measureClear(service, ask));
     return rows;
   } finally {
@@ -95,91 +89,6 @@ async function measureClear(service: PortService, ask: Ask): Promise<BenchRow> {
     spread: `p50 ${percentile(times, 0.5).toFixed(1)}, highest ${Math.max(...times).toFixed(1)}, ${times.length} requests`,
     meets: true,
   };
-}
-
-/** The oldest job that waits becomes one that runs until the end: lists are measured, and not what the others of the queue put out. */
-function takeTheSlot(file: string): void {
-  const database = new Sqlite(file);
-  const oldest = "(SELECT min(seq) FROM jobs WHERE state = 'pending')";
-  database.prepare(`UPDATE job_inputs SET prompt = ?, outputs_to_execute = '["2"]' WHERE job_seq = ${oldest}`).run(JSON.stringify(waiting));
-  database.exec(`UPDATE jobs SET attempts = 0 WHERE seq = ${oldest}`);
-  database.close();
-}
-
-async function measure(
-  ask: Ask,
-  { name, target, p95BelowMs, paths, others = paths.slice(0, 10) }: Group,
-  log: (line: string) => void,
-): Promise<BenchRow> {
-  const times: { ms: number; path: string }[] = [];
-  for (const path of others) await ask(path);
-  for (const path of paths) {
-    const begun = performance.now();
-    await ask(path);
-    times.push({ ms: performance.now() - begun, path });
-  }
-  const values = times.map(({ ms }) => ms);
-  const p95 = percentile(values, 0.95);
-  for (const { ms, path } of times.sort((a, b) => b.ms - a.ms).slice(0, 3)) log(`  ${ms.toFixed(1)} ms  ${path}`);
-  const row = {
-    name,
-    target,
-    figure: `p95 ${p95.toFixed(1)} ms`,
-    spread: `p50 ${percentile(values, 0.5).toFixed(1)}, p99 ${percentile(values, 0.99).toFixed(1)}, ${values.length} requests`,
-    meets: p95 < p95BelowMs,
-  };
-  log(`${row.name}: ${row.figure} (${row.spread})`);
-  return row;
-}
-
-/** Every set of states with every kind of output, with and without a workflow, in every order. */
-function jobFilters(total: number): string[] {
-  const filters = stateSets.flatMap((set) =>
-    outputTypes.flatMap((type) => ["", "w"].map((workflow) => ({ status: set, output_type: type, workflow_id: workflow }))),
-  );
-  return filters.flatMap((filter, index) => {
-    const given = { ...filter, workflow_id: filter.workflow_id && workflowId(index % workflowsOf(total)) };
-    const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
-    return jobOrders.map((order) => `/api/jobs?limit=100&${order}&${query}`);
-  });
-}
-
-function jobGroups(total: number, requests: number): Group[] {
-  const filters = spreadOut(jobFilters(total), requests);
-  const deep = stateSets
-    .filter((set) => set === "" || set.includes("completed"))
-    .flatMap((set) => jobOrders.map((order) => `${order}&status=${set}`));
-  const offset = Math.floor(total / 2);
-  return [
-    {
-      name: `GET /api/jobs at ${total} jobs, any filter and sort, 100 per page`,
-      target: "p50 3 ms, p95 under 20 ms",
-      p95BelowMs: 20,
-      paths: filters,
-      others: jobFilters(total).filter((path) => !filters.includes(path)),
-    },
-    {
-      name: `GET /api/jobs at offset ${offset}, any set of states and sort`,
-      target: "p95 under 300 ms",
-      p95BelowMs: 300,
-      paths: spreadOut(deep, requests).map((query) => `/api/jobs?limit=100&offset=${offset}&${query}`),
-    },
-    {
-      name: "GET /api/jobs at any offset, any set of states, kind of output and sort",
-      target: "p95 under 300 ms",
-      p95BelowMs: 300,
-      paths: spreadOut(jobFilters(total), requests).map((path, index) => `${path}&offset=${Math.floor((index * total) / requests)}`),
-    },
-    {
-      name: "GET /api/history_v2, 100 entries at any offset",
-      target: "p95 under 300 ms",
-      p95BelowMs: 300,
-      paths: Array.from(
-        { length: requests },
-        (_, index) => `/api/history_v2?max_items=100&offset=${Math.floor((index * total) / requests)}`,
-      ),
-    },
-  ];
 }
 
 async function detailGroup(ask: Ask, requests: number): Promise<Group[]> {
@@ -284,15 +193,4 @@ function assetGroups(requests: number): Group[] {
       paths: some(() => ({ order: chance.one(["count_desc", "name_asc"]) }), "/api/tags"),
     },
   ];
-}
-
-async function totalOf(ask: Ask, path: string): Promise<number> {
-  const { pagination } = await ask(path);
-  return Number((pagination as { total?: number } | undefined)?.total ?? 0);
-}
-
-/** As many as wanted, evenly from the whole list, again from its beginning where it is short. */
-function spreadOut<T>(list: readonly T[], wanted: number): T[] {
-  const step = Math.max(1, list.length / wanted);
-  return Array.from({ length: wanted }, (_, index) => list[Math.floor(index * step) % list.length]).filter((item) => item !== undefined);
 }

@@ -1,0 +1,97 @@
+// Jobs of many users over all runners by several services: none lost, none twice, in turns; and how long a runner waits between two of them.
+import { percentile } from "../figures";
+import { post } from "../processes";
+import { createAsk } from "../service/asking";
+import { eachOf } from "../service/client";
+import { totalOf } from "../service/job-lists";
+import { type Ran } from "./runners";
+import { type Cluster, haveRun, jobOf, type Runners } from "./services";
+
+const AT_ONCE = 20;
+/** Of a real one it is seconds: what the services and the database do is then a small part of it. */
+const JOB_MS = 250;
+const LONG_JOBS = 400;
+
+/** Name, figure to reach, figure. */
+type Line = [string, string, string];
+
+/** All wait before the first one is claimed. `jobs`: of all users together, as many of each. */
+export async function measureFairness(cluster: Cluster, runners: Runners, jobs: number, tell: (text: string) => void): Promise<Line[]> {
+  const users = cluster.keys.length;
+  tell(`  ${jobs} jobs of ${users} users are submitted`);
+  await submitAll(cluster, 0, jobs / users);
+  runners.last(0);
+  tell("  they run");
+  await cluster.resume();
+  await haveRun(runners, jobs);
+  const short = runners.ran.slice();
+  const completed = await countCompleted(cluster, jobs);
+
+  tell(`  ${LONG_JOBS} jobs of ${JOB_MS} ms`);
+  await cluster.pause();
+  await submitAll(cluster, jobs / users, (jobs + LONG_JOBS) / users);
+  runners.last(JOB_MS);
+  await cluster.resume();
+  await haveRun(runners, jobs + LONG_JOBS);
+  const long = runners.ran.slice(jobs);
+
+  const begun = short.map((one) => one.begun);
+  const seconds = (Math.max(...begun) - Math.min(...begun)) / 1000;
+  return [
+    ["acknowledged and not completed", "none", String(jobs - completed)],
+    ["run twice", "none", String(short.length - new Set(short.map(({ job }) => job)).size)],
+    ["furthest that one user was ahead of another, jobs", "2", String(furthestAhead(short, users))],
+    ["jobs a second that take no time", "", (jobs / seconds).toFixed(0)],
+    [`from the end of a job to the next one on a runner, jobs of ${JOB_MS} ms, p50 and p95`, "p95 20 ms", shown(gaps(long))],
+    ["- jobs that take no time, so that the processors are full", "", shown(gaps(short))],
+  ];
+}
+
+/** All of the first user, then all of the second: the worst case of whoever serves in the order of arrival. */
+async function submitAll({ services, keys }: Cluster, from: number, to: number): Promise<void> {
+  const wanted = keys.flatMap((key, user) =>
+    Array.from({ length: to - from }, (_, at) => ({ key, name: `${user}/${from + at}`, service: services[(user + at) % services.length] })),
+  );
+  await eachOf(wanted, AT_ONCE, async ({ key, name, service }) => {
+    await post(`${service?.url}/api/prompt`, { prompt: jobOf(name) }, { "x-api-key": key });
+  });
+}
+
+/** By all services in turn; the last outputs are still on their way when the last job has run. */
+async function countCompleted({ services, keys }: Cluster, jobs: number): Promise<number> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    let completed = 0;
+    for (const [user, key] of keys.entries()) {
+      const url = services[user % services.length]?.url ?? "";
+      completed += await totalOf(createAsk({ url, headers: { "x-api-key": key } }), "/api/jobs?limit=1&status=completed");
+    }
+    if (completed >= jobs || Date.now() > end) return completed;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** In the order in which they began: how many jobs more than any other a user ever had. */
+function furthestAhead(ran: readonly Ran[], users: number): number {
+  const served = Array.from({ length: users }, () => 0);
+  let furthest = 0;
+  for (const { job } of ran.toSorted((one, other) => one.begun - other.begun)) {
+    const user = Number(job.split("/")[0]);
+    served[user] = (served[user] ?? 0) + 1;
+    furthest = Math.max(furthest, (served[user] ?? 0) - Math.min(...served));
+  }
+  return furthest;
+}
+
+function gaps(ran: readonly Ran[]): number[] {
+  const lastEnd = new Map<number, number>();
+  const found: number[] = [];
+  for (const { runner, begun, ended } of ran.toSorted((one, other) => one.begun - other.begun)) {
+    const before = lastEnd.get(runner);
+    if (before !== undefined) found.push(begun - before);
+    lastEnd.set(runner, ended);
+  }
+  return found;
+}
+
+const shown = (ms: readonly number[]) => `${percentile(ms, 0.5).toFixed(1)} and ${percentile(ms, 0.95).toFixed(1)} ms`;

@@ -1,0 +1,43 @@
+// Lists of the same jobs on both databases, each by a service of its own that nothing else is asked of.
+import { join } from "node:path";
+import pg from "pg";
+import { copyServiceStore } from "@/lib/service/index";
+import { createDatabase } from "@/tests/support/postgres-server";
+import { newFolder, type PortService, startService } from "../processes";
+import { createAsk } from "../service/asking";
+import { jobGroups, measureGroup, takeTheSlot, totalOf } from "../service/job-lists";
+import { seedJobs } from "../service/seed-jobs";
+
+const REQUESTS = 200;
+/** One line for each group of questions: what is asked, the figure to reach, SQLite, PostgreSQL. */
+export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell: (text: string) => void): Promise<string[][]> {
+  const folder = newFolder();
+  const first = await startService(folder);
+  await first.process.stop();
+  const file = join(folder, "service", "service.sqlite");
+  tell(`  filling SQLite with ${jobs} jobs`);
+  seedJobs(file, "bench", jobs);
+  takeTheSlot(file);
+  const database = await createDatabase(postgresUrl);
+  tell("  copying them to PostgreSQL");
+  await copyServiceStore({ file }, { url: database.url }, (said) => tell(`  ${said}`));
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("VACUUM ANALYZE");
+  await client.end();
+  const onSqlite = await listsOf(await startService(folder, {}, first.headers), tell);
+  const onPostgres = await listsOf(await startService(newFolder(), { DATABASE_URL: database.url }, first.headers), tell);
+  await database.drop();
+  return onSqlite.map(({ name, target, figure, spread }, at) => {
+    const other = onPostgres[at];
+    return [name, target, `${figure} (${spread})`, `${other?.figure} (${other?.spread})`];
+  });
+}
+
+async function listsOf(service: PortService, tell: (text: string) => void) {
+  const ask = createAsk(service);
+  const rows = [];
+  for (const group of jobGroups(await totalOf(ask, "/api/jobs?limit=1"), REQUESTS)) rows.push(await measureGroup(ask, group, tell));
+  await service.process.stop();
+  return rows;
+}

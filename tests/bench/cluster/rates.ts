@@ -1,0 +1,33 @@
+// Submissions and claims a second with so many services on one database: the same number of clients in all, and the same runners.
+import { spread } from "../figures";
+import { load, type Load } from "../load";
+import { type Cluster, haveRun, jobOf, type Runners } from "./services";
+
+const CLIENTS = 20;
+
+export const rateNames = ["submissions a second", "- p95 ms", "jobs claimed, run and ended a second"];
+
+/** `jobs`: how many are claimed of those that the submissions left waiting. */
+export async function measureRates(cluster: Cluster, runners: Runners, jobs: number): Promise<string[]> {
+  const { services } = cluster;
+  const loads = await Promise.all(services.map((_, at) => submissionsTo(cluster, at, CLIENTS / services.length)));
+  const runs = (loads[0] ?? []).map((_, run) => loads.flatMap((each) => each[run] ?? []));
+  await cluster.resume();
+  await haveRun(runners, jobs);
+  const begun = runners.ran.slice(0, jobs).map((one) => one.begun);
+  return [
+    spread(
+      runs.map((run) => run.reduce((sum, { perSecond }) => sum + perSecond, 0)),
+      0,
+    ),
+    spread(runs.map((run) => Math.max(...run.map(({ p95 }) => p95)))),
+    ((jobs / (Math.max(...begun) - Math.min(...begun))) * 1000).toFixed(0),
+  ];
+}
+
+/** By a user of its own at each service. */
+function submissionsTo({ services, keys }: Cluster, at: number, connections: number): Promise<Load[]> {
+  const headers = { "x-api-key": keys[at] ?? "", "content-type": "application/json" };
+  const body = JSON.stringify({ prompt: jobOf("rate") });
+  return load({ url: `${services[at]?.url}/api/prompt`, method: "POST", headers, body }, connections);
+}

@@ -1,0 +1,60 @@
+import { startPostgres } from "@/tests/support/postgres-server";
+import { measureFairness } from "../cluster/fairness";
+import { measureListsOnBoth } from "../cluster/lists";
+import { measureRates, rateNames } from "../cluster/rates";
+import { type Cluster, type Runners, startCluster, startRunners } from "../cluster/services";
+import { table } from "../figures";
+import { type Section } from "../section";
+
+const COUNTS = [1, 2, 4];
+const RUNNERS = 8;
+const USERS = 100;
+const CLAIMED = 500;
+/** LIGHTDESK_BENCH_JOBS and LIGHTDESK_BENCH_ROWS: other numbers, as many as the goals name for instance. */
+const JOBS = Number(process.env.LIGHTDESK_BENCH_JOBS ?? 5_000);
+const ROWS = Number(process.env.LIGHTDESK_BENCH_ROWS ?? 1_000_000);
+
+/** Several services and many runners on one PostgreSQL, whose writes are durable; all processes on this machine. */
+export const cluster: Section = {
+  name: "cluster",
+  isOnDemand: true,
+  async measure({ print, tell }) {
+    const postgres = await startPostgres({ isDurable: true });
+    const columns: string[][] = [];
+    for (const services of COUNTS) {
+      tell(`${named(services)} on one PostgreSQL`);
+      columns.push(await within(postgres.url, services, services, (world, runners) => measureRates(world, runners, CLAIMED)));
+    }
+    print("## Services on one PostgreSQL, a folder of files and 8 stand-in runners");
+    print(table(["", ...COUNTS.map(named)], rateNames.map((name, row) => [name, ...columns.map((column) => column[row] ?? "")]))); // prettier-ignore
+
+    tell(`${JOBS} jobs of ${USERS} users by two services`);
+    const lines = await within(postgres.url, 2, USERS, (world, runners) => measureFairness(world, runners, JOBS, tell));
+    print(`## ${JOBS.toLocaleString("en")} jobs of ${USERS} users over ${RUNNERS} runners, by two services`);
+    print(table(["", "figure to reach", ""], lines));
+
+    tell(`lists of ${ROWS} jobs`);
+    const lists = await measureListsOnBoth(postgres.url, ROWS, tell);
+    await postgres.remove();
+    print(`## Lists of ${ROWS.toLocaleString("en")} jobs on both databases`);
+    print(table(["at", "figure to reach", "SQLite", "PostgreSQL"], lists));
+  },
+};
+
+async function within<T>(
+  postgresUrl: string,
+  services: number,
+  users: number,
+  work: (world: Cluster, runners: Runners) => Promise<T>,
+): Promise<T> {
+  const runners = await startRunners(RUNNERS);
+  const world = await startCluster(postgresUrl, services, users, runners);
+  try {
+    return await work(world, runners);
+  } finally {
+    await world.stop();
+    runners.stop();
+  }
+}
+
+const named = (services: number) => (services === 1 ? "1 service" : `${services} services`);
