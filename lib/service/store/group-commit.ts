@@ -44,10 +44,11 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   async function oneByOne(tx: Transaction, batch: readonly Waiting[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { work } of batch) {
-      const outcome = await attempt(() => tx.attempt(() => work(tx)));
+      // Alone it needs no savepoint: what it has written goes with the transaction.
+      const outcome = await attempt(() => (batch.length === 1 ? work(tx) : tx.attempt(() => work(tx))));
       // SQLite undoes everything by itself when the disk fails in the middle: then the whole batch has failed, with this cause,
       // and what comes after it must not be committed on its own.
-      if (!outcome.ok && !isOpen()) throw outcome.value;
+      if (!outcome.ok && (batch.length === 1 || !isOpen())) throw outcome.value;
       outcomes.push(outcome);
     }
     return outcomes;
