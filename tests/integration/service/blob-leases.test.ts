@@ -24,7 +24,8 @@ afterEach(async () => {
 
 const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
 const process = () => createLeases({ database, named, now: () => now, log });
-const leases = () => database.rows(query.selectFrom("blob_leases").selectAll());
+/** After all that was to be written before. */
+const leases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
 function gate() {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -38,7 +38,10 @@ export function createLeases({ database, named, now, log }: Parts): Holds {
     await tx.run(query.insertInto("blob_leases").values(hashes.map((hash) => ({ hash, holder, is_removal: Number(isRemoval), until }))));
   }
 
-  const release = (holder: string) => database.commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "=", holder)));
+  const release = (holder: string) =>
+    database
+      .commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "=", holder)))
+      .catch((error: unknown) => void log.warn({ err: error }, "a lease of bytes stays until it ends by itself"));
 
   return {
     async hold(hashes, work) {
@@ -58,7 +61,8 @@ export function createLeases({ database, named, now, log }: Parts): Holds {
       try {
         return await work();
       } finally {
-        await release(holder).catch((error: unknown) => log.warn({ err: error }, "a lease of bytes stays until it ends by itself"));
+        // Nobody waits for it: what this process commits afterwards finds it done.
+        void release(holder);
       }
     },
 
@@ -80,7 +84,7 @@ export function createLeases({ database, named, now, log }: Parts): Holds {
         // One that was sent and not answered may still come to pass: its lease goes by itself.
         if (error instanceof Error && "isSettled" in error && error.isSettled === false) return false;
       }
-      await release(holder).catch((error: unknown) => log.warn({ err: error }, "a lease of bytes stays until it ends by itself"));
+      await release(holder);
       return isRemoved;
     },
   };
