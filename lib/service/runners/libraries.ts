@@ -1,6 +1,6 @@
 // The node classes of all runners: of each one, and merged into one library that a submission is checked against and that
 // GET /api/object_info tells. Read from the stored catalogues again whenever one of them has changed.
-// What is kept in memory here follows from the tables alone.
+// What is kept in memory here follows from the tables alone; runners that say the same share it, as one of theirs takes megabytes.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
@@ -16,6 +16,7 @@ type Catalogue = ReadonlyMap<string, Info>;
 const groups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
+  /** By runner. */
   let read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
@@ -33,10 +34,11 @@ export function createLibraries(database: Database) {
     const isSame =
       merged !== undefined && stored.length === read.size && stored.every(({ runner_id, hash }) => read.get(runner_id)?.hash === hash);
     if (isSame) return false;
+    const byHash = new Map([...read.values()].map((one) => [one.hash, one]));
     const latest: typeof read = new Map();
     for (const { runner_id, hash } of stored) {
-      const known = read.get(runner_id);
-      if (known?.hash === hash) {
+      const known = byHash.get(hash);
+      if (known) {
         latest.set(runner_id, known);
         continue;
       }
@@ -44,10 +46,12 @@ export function createLibraries(database: Database) {
       const catalogue = new Map(
         Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
       );
-      latest.set(runner_id, { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) });
+      const one = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
+      byHash.set(one.hash, one);
+      latest.set(runner_id, one);
     }
     read = latest;
-    merged = merge(stored.flatMap(({ runner_id }) => read.get(runner_id)?.catalogue ?? []));
+    merged = merge([...new Set(latest.values())].map(({ catalogue }) => catalogue));
     return true;
   }
 
