@@ -3,10 +3,12 @@
 // Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
 // whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
 
+import { isStoreAway } from "@/lib/shared/store-away";
 import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query, type Transaction } from "../store/database";
 import { type ProducedFile } from "../nodes/run";
+import { whileAway } from "../store/while-away";
 import { endAttempt } from "../runners/attempts";
 import { kindOf, kindWith } from "../runners/pool";
 import { clearAway } from "../runners/whereabouts";
@@ -17,7 +19,7 @@ import { failAround } from "./finish";
 import { type CreateQueue } from "./job-queue";
 import { type NextClaim } from "./next-claim";
 import { recoverJobs } from "./recover";
-import { executeJob } from "./run-job";
+import { executeJob, giveBack, type Ordered } from "./run-job";
 import { move } from "./transitions";
 import { createWorkFolders } from "./work-folders";
 
@@ -107,18 +109,17 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     if (!run) return;
     let outputDir: string | undefined;
     let isClean = false;
+    const ordered = { job, running: run, queue, untilStored, untilThere };
     try {
       outputDir = await workFolders.take();
       const nextImage = await imageOfNext(parts, queue.guess());
-      const execution = await executeJob(parts, { job, running: run, outputDir, next, nextImage, queue, commit: untilStored });
+      const execution = await executeJob(parts, { ...ordered, outputDir, next, nextImage });
       isClean = execution.isClean;
       // Perhaps for another runner than this slot's.
       if (execution.waits) queue.waits(execution.waits, true);
     } catch (error) {
       log.error({ err: error, job: job.id }, "a job could not be brought to its end");
-      await untilStored(async (tx) => {
-        if ((await failAround(tx, job, error, now())) && job.remote) await endAttempt(tx, job, "lost", now());
-      });
+      await (isStoreAway(error) ? tryAgain(ordered) : fail(job, error));
     } finally {
       // It may have been put back, and have been taken again.
       if (running.get(job.id) === run) running.delete(job.id);
@@ -127,6 +128,18 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await tellEnd(run);
       inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
     }
+  }
+
+  async function fail(job: Claimed, error: unknown): Promise<void> {
+    await untilStored(async (tx) => {
+      if ((await failAround(tx, job, error, now())) && job.remote) await endAttempt(tx, job, "lost", now());
+    });
+  }
+
+  /** No fault of the job's. */
+  async function tryAgain(ordered: Ordered): Promise<void> {
+    const waits = await giveBack(parts, ordered, { reason: "The service's database did not answer.", counts: true });
+    if (waits) queue.waits(waits, true);
   }
 
   /** The slot does not wait for it. */
@@ -150,6 +163,12 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       }
     }
   }
+
+  const untilThere: Ordered["untilThere"] = (work) =>
+    whileAway(work, async (error) => {
+      if (!accepting) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    });
 
   /** Assets may have been deleted while the job kept their bytes. */
   async function letGo(job: Claimed): Promise<void> {

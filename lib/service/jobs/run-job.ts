@@ -22,8 +22,14 @@ import { type RunRecord } from "./run-record";
 /** `waits`: its worker was lost and it is tried once more. `isClean`: the record knows all files of the folder. */
 type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
-/** `commit`: until it is stored. */
-type Ordered = { job: Claimed; running: Running; queue: Pick<JobQueue, "enqueue">; commit: Database["commit"] };
+/** `untilStored`: commits until the disk and the database take it; `untilThere`: tries again while the database does not answer. */
+export type Ordered = {
+  job: Claimed;
+  running: Running;
+  queue: Pick<JobQueue, "enqueue">;
+  untilStored: Database["commit"];
+  untilThere<T>(work: () => Promise<T>): Promise<T>;
+};
 
 /** The commit that ends the job takes the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
@@ -74,7 +80,7 @@ async function execute(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
       "a worker was lost with its job",
     );
-  if (outcome.kind !== "cancelled") await close(parts, job, record, outcome, next);
+  if (outcome.kind !== "cancelled") await close(parts, run, outcome, next);
   return { isClean: outcome.kind === "success", how: outcome.kind };
 }
 
@@ -131,13 +137,13 @@ async function runOnRunner(
 }
 
 /** What waits for another attempt then, if it does. */
-async function giveBack(
-  { now }: EngineParts,
-  { job, running, queue, commit }: Ordered,
+export async function giveBack(
+  { now }: Pick<EngineParts, "now">,
+  { job, running, queue, untilStored }: Ordered,
   { reason, counts }: { reason: string; counts: boolean },
 ): Promise<Waiting | undefined> {
   const { seq, userId } = job;
-  return commit(async (tx) => {
+  return untilStored(async (tx) => {
     const at = now();
     if (!(await isOwn(tx, job))) return undefined;
     if (!job.remote) {
@@ -168,18 +174,22 @@ const AT_ONCE = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, job: Claimed, record: RunRecord, outcome: Ended, next: NextClaim): Promise<void> {
+async function close(parts: EngineParts, { job, running, untilThere }: Ordered, outcome: Ended, next: NextClaim): Promise<void> {
   const { database, blobs } = parts;
+  const { record } = running;
   const staged = record.files.map(toStaged);
   const hashes = [...new Set(staged.map((output) => output.staged.hash))];
   try {
     await blobs.hold(hashes, async () => {
       for (let first = 0; first < staged.length; first += AT_ONCE)
         await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
-      const ending = database.commit(async (tx) => {
-        await end(tx, parts, job, record, outcome, staged);
-        await next.take(tx);
-      });
+      // What was done is not done again because the database went away in the end.
+      const ending = untilThere(() =>
+        database.commit(async (tx) => {
+          await end(tx, parts, job, record, outcome, staged);
+          await next.take(tx);
+        }),
+      );
       await next.keepIf(ending);
     });
   } finally {

@@ -14,10 +14,12 @@ import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
+import { whileAway } from "../store/while-away";
 import { type Attempt, writeAttempt } from "./attempts";
 import { bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { listenTo, type Listening } from "./events-of";
+import { asKnown, withNames } from "./names-there";
 import { askJson, type Trouble } from "./speak";
 import { clearAway, looksFor, whereIs } from "./whereabouts";
 import { bring, type Input, nameThere } from "./transfer";
@@ -141,7 +143,7 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   const promptId = textOf(said?.prompt_id);
   if (promptId === undefined) return own.promptId;
   listening.isCalled(promptId);
-  const isOwn = await at.database.commit((tx) => writeAttempt(tx, own, { state: "sent", prompt_id: promptId }));
+  const isOwn = await write(at, { state: "sent", prompt_id: promptId });
   const refusal = isObject(said?.node_errors) && Object.keys(said.node_errors).length > 0 ? said : undefined;
   if (!isOwn || refusal) {
     await clearAway(runner.address, { promptId, clientId: own.clientId });
@@ -149,6 +151,14 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   }
   return promptId;
 }
+
+/** False: the attempt is no longer the job's. */
+function write(at: At, changes: Parameters<typeof writeAttempt>[2]): Promise<boolean> {
+  return patiently(at, () => at.database.commit((tx) => writeAttempt(tx, at.attempt, changes)));
+}
+
+/** The runner goes on with the job, whether the service's database answers or not. */
+const patiently = <T>({ limits, signal }: At, work: () => Promise<T>) => whileAway(work, () => sleep(limits.pollMs, undefined, { signal }));
 
 /** Nothing of the job can run there: it goes elsewhere, or waits, and none of its attempts is used up. */
 function notSent(at: At, trouble: Trouble): RunOutcome {
@@ -172,7 +182,7 @@ async function watch(at: At, { promptId, listening, outputs, names, lastWord }: 
   let began = now();
   const look = looksFor(runner.address, { promptId, clientId: own.clientId });
   for (;;) {
-    if (await at.isGone()) {
+    if (await patiently(at, at.isGone)) {
       await clearAway(runner.address, { promptId, clientId: own.clientId });
       return lost(`${runner.label} was removed.`, false);
     }
@@ -191,7 +201,7 @@ async function watch(at: At, { promptId, listening, outputs, names, lastWord }: 
       // Told to the store now and then, which is how a stale attempt learns that it is one.
       if (heldUntil - now() < limits.leaseMs / 2) {
         heldUntil = now() + limits.leaseMs;
-        if (!(await at.database.commit((tx) => writeAttempt(tx, own, { lease_until: heldUntil })))) {
+        if (!(await write(at, { lease_until: heldUntil }))) {
           await clearAway(runner.address, { promptId, clientId: own.clientId });
           return { kind: "stale" };
         }
@@ -215,8 +225,7 @@ async function finish(at: At, { entry, outputs, names }: Ended): Promise<RunOutc
   const { runner } = at;
   const ending = readEnding(entry);
   if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
-  if (!(await at.database.commit((tx) => writeAttempt(tx, at.attempt, { lease_until: at.now() + at.limits.leaseMs }))))
-    return { kind: "stale" };
+  if (!(await write(at, { lease_until: at.now() + at.limits.leaseMs }))) return { kind: "stale" };
   const problem = await outputs.rest(entry);
   // A failed job keeps what could be had of it.
   if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
@@ -228,20 +237,6 @@ function toOutcome(ending: Ending, { runner }: At, names: ReadonlyMap<string, st
   if (ending.kind === "interrupted")
     return { kind: "error", error: errorOf("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
   return { kind: "error", error: asKnown(ending.error, names) };
-}
-
-/** Files are called there by their hashes: what is told of them is told in the names that the person gave. */
-function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
-  const rename = (text: string) => [...names].reduce((told, [there, name]) => told.replaceAll(there, () => name), text);
-  const walk = (one: unknown): unknown =>
-    typeof one === "string"
-      ? rename(one)
-      : Array.isArray(one)
-        ? one.map(walk)
-        : isObject(one)
-          ? Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, walk(inner)]))
-          : one;
-  return names.size === 0 ? value : (walk(value) as T); // the same shape with other texts
 }
 
 function errorOf(exception_type: string, exception_message: string): ExecutionError {
@@ -257,20 +252,6 @@ function tooLarge({ name, size }: Input, label: string): ExecutionError {
 /** In the words in which a refusal that comes late is told: what is wrong is read out of them (wire of the family). */
 function refusedThere(body: string, label: string): ExecutionError {
   return errorOf("ValidationError", `${label} refused the workflow. 400: ${body}`);
-}
-
-function withNames(graph: Graph, library: NodeLibrary, called: ReadonlyMap<string, string>): Graph {
-  if (called.size === 0) return graph;
-  return Object.fromEntries(
-    Object.entries(graph).map(([id, node]) => {
-      const definition = library.get(node.class_type);
-      const inputs = Object.entries(node.inputs).map(([name, value]) => {
-        const isFile = definition?.imageInput === name || definition?.inputs.some((field) => field.name === name && field.namesFile);
-        return [name, isFile && typeof value === "string" ? (called.get(value) ?? value) : value];
-      });
-      return [id, { ...node, inputs: Object.fromEntries(inputs) }];
-    }),
-  );
 }
 
 type Wake = ReturnType<typeof createWake>;

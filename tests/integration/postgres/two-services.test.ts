@@ -116,3 +116,31 @@ it("gives a service's jobs back when it stops, and the other runs them, with no 
   const ids2 = list(record((await there.get("/api/jobs?status=cancelled")).body).jobs).map((job: Json) => string(job.id));
   expect(ids2.sort()).toEqual([...ids].sort());
 });
+
+it("gives back what a service that is cut off was running, and fails it where that was the third attempt", async () => {
+  const { here, there } = await two.clients();
+  const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
+  for (const id of ids) await running(here, id);
+  const [first, second] = await jobs();
+  two.wire.cut();
+  const lost = await until("one of them waits", async () => (await jobs("WHERE state = 'pending'"))[0]);
+  expect([first, second].find((job) => job?.id === lost.id)?.holder).toBe(lost.holder);
+  expect(lost).toMatchObject({ attempts: "1", fence: "1" });
+  await here.post("/api/interrupt");
+  await until("it runs here", async () => (await detail(here, lost.id)).status === "in_progress");
+  two.wire.mend();
+  await here.post("/api/interrupt");
+  expect((await ended(there, lost.id)).status).toBe("cancelled");
+
+  const again = [await submit(there, waiting(3600, 3)), await submit(there, waiting(3600, 4))];
+  for (const id of again) await running(here, id);
+  const url = new URL(two.url);
+  url.searchParams.set("options", "-c search_path=lightdesk_service");
+  await ask(url.href, "UPDATE jobs SET attempts = 3 WHERE state = 'in_progress'");
+  two.wire.cut();
+  const failed = await until("one of them has failed", async () => (await jobs("WHERE state = 'failed'"))[0]);
+  expect(await detail(here, failed.id)).toMatchObject({ execution_error: { exception_type: "WorkerLost" } });
+  two.wire.mend();
+  await here.post("/api/interrupt");
+  await until("both have a slot free", async () => (await ended(there, await submit(there, canvas(9)))).status === "completed");
+});
