@@ -52,6 +52,9 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   if (value === undefined) return [{ code: defaultOf(raw) === undefined ? "value_missing" : "default_used", nodeId, input }];
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
+  const { remote, remote_combo } = settingsOf(raw);
+  // A list that is kept elsewhere is not known here.
+  if (remote !== undefined || remote_combo !== undefined) return [];
   // Several may be chosen of some lists.
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
   const nearest = nearestOf(value, spec.options);

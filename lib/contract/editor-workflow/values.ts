@@ -134,7 +134,7 @@ function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[
   const control = isControlled(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
   const remote = settingsOf(raw).remote;
   const refresh = remote === undefined ? [] : [false, ...(objectOf(remote)?.refresh_button === true ? [REFRESH] : [])];
-  return [...control, ...refresh, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
+  return [...refresh, ...control, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
 
 /** The editor gives seeds a control even where the class does not ask for one; behind that of a list stands what it is filtered by. */
