@@ -6,6 +6,7 @@ import { createDiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createAccessTimes } from "./assets/access-times";
+import { forgetDead } from "./assets/blobs/leases";
 import { openBlobs } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { makeFolders, type Folders } from "./assets/folders";
@@ -20,15 +21,17 @@ import { hearOthers, RUNNERS } from "./jobs/beside-others";
 import { createEngine } from "./jobs/engine";
 import { createHistoryClears } from "./jobs/history-clears";
 import { countJobs } from "./jobs/list-jobs";
+import { createLiveRuns } from "./jobs/live-runs";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { type Opened, openServiceDatabase } from "./open-database";
 import { defaultSettings, type ServiceSettings } from "./settings";
-import { emptyFolder, sweepBlobs } from "./sweep";
+import { emptyFolder, sweep } from "./sweep";
 import { query } from "./store/database";
 import { tellFigures } from "./figures";
 import { makeDataFolder } from "./store/data-folder";
 import { lockDataFolder } from "./store/data-lock";
+import { createQuestions } from "./store/questions";
 import { createPool } from "./runners/pool";
 import { runnerChores } from "./runners/rounds";
 import { createRunners } from "./runners/store";
@@ -45,13 +48,14 @@ const CACHE_BYTES = 128 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
   const trim: Chore = { name: "cache", everyMs: 300_000, round: (goOn) => trimCache(parts.folders.nodeCache, CACHE_BYTES, goOn) };
-  const retention: Chore = { name: "retention", everyMs: 2000, round: (goOn) => applyRetention(parts, goOn) };
-  const tasks: Chore = { name: "tasks", everyMs: 60_000, round: (goOn) => pruneTasks(parts, goOn) };
+  const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (goOn) => applyRetention(parts, goOn) };
+  const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (goOn) => pruneTasks(parts, goOn) };
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
 /** How often a runner is asked how a job is doing; it also says so by itself. */
 const POLL_MS = 1000;
+const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
 const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -76,13 +80,14 @@ export async function startService(options: ServiceOptions) {
     opened = await openServiceDatabase(options.databaseUrl, { folders, settings, now, log, reserve });
     const { database, assetSearch, processes, createQueue } = opened;
     await processes.start();
-    const blobs = await openBlobs({ settings, folders, database, now, log });
+    const questions = createQuestions(processes, log);
+    const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     if (options.databaseUrl === undefined) await importUserFiles({ database, blobs, folders, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
-    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), log);
+    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), opened.elsewhere, log);
     const pool = await createPool({ database, processes, concurrency });
     const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
     const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
@@ -125,13 +130,11 @@ export async function startService(options: ServiceOptions) {
         log.error({ err: cause }, "no job can begin until the next start"),
       );
     });
-    const downloads = createDownloads({ database, blobs, folders, settings, now, log });
+    const liveRuns = createLiveRuns({ runs: engine.runs, database, blobs, questions, shared: opened.progress, log });
+    const downloads = createDownloads({ database, processes, questions, blobs, folders, settings, now, log });
     await downloads.start();
-    const sweeping = sweepBlobs({ database, blobs, thumbnails }, () => !isStopping).catch((error: unknown) =>
-      log.error({ err: error }, "the sweep of blobs failed"),
-    );
 
-    const clears = createHistoryClears(database, log);
+    const clears = createHistoryClears(database, processes, log);
     await clears.start();
 
     if (!reserve.hold())
@@ -143,6 +146,7 @@ export async function startService(options: ServiceOptions) {
       engine,
       pool,
       events,
+      liveRuns,
       clears,
       thumbnails,
       accessTimes,
@@ -157,6 +161,12 @@ export async function startService(options: ServiceOptions) {
     const housekeeping = startHousekeeping(
       [
         ...serviceChores({ database, settings, folders, now }),
+        { name: "sweep", everyMs: DAY_MS, round: (goOn) => sweep({ database, processes, blobs, thumbnails }, goOn) },
+        { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => forgetDead({ database, processes, now }) },
+        { name: "cleared histories", everyMs: 10_000, round: clears.round },
+        { name: "downloads", everyMs: 2000, round: downloads.lookAround },
+        { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
+        ...opened.chores,
         ...runnerChores({
           database,
           processes,
@@ -169,6 +179,7 @@ export async function startService(options: ServiceOptions) {
         }),
         { name: "queue", everyMs: 60_000, round: engine.repair },
       ],
+      processes,
       log,
     );
     const userBehind = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
@@ -212,7 +223,7 @@ export async function startService(options: ServiceOptions) {
         thumbnails.stop();
         await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetSearch.stop()]);
-        await Promise.all([sweeping, beginning]);
+        await Promise.all([liveRuns.stop(), beginning]);
         await accessTimes.flush();
         await opened?.close();
         lock.release();

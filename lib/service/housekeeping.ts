@@ -2,24 +2,30 @@
 // A round that fails is told to the log and tried again; none keeps the process alive. `stop` waits for what is under way.
 
 import { type ServiceLog } from "./options";
+import { type Processes } from "./store/processes";
 
-/** `goOn` is false once the service stops: a long round then ends early. */
-export type Chore = { name: string; everyMs: number; round: (goOn: () => boolean) => Promise<unknown> };
+/**
+ * `goOn` is false once the service stops: a long round then ends early. `isShared`: it is about what processes share, and the first of those that
+ * live does it; any other is done by each of them, in its own folder.
+ */
+export type Chore = { name: string; everyMs: number; isShared?: boolean; round: (goOn: () => boolean) => Promise<unknown> };
 
 export type Housekeeping = { stop(): Promise<void> };
 
-export function startHousekeeping(chores: readonly Chore[], log: ServiceLog): Housekeeping {
+export function startHousekeeping(chores: readonly Chore[], processes: Pick<Processes, "id" | "live">, log: ServiceLog): Housekeeping {
   let isStopping = false;
   const underWay = new Map<Chore, Promise<void>>();
 
   function begin(chore: Chore): void {
     if (isStopping || underWay.has(chore)) return;
-    const round = chore
-      .round(() => !isStopping)
-      .then(() => undefined)
+    const round = doIfOwn(chore)
       .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "a round of housekeeping failed"))
       .finally(() => underWay.delete(chore));
     underWay.set(chore, round);
+  }
+
+  async function doIfOwn({ isShared = false, round }: Chore): Promise<void> {
+    if (!isShared || (await isFirst(processes))) await round(() => !isStopping);
   }
 
   const timers = chores.map((chore) => {
@@ -33,6 +39,12 @@ export function startHousekeeping(chores: readonly Chore[], log: ServiceLog): Ho
       await Promise.all(underWay.values());
     },
   };
+}
+
+/** Whether this process does what one of them does for all. After another has come, two may do the same for one round. */
+export async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
+  const [first] = await processes.live();
+  return first === processes.id;
 }
 
 /** One piece after the other until one answers false: others get as much time as each took. For what no request waits for. */

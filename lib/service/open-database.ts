@@ -9,6 +9,10 @@ import { type Folders } from "./assets/folders";
 import { type CreateQueue } from "./jobs/job-queue";
 import { createMemoryQueue } from "./jobs/memory-queue";
 import { openSharedQueues, type SharedQueues } from "./jobs/shared-queues";
+import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
+import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";
+import { type Chore } from "./housekeeping";
+import { createNoSharedProgress, createPostgresProgress, type SharedProgress } from "./jobs/shared-progress";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { requireDatabase, requireNoFiles } from "./store/data-folder";
@@ -24,6 +28,10 @@ export type Opened = {
   processes: Processes;
   createQueue: CreateQueue;
   close(): Promise<void>;
+  elsewhere: Elsewhere;
+  progress: SharedProgress;
+  /** What the database wants done again and again. */
+  chores: readonly Chore[];
 };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog; reserve: DiskReserve };
 
@@ -36,7 +44,8 @@ export async function openServiceDatabase(
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
     const assetSearch = await openSqliteSearch(database, log);
-    return { database, assetSearch, processes: createOnlyProcess(), createQueue: createMemoryQueue, close: () => database.close() };
+    const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse(), progress: createNoSharedProgress() };
+    return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);
   const processes = createPostgresProcesses(database, databaseUrl, log);
@@ -50,7 +59,14 @@ export async function openServiceDatabase(
     const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
     if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
     queue = await openSharedQueues(databaseUrl, processes, log);
-    return { database, assetSearch: createPostgresSearch(database), processes, createQueue: queue.create, close };
+    const elsewhere = createPostgresElsewhere(database, processes, log);
+    const progress = createPostgresProgress(database, log);
+    const chores: Chore[] = [
+      { name: "long notices", everyMs: 60_000, isShared: true, round: () => removeOldNotices(database) },
+      { name: "progress of jobs", everyMs: 60_000, isShared: true, round: progress.sweep },
+    ];
+    const assetSearch = createPostgresSearch(database);
+    return { database, assetSearch, processes, elsewhere, progress, createQueue: queue.create, chores, close };
   } catch (error) {
     await close();
     throw error;

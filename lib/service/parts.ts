@@ -9,6 +9,7 @@ import { type Downloads } from "./downloads/downloads";
 import { type JobEvents } from "./events/job-events";
 import { type Engine } from "./jobs/engine";
 import { type HistoryClears } from "./jobs/history-clears";
+import { type LiveRuns } from "./jobs/live-runs";
 import { type Pool } from "./runners/pool";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
@@ -21,6 +22,7 @@ export type Parts = {
   engine: Engine;
   pool: Pool;
   events: JobEvents;
+  liveRuns: LiveRuns;
   clears: HistoryClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;

@@ -1,29 +1,40 @@
-// What a crash may leave, removed at each start: temp files at once; blobs that no row names, and their thumbnails, in the background.
-// The lock on the folder makes this safe: no other process writes here.
+// What a crash may leave: temp files, removed at each start; blobs that no row names and their thumbnails, in the background, at a start and once a day.
+// The lock on the folder makes this safe for what is in the folder, leases (assets/blobs) for what others share.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withBlobRow } from "./assets/change-asset";
 import { type BlobStore } from "./assets/blob-store";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
-import { unhurried } from "./housekeeping";
+import { isFirst, unhurried } from "./housekeeping";
 import { type Database, query, type Transaction } from "./store/database";
+import { type Processes } from "./store/processes";
 
 export async function emptyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-type Parts = { database: Database; blobs: Pick<BlobStore, "sweep">; thumbnails: Pick<Thumbnails, "sweep"> };
+type Parts = {
+  database: Database;
+  processes: Pick<Processes, "id" | "live">;
+  blobs: Pick<BlobStore, "sweep">;
+  thumbnails: Pick<Thumbnails, "sweep">;
+};
 
-/** Rows without an asset, a file of a user or a waiting job first, then files without a row, then thumbnails without their original. Returns how many files went. */
-export async function sweepBlobs({ database, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
+/** What processes share is swept by the first of them, thumbnails by each. Returns how many files went. */
+export async function sweep({ database, processes, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
+  const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, goOn) : 0;
+  return goOn() ? shared + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes))) : shared;
+}
+
+/** Rows without an asset, a file of a user or a waiting job first, then files without a row. */
+async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, goOn: () => boolean): Promise<number> {
   let after: string | undefined = "";
   await unhurried(goOn, async () => {
     after = await database.commit((tx) => forgetUnnamed(tx, after ?? ""));
     return after !== undefined;
   });
-  if (!goOn()) return 0;
-  return (await blobs.sweep(goOn)) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
+  return goOn() ? blobs.sweep(goOn) : 0;
 }
 
 /** Less than a millisecond of a commit. */

@@ -29,7 +29,10 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
         for (let from = 0; from < times.length; from += AT_ONCE) {
           const some = sql.join(times.slice(from, from + AT_ONCE));
           await tx.run(
-            statement(sql`update assets set last_access_time = told.column2 from (values ${some}) as told where seq = told.column1`),
+            // Another process may have written a later one.
+            statement(
+              sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("told.column2"))} from (values ${some}) as told where seq = told.column1`,
+            ),
           );
         }
       });

@@ -7,6 +7,8 @@ import { type ServiceLog } from "../options";
 import { ServiceError, asRefusal } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
+import { type Processes } from "../store/processes";
+import { type Questions } from "../store/questions";
 import { createOpenSource, discard, type OpenedSource, type OpenSource } from "./open-source";
 import { createSourceAgents } from "./source-agents";
 import { createSourcePolicy, defaultDownloadHosts, insideTheNetwork, requireSource } from "./sources";
@@ -62,6 +64,8 @@ export type Downloads = ReturnType<typeof createDownloads>;
 
 type DownloadParts = {
   database: Database;
+  processes: Processes;
+  questions: Questions;
   blobs: BlobStore;
   folders: { downloads: string };
   settings: Pick<ServiceSettings, "downloadHosts" | "downloadsAtOnce" | "maxDownloadBytes" | "requestTimeoutMs">;
@@ -89,7 +93,9 @@ export function createDownloads(parts: DownloadParts) {
   const promised = new Map<string, string>();
 
   return {
-    start: () => tasks.start(),
+    start: tasks.start,
+    lookAround: tasks.lookAround,
+    sweep: tasks.sweep,
     create: tasks.create,
     cancel: tasks.cancel,
 

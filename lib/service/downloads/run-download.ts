@@ -1,9 +1,10 @@
 // One run of one task, from its row to its asset. A run that a stop or a crash cut off is followed by another one that goes on from the
 // bytes that are durable.
-// Guarantees: the asset and the end of the task are one commit; content that the user has already is not fetched where the source names
+// Guarantees: nothing is written of a task that has ended or is another process's by now; the asset and the end of the task are one commit; content that the user has already is not fetched where the source names
 // its hash; what the source promised is what was stored; a failed or cancelled run leaves no file.
 
-import { rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -21,12 +22,12 @@ import { type OpenSource } from "./open-source";
 import { openPartialFile } from "./partial-file";
 import { readFileName } from "./source-headers";
 import { requireSource, type SourcePolicy } from "./sources";
-import { changeTask, findEarlierHash, rememberSource, type StoredTask } from "./task-rows";
+import { changeTask, endTask, findEarlierHash, rememberSource, type StoredTask } from "./task-rows";
 
 export type RunParts = {
   database: Database;
   blobs: BlobStore;
-  /** Of partial files, named like their tasks. */
+  /** Of partial files. */
   folder: string;
   policy: SourcePolicy;
   open: OpenSource;
@@ -35,13 +36,24 @@ export type RunParts = {
   now: () => number;
 };
 
-/** `isKept`: asked when the run ends early, whether another one will go on. */
+/** The task has ended, was cancelled, or is another process's. */
+class TaskLost extends Error {}
+
+export function isTaskLost(error: unknown): boolean {
+  return error instanceof TaskLost;
+}
+
+/** Of a claimed task. `isKept`: asked when the run ends early, whether another one will go on. */
 export async function runDownload(parts: RunParts, task: StoredTask, signal: AbortSignal, isKept: () => boolean): Promise<void> {
   const { database, now } = parts;
   const url = requireSource(parts.policy, task.source_url, "source_url");
-  const path = partialPath(parts, task.id);
-  const change = (changes: Partial<StoredTask>) => database.commit(async (tx) => void (await changeTask(tx, task.id, changes, now())));
-  await change({ status: "running", started_at: task.started_at ?? now() });
+  const change = (changes: Partial<StoredTask>) =>
+    database.commit(async (tx) => {
+      if (!(await changeTask(tx, task, changes, now()))) throw new TaskLost();
+    });
+  const { name, keptBytes } = await findPart(parts, task);
+  if (name !== (task.part ?? task.id)) await change({ part: name, bytes_downloaded: 0 });
+  const path = partPath(parts, name);
 
   // The same address, asked for while it was fetched: it is there now.
   const earlier = await findEarlierHash(database, task.user_id, url);
@@ -49,7 +61,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   const room = await roomFor(database, task.user_id);
   const partial = await openPartialFile({
     path,
-    keptBytes: task.bytes_downloaded,
+    keptBytes,
     signal,
     onDurable: (bytes) => change({ bytes_downloaded: bytes }),
   });
@@ -58,7 +70,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
       url,
       open: parts.open,
       partial,
-      known: task.bytes_downloaded > 0 ? toKnown(task) : {},
+      known: keptBytes > 0 ? toKnown(task) : {},
       maxBytes: Math.min(parts.maxBytes, room),
       tooLarge: () => (room < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
       idleMs: parts.idleMs,
@@ -80,16 +92,30 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
     else await partial.close();
     throw error;
   } finally {
-    if (!isKept()) await removePartial(parts, task.id);
+    if (!isKept()) await removePart(parts, name);
   }
 }
 
-export async function removePartial(parts: { folder: string }, id: string): Promise<void> {
-  await rm(partialPath(parts, id), { force: true });
+/** A file of this name may be in the folder of another process, with what that one had: names are never used twice. */
+async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: string; keptBytes: number }> {
+  const name = task.part ?? task.id;
+  const isFirst = task.started_at === null;
+  if (isFirst || (await isFile(partPath(parts, name)))) return { name, keptBytes: task.bytes_downloaded };
+  return { name: randomUUID(), keptBytes: 0 };
 }
 
-function partialPath(parts: { folder: string }, id: string): string {
-  return join(parts.folder, id);
+const isFile = (path: string) =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+export async function removePart(parts: { folder: string }, name: string): Promise<void> {
+  await rm(partPath(parts, name), { force: true });
+}
+
+function partPath(parts: { folder: string }, name: string): string {
+  return join(parts.folder, name);
 }
 
 /** The source named the hash, and the user may see content of that hash: nothing is fetched. */
@@ -120,8 +146,8 @@ async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, as
     hash: `blake3:${hash}`,
   };
   const counts = { bytes_total: size, bytes_downloaded: size };
+  if (!(await endTask(tx, task, { status: "completed", ...counts, result: writeExactJson(result) }, now()))) throw new TaskLost();
   await rememberSource(tx, task, hash);
-  await changeTask(tx, task.id, { status: "completed", completed_at: now(), ...counts, result: writeExactJson(result) }, now());
 }
 
 /** A preview that was deleted meanwhile is left out: the download is not lost over it. */

@@ -1,16 +1,20 @@
 // The rows of tasks. What changes one takes the transaction that it is changed in.
 
 import { randomUUID } from "node:crypto";
-import { type Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { hideSecrets, nameOfSource } from "../store/source-secrets";
+import { plainStatement } from "../store/statement";
 
 export type StoredTask = Selectable<TaskRow>;
 export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
 
-const unfinished = ["created", "running"];
+/** As it stands in the index of what has not ended. */
+const isUnfinished = sql<boolean>`status in ('created', 'running')`;
+/** A task that is being fetched, and the process that does it. */
+export type HeldTask = Pick<StoredTask, "id" | "holder">;
 
 export async function insertTask(tx: Transaction, userId: number, wanted: WantedDownload, at: number): Promise<StoredTask> {
   const { url, tags, metadata, previewId = null } = wanted;
@@ -35,30 +39,94 @@ export async function insertTask(tx: Transaction, userId: number, wanted: Wanted
   return task;
 }
 
-/** Only while it is unfinished; false where it has ended. With its end its address goes, which may hold a token. */
-export async function changeTask(tx: Transaction, id: string, changes: Partial<StoredTask>, at: number): Promise<boolean> {
-  const isEnd = typeof changes.completed_at === "number";
-  const change = query.updateTable("tasks").set({ ...changes, update_time: at, ...(isEnd && { source_url: "" }) });
-  return (await tx.run(change.where("id", "=", id).where("status", "in", unfinished))) > 0;
+/** Of whoever fetches it: false where it has ended, or is another's by now. */
+export async function changeTask(tx: Transaction, task: HeldTask, changes: Partial<StoredTask>, at: number): Promise<boolean> {
+  const change = query.updateTable("tasks").set({ ...changes, update_time: at });
+  return (await tx.run(change.where(isHeld(task)))) > 0;
 }
 
-/** What ran when the service ended waits for its turn like the others. */
-export async function returnRunning(tx: Transaction, at: number): Promise<void> {
-  await tx.run(query.updateTable("tasks").set({ status: "created", update_time: at }).where("status", "=", "running"));
+/**
+ * The task as it was; undefined where it has ended, or is another's than `holder` says. With its end its address goes, which may hold a token.
+ */
+export async function endTask(
+  tx: Transaction,
+  task: Pick<StoredTask, "id"> & Partial<HeldTask>,
+  ending: Partial<StoredTask>,
+  at: number,
+): Promise<StoredTask | undefined> {
+  const end = query.updateTable("tasks").set({ ...ending, completed_at: at, update_time: at, source_url: "" });
+  const which =
+    task.holder === undefined ? end.where("id", "=", task.id).where(isUnfinished) : end.where(isHeld({ ...task, holder: task.holder }));
+  return tx.row(which.returningAll());
+}
+
+/** Waits for its turn again, before the others of its user. */
+export async function releaseTask(tx: Transaction, task: HeldTask, at: number): Promise<void> {
+  const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: at });
+  await tx.run(release.where(isHeld(task)));
+}
+
+function isHeld({ id, holder }: HeldTask) {
+  return sql<boolean>`${isUnfinished} and status = 'running' and id = ${id} and ${holder === null ? sql`holder is null` : sql`holder = ${holder}`}`;
+}
+
+/** Users with the fewest at work first, then who was served longest ago. */
+const usersThatWait = plainStatement<{ user_id: number }>(`
+  SELECT user_id FROM (SELECT DISTINCT user_id FROM tasks WHERE status IN ('created', 'running') AND status = 'created') AS waiting
+  ORDER BY
+    (SELECT count(*) FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'),
+    (SELECT coalesce(max(completed_at), 0) FROM tasks WHERE user_id = waiting.user_id),
+    user_id`);
+/** What was interrupted comes first. What another one fetches from the same address is waited for. */
+const nextOf = (userId: number) =>
+  plainStatement<StoredTask>(
+    `SELECT * FROM tasks AS waiting WHERE user_id = ? AND status IN ('created', 'running') AND status = 'created'
+       AND NOT EXISTS (SELECT 1 FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'
+         AND source_url = waiting.source_url)
+     ORDER BY started_at IS NULL, create_time, id LIMIT 1`,
+    [userId],
+  );
+
+/** Whose turn it is. */
+export async function nextTask(reader: Reader): Promise<StoredTask | undefined> {
+  for (const { user_id } of await reader.rows(usersThatWait)) {
+    const task = await reader.row(nextOf(user_id));
+    if (task) return task;
+  }
+  return undefined;
+}
+
+/** `started_at` of the answer says when it was begun before. */
+export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
+  const task = await nextTask(tx);
+  if (!task) return undefined;
+  const taken = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
+  await tx.run(query.updateTable("tasks").set(taken).where("id", "=", task.id));
+  return { ...task, status: "running", holder };
 }
 
 export function findTask(reader: Reader, id: string): Promise<StoredTask | undefined> {
   return reader.row(query.selectFrom("tasks").selectAll().where("id", "=", id));
 }
 
-/** What was interrupted comes first. */
-export function listUnfinished(reader: Reader): Promise<StoredTask[]> {
-  const open = query.selectFrom("tasks").selectAll().where("status", "in", unfinished);
-  return reader.rows(open.orderBy("status", "desc").orderBy("create_time").orderBy("id"));
+export function listRunning(reader: Reader): Promise<HeldTask[]> {
+  return reader.rows(
+    query
+      .selectFrom("tasks")
+      .select(["id", "holder"])
+      .where(isUnfinished)
+      .where(sql<boolean>`status = 'running'`),
+  );
+}
+
+/** The names of their partial files. */
+export async function partsOfUnfinished(reader: Reader): Promise<ReadonlySet<string>> {
+  const tasks = await reader.rows(query.selectFrom("tasks").select(["id", "part"]).where(isUnfinished));
+  return new Set(tasks.map(({ id, part }) => part ?? id));
 }
 
 export async function countUnfinished(reader: Reader, userId: number): Promise<number> {
-  const open = query.selectFrom("tasks").where("user_id", "=", userId).where("status", "in", unfinished);
+  const open = query.selectFrom("tasks").where("user_id", "=", userId).where(isUnfinished);
   return Number((await reader.row(open.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 

@@ -1,100 +1,133 @@
 // Downloads in the background, as tasks that are polled:  created → running → completed | failed | cancelled.
-// Guarantees: so many at once and no more; users take turns; an address that a user asks for more than once is fetched once; a task that a restart interrupted goes on from the bytes that are durable;
-// when `cancel` resolves, nothing is fetched any more and no file is left; partial files that no unfinished task names are swept at start.
+// Guarantees: each is fetched by one process at a time, so many at once in each and no more; users take turns; an address that a user asks for more
+// than once is fetched once; what a process that has ended was fetching is fetched by another, or goes on here from the bytes that are durable; when
+// `cancel` resolves, nothing is fetched any more and no file is left; partial files that no unfinished task names are swept.
 
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { createFairQueue } from "../jobs/fair-queue";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
-import { removePartial, runDownload, type RunParts } from "./run-download";
+import { type Processes } from "../store/processes";
+import { type Questions } from "../store/questions";
+import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
-  changeTask,
+  claimTask,
   countUnfinished,
-  findTask,
+  endTask,
+  type HeldTask,
   insertTask,
-  listUnfinished,
-  returnRunning,
+  listRunning,
+  nextTask,
+  partsOfUnfinished,
+  releaseTask,
   type StoredTask,
   type WantedDownload,
 } from "./task-rows";
 
-export type TaskParts = RunParts & { atOnce: number; log: ServiceLog };
+export type TaskParts = RunParts & { atOnce: number; processes: Processes; questions: Questions; log: ServiceLog };
 
 const MOST_UNFINISHED_OF_A_USER = 1000;
+/** What processes tell each other. */
+const BEGIN = "downloads wait";
+const STOP = "stop a download";
 
-/** `address`: of user and source, of which one is fetched at a time. */
-type Turn = { id: string; userId: number; address: string };
 type Running = { abort: AbortController; done: Promise<void> };
 
 export function createTasks(parts: TaskParts) {
-  const { database, now, log } = parts;
-  /** The queue holds numbers; these are the tasks behind them. */
-  const queue = createFairQueue();
-  const waiting = new Map<number, Turn>();
+  const { database, processes, questions, now, log } = parts;
   const running = new Map<string, Running>();
-  /** By address: what is being fetched, with the tasks that wait for it to be there. */
-  const behind = new Map<string, Turn[]>();
-  let lastNumber = 0;
   let isOpen = false;
+  let claiming: Promise<void> | undefined;
+  let isDue = false;
 
-  function add(turn: Turn): void {
-    lastNumber += 1;
-    waiting.set(lastNumber, turn);
-    queue.add(turn.userId, lastNumber);
-  }
-
+  /** Takes what waits, while there is room here. */
   function pump(): void {
-    while (isOpen && running.size < parts.atOnce) {
-      const next = queue.take();
-      if (!next) return;
-      const turn = waiting.get(next.seq);
-      waiting.delete(next.seq);
-      if (!turn) continue;
-      const { id, address } = turn;
-      const before = behind.get(address);
-      if (before) {
-        before.push(turn);
-        continue;
-      }
-      behind.set(address, []);
-      const abort = new AbortController();
-      const done = run(id, abort.signal).finally(() => {
-        running.delete(id);
-        const next = behind.get(address) ?? [];
-        behind.delete(address);
-        next.forEach(add);
-        pump();
+    isDue = true;
+    claiming ??= takeAll()
+      .catch((error: unknown) => log.warn({ err: error }, "no download could be begun: it is tried again"))
+      .finally(() => {
+        claiming = undefined;
+        if (isDue && isOpen) pump();
       });
-      running.set(id, { abort, done });
+  }
+
+  async function takeAll(): Promise<void> {
+    while (isDue && isOpen) {
+      isDue = false;
+      while (isOpen && running.size < parts.atOnce && (await nextTask(database))) {
+        const task = await database.commit((tx) => claimTask(tx, processes.id, now()));
+        if (!task) break;
+        begin(task);
+      }
     }
   }
 
-  async function run(id: string, signal: AbortSignal): Promise<void> {
+  function begin(task: StoredTask): void {
+    const abort = new AbortController();
+    const done = run(task, abort.signal).finally(() => {
+      running.delete(task.id);
+      if (isOpen) pump();
+    });
+    running.set(task.id, { abort, done });
+  }
+
+  async function run(task: StoredTask, signal: AbortSignal): Promise<void> {
     try {
-      const task = await findTask(database, id);
-      if (task) await runDownload(parts, task, signal, () => !isOpen);
+      await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
-      if (!isOpen) return; // stopped: the task is found again at the next start
-      const ending = signal.aborted ? cancelled() : failed(error);
-      if (!signal.aborted && !asRefusal(error)) log.error({ err: error, task: id }, "a download failed");
-      await end(id, ending).catch((trouble: unknown) => log.error({ err: trouble, task: id }, "the end of a download was not stored"));
+      // Stopped: the task is given back. Lost: it has ended, or is another's.
+      if (!isOpen || isTaskLost(error) || signal.aborted) return;
+      if (!asRefusal(error)) log.error({ err: error, task: task.id }, "a download failed");
+      await database
+        .commitFreeing((tx) => endTask(tx, task, failed(error), now()))
+        .catch((trouble: unknown) => log.error({ err: trouble, task: task.id }, "the end of a download was not stored"));
     }
   }
 
-  async function end(id: string, ending: Partial<StoredTask>): Promise<boolean> {
-    return database.commitFreeing((tx) => changeTask(tx, id, { ...ending, completed_at: now() }, now()));
+  async function stopHere(id: string): Promise<void> {
+    const run = running.get(id);
+    run?.abort.abort();
+    await run?.done;
+  }
+
+  /** What a process that is gone was fetching waits again; what this one was fetching and has lost is stopped. */
+  async function lookAround(): Promise<void> {
+    const before = [...running];
+    const held = await listRunning(database);
+    const own = new Set(held.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
+    for (const [id, { abort }] of before) if (!own.has(id)) abort.abort();
+    const living = await processes.live();
+    const left = held.filter(({ id, holder }) =>
+      // One of its own whose end could not be stored.
+      holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
+    );
+    if (left.length > 0) await release(left);
+    pump();
+  }
+
+  async function release(tasks: readonly HeldTask[]): Promise<void> {
+    await database.commitFreeing(async (tx) => {
+      for (const task of tasks) await releaseTask(tx, task, now());
+    });
+  }
+
+  /** Of tasks that have ended, or went on elsewhere. */
+  async function sweep(): Promise<void> {
+    const names = await readdir(parts.folder);
+    const named = await partsOfUnfinished(database);
+    for (const name of names) if (!named.has(name)) await removePart(parts, name);
   }
 
   return {
+    lookAround,
+    sweep,
+
     async start(): Promise<void> {
       isOpen = true;
-      const unfinished = await listUnfinished(database);
-      const named = new Set(unfinished.map((task) => task.id));
-      for (const name of await readdir(parts.folder)) if (!named.has(name)) await removePartial(parts, name);
-      await database.commit((tx) => returnRunning(tx, now()));
-      for (const task of unfinished) add(turnOf(task));
-      pump();
+      processes.listen(BEGIN, pump, pump);
+      questions.answer(STOP, async (id) => (typeof id === "string" ? stopHere(id) : undefined));
+      await sweep();
+      await lookAround();
     },
 
     async create(userId: number, wanted: WantedDownload): Promise<StoredTask> {
@@ -104,47 +137,37 @@ export function createTasks(parts: TaskParts) {
             "RATE_LIMITED",
             `You have ${MOST_UNFINISHED_OF_A_USER} unfinished downloads already. Wait for some of them to end.`,
           );
+        // Another process may have room where this one has none.
+        if (running.size >= parts.atOnce) await processes.tell(BEGIN, null, tx);
         return insertTask(tx, userId, wanted, now());
       });
-      add(turnOf(task));
       pump();
       return task;
     },
 
     /** False when it has ended already. */
-    async cancel(task: StoredTask): Promise<boolean> {
-      const run = running.get(task.id);
-      if (run) {
-        run.abort.abort();
-        await run.done;
-        return (await findTask(database, task.id))?.status === "cancelled";
-      }
-      for (const [number, { id }] of waiting) {
-        if (id !== task.id) continue;
-        waiting.delete(number);
-        queue.forget(task.user_id, [number]);
-      }
-      for (const [address, turns] of behind)
-        behind.set(
-          address,
-          turns.filter(({ id }) => id !== task.id),
-        );
-      if (!(await end(task.id, cancelled()))) return false;
-      await removePartial(parts, task.id);
+    async cancel({ id }: StoredTask): Promise<boolean> {
+      const task = await database.commitFreeing((tx) => endTask(tx, { id }, cancelled(), now()));
+      if (!task) return false;
+      if (task.holder === null || task.holder === processes.id) await stopHere(id);
+      else await questions.ask(STOP, id);
+      await removePart(parts, task.part ?? id);
       return true;
     },
 
+    /** What runs here waits for another process, or for the next start, which goes on with it. */
     async stop(): Promise<void> {
       isOpen = false;
-      const open = [...running.values()];
-      for (const { abort } of open) abort.abort();
-      await Promise.all(open.map(({ done }) => done));
+      await claiming;
+      const open = [...running];
+      for (const [, { abort }] of open) abort.abort();
+      await Promise.all(open.map(([, { done }]) => done));
+      if (open.length === 0) return;
+      await release(open.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
+        log.warn({ err: error }, "downloads could not be given back: they go on when this process is known to have ended"),
+      );
     },
   };
-}
-
-function turnOf({ id, user_id, source_url }: StoredTask): Turn {
-  return { id, userId: user_id, address: `${user_id} ${source_url}` };
 }
 
 function cancelled(): Partial<StoredTask> {

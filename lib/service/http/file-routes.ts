@@ -4,6 +4,7 @@ import { operations } from "@/lib/contract/operations";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
 import { createFromStaged } from "../assets/create-asset";
+import { type BlobStore } from "../assets/blob-store";
 import { openFile } from "../assets/blobs/stored-bytes";
 import { findByName, hashOfName } from "../assets/file-names";
 import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
@@ -94,20 +95,32 @@ export function fileRoutes(parts: Parts): Route[] {
 }
 
 /** What is stored, or what a job that still runs has put out. */
-async function findFile({ database, blobs, engine, accessTimes, now }: Parts, userId: number, name: string) {
-  const asset = await findByName(database, userId, name);
-  if (asset) {
-    const { hash, size } = asset;
-    const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
-    return { ...asset, inFile, open: () => blobs.open(hash, size), touch: () => accessTimes.touch(asset) };
+async function findFile(parts: Parts, userId: number, name: string) {
+  const stored = await findStored(parts, userId, name);
+  const hash = stored ? undefined : hashOfName(name);
+  if (hash === undefined) return stored;
+  const { liveRuns, blobs, now } = parts;
+  const here = liveRuns.fileHere(userId, hash);
+  if (here) {
+    const { path, byteLength: size, mimeType: media_type, displayName } = here;
+    const inFile: InFile = (use) => use(path);
+    return { hash, size, media_type, name: displayName, created_at: now(), inFile, open: () => openFile(path), touch: () => undefined };
   }
-  const hash = hashOfName(name);
-  const file = hash === undefined ? undefined : engine.fileOfRun(userId, hash);
-  if (!file) return undefined;
-  const { path, byteLength: size, mimeType: media_type, displayName } = file;
-  const inFile: InFile = (use) => use(path);
-  const told = { hash: file.hash, size, media_type, name: displayName, created_at: now() };
-  return { ...told, inFile, open: () => openFile(path), touch: () => undefined };
+  const lent = await liveRuns.fileElsewhere(userId, hash);
+  // Its job may have ended while it was asked for.
+  if (!lent) return findStored(parts, userId, name);
+  const { size, mediaType: media_type } = lent;
+  return { hash, size, media_type, name: lent.name, created_at: now(), ...inBlobs(blobs, hash, size), touch: () => undefined };
+}
+
+async function findStored({ database, blobs, accessTimes }: Parts, userId: number, name: string) {
+  const asset = await findByName(database, userId, name);
+  return asset && { ...asset, ...inBlobs(blobs, asset.hash, asset.size), touch: () => accessTimes.touch(asset) };
+}
+
+function inBlobs(blobs: BlobStore, hash: string, size: number) {
+  const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
+  return { inFile, open: () => blobs.open(hash, size) };
 }
 
 /** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */

@@ -17,8 +17,8 @@ import { type Call, route, type Route } from "./route";
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
 export function jobRoutes(parts: Parts): Route[] {
-  const { database, engine, pool } = parts;
-  const told = { progressOf: engine.progressOf, waits: pool.waits };
+  const { database, liveRuns, pool } = parts;
+  const told = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
   /** Another user's job is as unknown as one that never was. */
   async function requireJob(call: JobCall, reader: Reader = database): Promise<StoredJob> {

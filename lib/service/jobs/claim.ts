@@ -41,6 +41,9 @@ export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fenc
   cancel(): void;
   /** Ends the run here and leaves it where it is, to be found again. */
   leave(): void;
+  /** It runs here no more, however it ended. */
+  end(): void;
+  over: Promise<void>;
   /** Set once the runner has the job. */
   handOver(run: { cancel(): void; leave?(): void }): void;
 };
@@ -51,6 +54,8 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   let handed: { cancel(): void; leave?(): void } | undefined;
   const { seq, id, userId, attempts, fence, needs, remote, extraData } = job;
   const clientId = textOf(extraData.client_id);
+  let end: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => (end = resolve));
   return {
     seq,
     id,
@@ -69,6 +74,8 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
       isLeft = true;
       handed?.leave?.();
     },
+    end: () => end(),
+    over,
     handOver(run) {
       handed = run;
       if (isCancelled) run.cancel();

@@ -36,8 +36,12 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
   return removed;
 }
 
-/** What a cleared history still has of rows; the mark goes with the last of them. */
-export async function removeCleared(database: Database, userId: number, goOn: () => boolean): Promise<void> {
+/** What a cleared history still has of rows; the mark goes with the last of them. `isOwn`: another process may do it from now on. */
+export async function removeCleared(
+  database: Database,
+  userId: number,
+  { goOn, isOwn }: { goOn: () => boolean; isOwn: () => Promise<boolean> },
+): Promise<void> {
   const removeSome = async (tx: Transaction) => {
     // Without the mark nothing was cleared, and every job that has ended would look as if it were.
     if (!(await isBeingCleared(tx, userId))) return 0;
@@ -47,7 +51,7 @@ export async function removeCleared(database: Database, userId: number, goOn: ()
     await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
     return 0;
   };
-  await unhurried(goOn, async () => (await database.commitFreeing(removeSome)) > 0);
+  await unhurried(goOn, async () => (await isOwn()) && (await database.commitFreeing(removeSome)) > 0);
 }
 
 /** Those of `ids` that are the user's and have ended. Returns how many went. */

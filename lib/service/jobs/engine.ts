@@ -7,7 +7,6 @@ import { isStoreAway } from "@/lib/shared/store-away";
 import { blobPath } from "../assets/blob-path";
 import { asStorageFailure } from "../storage-failure";
 import { query, type Transaction } from "../store/database";
-import { type ProducedFile } from "../nodes/run";
 import { whileAway } from "../store/while-away";
 import { endAttempt } from "../runners/attempts";
 import { kindOf, kindWith } from "../runners/pool";
@@ -123,6 +122,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     } finally {
       // It may have been put back, and have been taken again.
       if (running.get(job.id) === run) running.delete(job.id);
+      run.end();
       // It may have been set aside for how the job ended.
       if (job.remote) await refreshPool();
       await tellEnd(run);
@@ -209,16 +209,8 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       queue.changed();
     },
 
-    progressOf: (jobId: string) => running.get(jobId)?.record.progress(),
-
-    /** Of a job of the user's that runs here: nothing of it is stored before it has ended. */
-    fileOfRun(userId: number, hash: string): ProducedFile | undefined {
-      for (const run of running.values()) {
-        const file = run.userId === userId ? run.record.files.find((one) => one.hash === hash) : undefined;
-        if (file) return file;
-      }
-      return undefined;
-    },
+    /** What runs here. */
+    runs: (): Iterable<Running> => running.values(),
 
     /** Cancels those of `jobIds` (all of the user's, when absent) that run now, here or elsewhere; returns the ids that were really cancelled. */
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {

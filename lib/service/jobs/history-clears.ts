@@ -1,16 +1,20 @@
 // Clearing users' histories: every job that had ended when it was asked for is shown nowhere once that is answered. Removing the rows of
-// a million jobs takes minutes and goes on in the background; a mark that is stored loses nothing to a stop or a crash.
+// a million jobs takes minutes and goes on in the background, at the first of the processes; a mark that is stored loses nothing to a stop or a crash.
 // What still waits or runs, or ends while this goes on, is left alone; assets stay.
 
+import { isFirst } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, query, type Transaction } from "../store/database";
+import { type Processes } from "../store/processes";
 import { removeCleared } from "./ended-jobs";
 import { countJobs } from "./list-jobs";
 import { terminalStates } from "./transitions";
 
 export type HistoryClears = ReturnType<typeof createHistoryClears>;
 
-export function createHistoryClears(database: Database, log: ServiceLog) {
+const CHANNEL = "history cleared";
+
+export function createHistoryClears(database: Database, processes: Processes, log: ServiceLog) {
   const underWay = new Map<number, Promise<void>>();
   let isStopping = false;
 
@@ -19,8 +23,8 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
     // One that is under way may have looked for the last time: it is looked once more after it.
     const before = underWay.get(userId) ?? Promise.resolve();
     const work = before
-      .then(() => removeCleared(database, userId, () => !isStopping))
-      .catch((error: unknown) => log.error({ err: error }, "a cleared history could not be removed: the next start goes on with it"))
+      .then(() => removeCleared(database, userId, { goOn: () => !isStopping, isOwn: () => isFirst(processes) }))
+      .catch((error: unknown) => log.error({ err: error }, "a cleared history could not be removed: it is tried again"))
       .finally(() => underWay.get(userId) === work && underWay.delete(userId));
     underWay.set(userId, work);
   }
@@ -34,17 +38,30 @@ export function createHistoryClears(database: Database, log: ServiceLog) {
     return entries;
   }
 
+  /** Goes on with what is left, whoever was asked for it. */
+  async function round(): Promise<void> {
+    if (!(await isFirst(processes))) return;
+    const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
+    for (const { id } of await database.rows(left)) if (!underWay.has(id)) inBackground(id);
+  }
+
   return {
-    /** Goes on with what an earlier process left. */
+    round,
+
     async start(): Promise<void> {
-      const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
-      for (const { id } of await database.rows(left)) inBackground(id);
+      const hear = () => void round().catch((error: unknown) => log.warn({ err: error }, "a cleared history is removed a little later"));
+      processes.listen(CHANNEL, hear, hear);
+      await round();
     },
 
     /** Returns how many entries have gone. */
     async clear(userId: number, at: number): Promise<number> {
-      const entries = await database.commitFreeing((tx) => mark(tx, userId, at));
-      if (entries > 0) inBackground(userId);
+      const entries = await database.commitFreeing(async (tx) => {
+        const marked = await mark(tx, userId, at);
+        if (marked > 0) await processes.tell(CHANNEL, null, tx);
+        return marked;
+      });
+      if (entries > 0 && (await isFirst(processes))) inBackground(userId);
       return entries;
     },
 

@@ -34,7 +34,7 @@ function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: strin
 type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
 /** What is known of a job beside its row: how far it is, and why it waits. */
 export type Told = {
-  progressOf: (jobId: string) => Progress | undefined;
+  progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
   /** For those needs for which something is waited for. */
   waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
 };
@@ -50,10 +50,12 @@ export async function listItems(reader: Reader, seqs: readonly number[], told: T
 async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: Told, end = ""): Promise<string[]> {
   const waiting = items.filter(({ state }) => state === "pending").map(({ needs }) => needs);
   const told = await waits(reader, new Set(waiting));
+  const running = items.filter(({ state }) => state === "in_progress").map(({ id }) => id);
+  const progresses = await progressOf(reader, running);
   return items.map(({ id, state, start_time, needs, text }) => {
     const waitsFor = state === "pending" ? told.get(needs) : undefined;
     if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}${end}`;
-    const progress = state === "in_progress" ? progressOf(id) : undefined;
+    const progress = progresses.get(id);
     return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
   });
 }

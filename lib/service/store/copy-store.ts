@@ -26,7 +26,7 @@ const MOST_CONNECTIONS = 4;
 const STATEMENT_MS = 10 * 60_000;
 
 /** What finds assets in SQLite is made anew there from notes that triggers write; processes take turns in PostgreSQL alone. */
-const own = /^(migrations|commits|processes|rounds|turns|asset_search.*|asset_tag_codes|assets_unsearched)$/;
+const own = /^(migrations|commits|processes|rounds|turns|long_notices|run_progress|asset_search.*|asset_tag_codes|assets_unsearched)$/;
 const counters: readonly Counter[] = [
   { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
   { table: "asset_counts", by: ["owner_id"], count: "n" },

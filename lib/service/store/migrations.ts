@@ -17,6 +17,8 @@ import { attemptClients } from "./migrations/013-attempt-clients";
 import { blobLeases } from "./migrations/014-blob-leases";
 import { postgresProcesses, processes } from "./migrations/015-processes";
 import { postgresUserFiles, userFiles } from "./migrations/016-user-files";
+import { postgresTaskHolders, taskHolders } from "./migrations/017-task-holders";
+import { postgresSharedRuns } from "./migrations/018-shared-runs";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -41,6 +43,7 @@ export const migrations: readonly Migration[] = [
   blobLeases,
   processes,
   userFiles,
+  taskHolders,
 ];
 
 /** A PostgreSQL database begins with the tables of then. What comes after has a text for it too. */
@@ -48,6 +51,8 @@ export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   { name: "014-postgres-tables", sql: [postgresTables, postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n") },
   postgresProcesses,
   postgresUserFiles,
+  postgresTaskHolders,
+  postgresSharedRuns,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

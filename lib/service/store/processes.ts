@@ -21,8 +21,12 @@ export type Processes = {
   /** What others tell; never what this one did. `missed`: something may not have been heard, so that all that is remembered may be wrong. */
   listen(channel: string, hear: (payload: unknown, from: string) => void, missed?: () => void): () => void;
 
-  /** The ids of those that live, this one among them. */
+  /** The ids of those that live, this one among them, in an order. */
   live(): Promise<string[]>;
+  /** So long one that is listed no more may still be in the middle of something: it was cut off, or stood still, and has not ended. */
+  readonly lingersMs: number;
+  /** No other has said anything for as long as makes one dead. */
+  isAlone(): Promise<boolean>;
   /** As a condition on jobs: whoever held it is dead, or there was nobody. */
   readonly isHolderGone: RawBuilder<SqlBool>;
   /** The same: another process holds it. */
@@ -62,6 +66,8 @@ export function createOnlyProcess(): Processes {
     tell: () => Promise.resolve(),
     listen: () => () => undefined,
     live: () => Promise.resolve([id]),
+    lingersMs: 0,
+    isAlone: () => Promise.resolve(true),
     isHolderGone: sql<SqlBool>`true`,
     isHeldElsewhere: sql<SqlBool>`false`,
     mayBegin: () => Promise.resolve(true),

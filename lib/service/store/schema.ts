@@ -210,6 +210,10 @@ export type TaskRow = {
   validator: string | null;
   promised_sha256: string | null;
   file_name: string | null;
+  /** The process of the service that fetches it. */
+  holder: Generated<string | null>;
+  /** What its partial file is called, where that is not its id: another process went on with it, whose folder has no such file. */
+  part: Generated<string | null>;
 };
 
 /** Content that was downloaded, by the hash of the address it came from. */

@@ -1,5 +1,6 @@
 // Processes of the service on one PostgreSQL: they hear each other, know who lives, and do once what is to be done once.
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { startHousekeeping } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
@@ -117,4 +118,25 @@ it("lets one of them begin in each interval", async () => {
   expect(begun.filter(Boolean)).toHaveLength(1);
   expect(await here.mayBegin("another round", 60_000)).toBe(true);
   expect(await there.mayBegin("round", 1)).toBe(true);
+});
+
+it("what is done for all is done by the first of them, and by another once that one has gone", async () => {
+  const done: string[] = [];
+  const keeping = [here, there].map((one) =>
+    startHousekeeping(
+      [
+        { name: "shared", everyMs: 20, isShared: true, round: () => Promise.resolve(done.push(one.id)) },
+        { name: "own", everyMs: 20, round: () => Promise.resolve(done.push(`own ${one.id}`)) },
+      ],
+      one,
+      log,
+    ),
+  );
+  const [first = "", second = ""] = await here.live();
+  await until("both did their own", () => [first, second].every((id) => done.filter((one) => one === `own ${id}`).length > 3));
+  expect(done).toContain(first);
+  expect(done).not.toContain(second);
+  await (first === here.id ? here : there).close();
+  await until("the other one does it", () => done.includes(second));
+  for (const one of keeping) await one.stop();
 });

@@ -1,7 +1,8 @@
 // Two processes that share a place of bytes and a database: what one of them is about to name, the other one does not remove.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createLeases } from "@/lib/service/assets/blobs/leases";
+import { createLeases, forgetDead } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 const HASH = "ab".repeat(32);
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
-const process = () => createLeases({ database, named, now: () => now, log });
+const process = () => createLeases({ database, processes: createOnlyProcess(), named, now: () => now, log });
 /** After all that was to be written before. */
 const leases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
 function gate() {
@@ -67,7 +68,7 @@ it("waits with writing until a removal is over", async () => {
 it("asks whether a row names it in the very commit that takes the lease", async () => {
   let asked = 0;
   const inCommit = async (reader: Reader, hashes: readonly string[]) => new Set((asked += 1) > 1 && reader !== database ? hashes : []);
-  const late = createLeases({ database, named: inCommit, now: () => now, log });
+  const late = createLeases({ database, processes: createOnlyProcess(), named: inCommit, now: () => now, log });
   expect(await late.unlessHeld(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
   expect(await leases()).toEqual([]);
 });
@@ -89,4 +90,22 @@ it("frees what could not be removed at once, unless the removal may still come t
   now += 16 * 60_000;
   await process().hold([HASH], () => Promise.resolve());
   expect(await leases()).toEqual([]);
+});
+
+it("what a process held that is gone is given back a while later, and nothing of those that live", async () => {
+  const gone = { ...createOnlyProcess(), lingersMs: 60_000 };
+  const living = { ...createOnlyProcess(), lingersMs: 60_000 };
+  const held = gate();
+  const holding = [gone, living].map((one) =>
+    createLeases({ database, processes: one, named, now: () => now, log }).hold([HASH], () => held.opened),
+  );
+  await expect.poll(leases).toHaveLength(2);
+  const look = () => forgetDead({ database, processes: living, now: () => now });
+  await look();
+  expect(await leases()).toHaveLength(2);
+  now += 60_000;
+  await look();
+  expect((await leases()).map(({ holder }) => holder.split(" ")[0])).toEqual([living.id]);
+  held.open();
+  await Promise.all(holding);
 });

@@ -8,6 +8,7 @@ import { findJob, readJobs } from "@/lib/service/jobs/job-row";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
 import { type Database, query } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
@@ -46,7 +47,7 @@ describe("clearing a long history", () => {
 
   /** Cleared, with most of its rows still there, as a stop right afterwards leaves it. */
   async function clearAndStop(): Promise<number> {
-    const clears = createHistoryClears(database, silentLog);
+    const clears = createHistoryClears(database, createOnlyProcess(), silentLog);
     const removed = await clears.clear(1, Date.now());
     await clears.stop();
     return removed;
@@ -115,8 +116,8 @@ describe("clearing a long history", () => {
     await database.close();
 
     await open();
-    const again = createHistoryClears(database, silentLog);
-    again.start();
+    const again = createHistoryClears(database, createOnlyProcess(), silentLog);
+    await again.start();
     await until("the rows have gone", async () => !(await isMarked()), { timeoutMs: 40_000 });
     await again.stop();
     expect(await rows()).toHaveLength(since.length + waiting);
@@ -127,7 +128,7 @@ describe("clearing a long history", () => {
   it("again while the first one is under way takes what has ended since as well", async () => {
     await clearAndStop();
     const since = await endSome(20);
-    const clears = createHistoryClears(database, silentLog);
+    const clears = createHistoryClears(database, createOnlyProcess(), silentLog);
     expect(await clears.clear(1, Date.now())).toBe(since.length);
     expect(await shown()).toBe(0);
     await until("the rows have gone", async () => !(await isMarked()), { timeoutMs: 40_000 });
@@ -159,7 +160,7 @@ describe("clearing a long history", () => {
         return looked;
       },
     };
-    const clears = createHistoryClears(watched, silentLog);
+    const clears = createHistoryClears(watched, createOnlyProcess(), silentLog);
     expect(await clears.clear(1, Date.now())).toBe(1);
     await until("it was cleared again", () => second !== undefined);
     expect(await second).toBe(1);
@@ -170,7 +171,7 @@ describe("clearing a long history", () => {
 
   it("that is empty marks nothing", async () => {
     await database.commit((tx) => tx.run(query.deleteFrom("jobs").where("state", "in", terminalStates)));
-    const clears = createHistoryClears(database, silentLog);
+    const clears = createHistoryClears(database, createOnlyProcess(), silentLog);
     expect(await clears.clear(1, Date.now())).toBe(0);
     expect(await isMarked()).toBe(false);
     await clears.stop();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startHousekeeping } from "@/lib/service/housekeeping";
 import { trimCache } from "@/lib/service/nodes/trim-cache";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
@@ -90,6 +91,7 @@ describe("housekeeping", () => {
           },
         },
       ],
+      createOnlyProcess(),
       log,
     );
     await until("the second round", () => ending);

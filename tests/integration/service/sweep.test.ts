@@ -6,8 +6,9 @@ import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store
 import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { type Database, query } from "@/lib/service/store/database";
-import { sweepBlobs } from "@/lib/service/sweep";
+import { sweep } from "@/lib/service/sweep";
 import { createKeys } from "@/lib/service/users/keys";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 const BLOBS = 1100;
@@ -37,14 +38,14 @@ const hashes = async () => (await database.rows(query.selectFrom("blobs").select
 const named = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
 
 it("leaves every blob that an asset names, and no other", async () => {
-  await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => true);
+  await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => true);
   expect(await hashes()).toEqual(await named());
   expect(await hashes()).toHaveLength(Math.ceil(BLOBS / 3));
 });
 
 it("ends early when the service stops", async () => {
   let asked = 0;
-  await sweepBlobs({ database, blobs: nothing, thumbnails: nothing }, () => (asked += 1) <= 2);
+  await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => (asked += 1) <= 2);
   expect((await hashes()).length).toBeLessThan(BLOBS);
   expect((await hashes()).length).toBeGreaterThan(Math.ceil(BLOBS / 3));
 });

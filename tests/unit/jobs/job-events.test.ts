@@ -1,34 +1,37 @@
 // What a listener hears first while the queue is still being counted.
 import { expect, it } from "vitest";
+import { createNowhereElse } from "@/lib/service/events/elsewhere";
 import { createJobEvents } from "@/lib/service/events/job-events";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const typesOf = (heard: readonly (string | Uint8Array)[]) =>
   heard.map((one) => (typeof one === "string" ? (JSON.parse(one) as { type: string }).type : "preview"));
 
+const job = { id: "job", userId: 1, clientId: undefined };
+
 it("a listener hears the state of the queue before anything else, and loses nothing that was told while it was counted", async () => {
   let count: (n: number) => void = () => undefined;
-  const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), log);
+  const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNowhereElse(), log);
   const heard: (string | Uint8Array)[] = [];
   const listening = events.listen(1, undefined, (one) => void heard.push(one));
-  expect(events.isHeard({ userId: 1, clientId: undefined })).toBe(true);
-  events.tell({ userId: 1, clientId: undefined }, "execution_start", {});
-  events.show({ userId: 1, clientId: undefined }, new Uint8Array(4));
+  expect(events.isHeard(job)).toBe(true);
+  events.tell(job, "execution_start", {});
+  events.show(job, new Uint8Array(4));
   expect(heard).toEqual([]);
   count(3);
   const stop = await listening;
-  events.tell({ userId: 1, clientId: undefined }, "execution_success", {});
+  events.tell(job, "execution_success", {});
   expect(typesOf(heard)).toEqual(["status", "execution_start", "preview", "execution_success"]);
   expect(JSON.parse(String(heard[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
   stop();
-  events.tell({ userId: 1, clientId: undefined }, "execution_start", {});
+  events.tell(job, "execution_start", {});
   expect(heard).toHaveLength(4);
   events.stop();
 });
 
 it("where the queue cannot be counted, nobody goes on listening", async () => {
-  const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), log);
+  const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), createNowhereElse(), log);
   await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not answer");
-  expect(events.isHeard({ userId: 1, clientId: undefined })).toBe(false);
+  expect(events.isHeard(job)).toBe(false);
   events.stop();
 });

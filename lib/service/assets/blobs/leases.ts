@@ -1,13 +1,14 @@
 // Who is about to name a blob, and who removes one, as rows of the database: for a place that several processes share, where the memory of
 // one of them guards nothing.
 // Guarantees: a blob is never removed between the moment at which somebody found or wrote it and the commit that names it; what a process
-// that died held is free again, at the latest a day later.
+// that died held is free again once that is known (`forgetDead`).
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceLog } from "@/lib/service/options";
 import { ServiceError } from "@/lib/service/service-error";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { type Processes } from "@/lib/service/store/processes";
 import { type Holds } from "../blob-store";
 
 /** Longer than any upload into the place takes. */
@@ -19,12 +20,32 @@ const PATIENCE_MS = 20_000;
 
 type Parts = {
   database: Database;
+  processes: Pick<Processes, "id" | "live" | "lingersMs">;
   named: (reader: Reader, hashes: readonly string[]) => Promise<ReadonlySet<string>>;
   now: () => number;
   log: ServiceLog;
 };
 
-export function createLeases({ database, named, now, log }: Parts): Holds {
+/** A holder is one act of one process. */
+const holderOf = (processId: string) => `${processId} ${randomUUID()}`;
+const processOf = (holder: string) => holder.split(" ")[0] ?? "";
+
+/** Gives back what processes held that live no more, once none of them can still be at it. */
+export async function forgetDead({ database, processes, now }: Pick<Parts, "database" | "processes" | "now">): Promise<void> {
+  const leases = await database.rows(query.selectFrom("blob_leases").select(["holder", "until", "is_removal"]));
+  if (leases.length === 0) return;
+  // After the leases were read: whoever has come since holds none of them.
+  const living = await processes.live();
+  const latest = now() - processes.lingersMs;
+  const dead = leases.filter(
+    ({ holder, until, is_removal }) => !living.includes(processOf(holder)) && until - (is_removal ? REMOVAL_MS : HOLD_MS) <= latest,
+  );
+  const holders = dead.map(({ holder }) => holder);
+  if (dead.length === 0) return;
+  await database.commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "in", tx.dialect.texts(holders))));
+}
+
+export function createLeases({ database, processes, named, now, log }: Parts): Holds {
   const isNamed = async (reader: Reader, hash: string) => (await named(reader, [hash])).has(hash);
 
   async function isLeased(tx: Transaction, hashes: readonly string[], removalsOnly: boolean): Promise<boolean> {
@@ -47,7 +68,7 @@ export function createLeases({ database, named, now, log }: Parts): Holds {
     async hold(hashes, work) {
       const wanted = [...new Set(hashes)];
       if (wanted.length === 0) return work();
-      const holder = randomUUID();
+      const holder = holderOf(processes.id);
       const take = () =>
         database.commit(async (tx) => {
           if (await isLeased(tx, wanted, true)) return false;
@@ -68,7 +89,7 @@ export function createLeases({ database, named, now, log }: Parts): Holds {
 
     async unlessHeld(hash, remove) {
       if (await isNamed(database, hash)) return false;
-      const holder = randomUUID();
+      const holder = holderOf(processes.id);
       let isRemoved = false;
       try {
         const isFree = await database.commitFreeing(async (tx) => {

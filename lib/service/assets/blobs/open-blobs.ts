@@ -6,7 +6,8 @@ import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { asStorageFailure } from "@/lib/service/storage-failure";
-import { type Database, query } from "@/lib/service/store/database";
+import { type Database } from "@/lib/service/store/database";
+import { type Processes } from "@/lib/service/store/processes";
 import { makeSyncedFolder } from "@/lib/service/store/sync-folder";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
 import { withBlobRow } from "../change-asset";
@@ -14,16 +15,19 @@ import { type Folders } from "../folders";
 import { isBucketError, openBucket } from "./bucket";
 import { createBucketPlace, readBlob } from "./bucket-place";
 import { createFolderPlace } from "./folder-place";
-import { createLeases } from "./leases";
+import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
 import { claimPlace, ForeignPlace, guarded, idOf, type SharedPlace } from "./shared-place";
 
 type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">;
-type Parts = { settings: Settings; folders: Folders; database: Database; now: () => number; log: ServiceLog };
+type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
 
-export async function openBlobs({ settings, folders, database, now, log }: Parts): Promise<BlobStore> {
+export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
   const named: Named = (hashes) => withBlobRow(database, hashes);
-  if (!settings.blobs) return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
+  if (!settings.blobs) {
+    await requireAlone(processes);
+    return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
+  }
   const place = await openSharedPlace(settings.blobs, { settings, folders, now, log });
   const id = await idOf(database);
   const claimed = untilItSucceeds(() => claimPlace(place, id));
@@ -31,15 +35,28 @@ export async function openBlobs({ settings, folders, database, now, log }: Parts
     if (!isOutage(error)) throw unusable(error);
     log.error({ err: error }, "the place of the bytes does not answer: until it does, no file is read and none is stored");
   });
-  // The lock on the data folder says that no other process has this database: what is leased was leased by one that died.
-  await database.commit((tx) => tx.run(query.deleteFrom("blob_leases")));
-  return createBlobStore(guarded(place, claimed), createLeases({ database, named: withBlobRow, now, log }), named);
+  await forgetDead({ database, processes, now });
+  return createBlobStore(guarded(place, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
+}
+
+/** One that was killed a moment ago still looks alive. */
+const PATIENCE_MS = 6000;
+const ASK_AGAIN_MS = 250;
+
+async function requireAlone(processes: Processes): Promise<void> {
+  for (let waited = 0; !(await processes.isAlone()); waited += ASK_AGAIN_MS) {
+    if (waited >= PATIENCE_MS)
+      throw new Error(
+        "Another process of the service has this database, and LIGHTDESK_BLOBS is not set: each would have files that the other lacks. Set it to a place that both share, in both, or stop one of them.",
+      );
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+  }
 }
 
 /** Of nobody yet: whoever opens it asks for its mark. */
 export async function openSharedPlace(
   setting: BlobSetting,
-  { settings, folders, now, log }: Omit<Parts, "database">,
+  { settings, folders, now, log }: Omit<Parts, "database" | "processes">,
 ): Promise<SharedPlace> {
   try {
     if (setting.kind === "folder") {

@@ -13,6 +13,7 @@ import { SERVICE_SCHEMA } from "./migrate";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;
+const LINGERS_MS = 10 * 60_000;
 const RENEW_EVERY_MS = 500;
 const PROCESSES = `${SERVICE_SCHEMA}.processes`;
 const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
@@ -96,6 +97,13 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     },
 
     isHeldElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
+    lingersMs: LINGERS_MS,
+
+    async isAlone() {
+      const others = plainStatement(`SELECT 1 FROM processes WHERE id <> ? AND NOT ${silent("clock_timestamp()")} LIMIT 1`, [id]);
+      return (await database.row(others)) === undefined;
+    },
+
     isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
 
     async mayBegin(name, everyMs) {

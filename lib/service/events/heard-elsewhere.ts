@@ -1,0 +1,65 @@
+// Which users are listened to at other processes. Each process says so when it has the first listener of a user and when it has lost the last
+// one, answers whoever has just come, and repeats all of it now and then: what a process that ended had said is forgotten by itself.
+
+import { z } from "zod";
+import { type Processes } from "../store/processes";
+
+const CHANNEL = "listeners";
+const REPEAT_MS = 20_000;
+const FORGET_MS = 3 * REPEAT_MS;
+/** In one notice. */
+const MOST_USERS = 500;
+
+/** `asks`: whoever tells has just come, or may have missed something. */
+const toldSchema = z.object({
+  listened: z.array(z.number()).default([]),
+  silent: z.array(z.number()).default([]),
+  asks: z.boolean().default(false),
+});
+type Told = z.input<typeof toldSchema>;
+
+export function createHeardElsewhere(processes: Processes, users: () => Iterable<number>) {
+  /** By user and process, until when that is believed. */
+  const heard = new Map<number, Map<string, number>>();
+  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // told with the next one
+
+  async function tellAll(asks = false): Promise<void> {
+    const all = [...users()];
+    for (let from = 0; from < all.length || (asks && from === 0); from += MOST_USERS)
+      await processes.tell(CHANNEL, { listened: all.slice(from, from + MOST_USERS), ...(asks && from === 0 && { asks }) } satisfies Told);
+  }
+
+  function hear(told: unknown, from: string): void {
+    const { success, data } = toldSchema.safeParse(told);
+    // Anybody who may use the database may say anything there.
+    if (!success) return;
+    const { listened, silent, asks } = data;
+    const until = performance.now() + FORGET_MS;
+    for (const userId of listened) heard.set(userId, (heard.get(userId) ?? new Map<string, number>()).set(from, until));
+    for (const userId of silent) forget(userId, from);
+    if (asks) tellAll().catch(() => undefined); // told with the next round
+  }
+
+  function forget(userId: number, processId: string): void {
+    const at = heard.get(userId);
+    at?.delete(processId);
+    if (at?.size === 0) heard.delete(userId);
+  }
+
+  const stop = processes.listen(CHANNEL, hear, () => void tellAll(true).catch(() => undefined));
+  tellAll(true).catch(() => undefined); // whoever listens says so again
+
+  return {
+    has(userId: number): boolean {
+      for (const [processId, until] of heard.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
+      return heard.has(userId);
+    },
+    listened: (userId: number) => processes.tell(CHANNEL, { listened: [userId] } satisfies Told),
+    silent: (userId: number) => processes.tell(CHANNEL, { silent: [userId] } satisfies Told),
+    stop(): void {
+      clearInterval(timer);
+      stop();
+      heard.clear();
+    },
+  };
+}

@@ -1,0 +1,213 @@
+// Listeners at other processes on the same PostgreSQL, told by notices. What is too long for one lies in a table for a few seconds.
+// Guarantees: those of elsewhere.ts. Bounded: of what waits to be sent or to be delivered, all goes where it grows too much, and the state of the
+// queue is told instead. Must never: hold a job up, or send something twice (a notice whose answer was lost may have arrived).
+
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type ServiceLog } from "../options";
+import { type Database } from "../store/database";
+import { MOST_NOTICE_BYTES, type Processes } from "../store/processes";
+import { plainStatement } from "../store/statement";
+import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
+import { createHeardElsewhere } from "./heard-elsewhere";
+
+const CHANNEL = "job events";
+/** What goes around events in a notice. */
+const NOTICE_BYTES = MOST_NOTICE_BYTES - 300;
+const MOST_WAITING = 2000;
+const MOST_WAITING_BYTES = 16 * 1024 ** 2;
+/** Longer ones are left out. */
+const LONGEST_BYTES = 4 * 1024 ** 2;
+/** So long a long one can be read; by then every process has, or has ended. */
+const KEEP_MS = 10_000;
+const AGAIN_MS = 1000;
+
+/** Of the user `u` and the client `c`: a text, bytes in base64, the number of a long one; with none of them: the queue has changed. */
+const eventSchema = z.object({
+  u: z.number(),
+  c: z.string().optional(),
+  t: z.string().optional(),
+  b: z.string().optional(),
+  l: z.number().optional(),
+  isBytes: z.literal(true).optional(),
+});
+type Event = z.output<typeof eventSchema>;
+type Waiting = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
+
+export function createPostgresElsewhere(database: Database, processes: Processes, log: ServiceLog): Elsewhere {
+  let here: Here | undefined;
+  let heard: ReturnType<typeof createHeardElsewhere> | undefined;
+  let waiting: Waiting[] = [];
+  let waitingBytes = 0;
+  let sending = false;
+  /** Users of whom something may not have arrived. */
+  const missed = new Set<number>();
+  let again: NodeJS.Timeout | undefined;
+  let sweep: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
+
+  function add(to: Recipients, message: Message | undefined, key: string | undefined): void {
+    if (!heard?.has(to.userId)) return;
+    if (key !== undefined) drop(waiting.findIndex((one) => one.key === key));
+    const bytes = message === undefined ? 0 : Buffer.byteLength(message);
+    if (bytes > LONGEST_BYTES) missed.add(to.userId);
+    else {
+      waiting.push({ to, message, key, bytes });
+      waitingBytes += bytes;
+    }
+    if (waiting.length > MOST_WAITING || waitingBytes > MOST_WAITING_BYTES) giveUpWaiting();
+    send();
+  }
+
+  function drop(at: number): void {
+    const [gone] = at < 0 ? [] : waiting.splice(at, 1);
+    waitingBytes -= gone?.bytes ?? 0;
+  }
+
+  function giveUpWaiting(): void {
+    for (const { to } of waiting) missed.add(to.userId);
+    waiting = [];
+    waitingBytes = 0;
+  }
+
+  /** One notice after the other: that is what keeps the order. */
+  function send(): void {
+    if (sending || again) return;
+    sending = true;
+    sendAll()
+      .catch((error: unknown) => {
+        log.warn({ err: error }, "other processes could not be told of jobs");
+        giveUpWaiting();
+        again = setTimeout(() => {
+          again = undefined;
+          send();
+        }, AGAIN_MS).unref();
+      })
+      .finally(() => {
+        sending = false;
+        if (waiting.length > 0) send();
+      });
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0 || missed.size > 0) {
+      const events: Event[] = [];
+      const told: number[] = [];
+      let bytes = 0;
+      for (let next = waiting[0]; next; next = waiting[0]) {
+        const event = toEvent(next);
+        const size = event ? Buffer.byteLength(writeExactJson(event)) + 1 : 0;
+        if (events.length > 0 && (!event || bytes + size > NOTICE_BYTES)) break;
+        drop(0);
+        told.push(next.to.userId);
+        events.push(event ?? (await keepLong(next).catch((error: unknown) => giveUp(told, error))));
+        bytes += size;
+        if (!event) break;
+      }
+      if (events.length === 0)
+        for (const userId of [...missed].slice(0, 100)) {
+          told.push(userId);
+          events.push({ u: userId });
+          missed.delete(userId);
+        }
+      await processes.tell(CHANNEL, events).catch((error: unknown) => giveUp(told, error));
+    }
+  }
+
+  function giveUp(users: readonly number[], error: unknown): never {
+    for (const userId of users) missed.add(userId);
+    throw error;
+  }
+
+  async function keepLong({ to, message }: Waiting): Promise<Event> {
+    const body = typeof message === "string" ? Buffer.from(message) : message;
+    const kept = plainStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
+    const row = await database.row(kept);
+    sweep ??= setTimeout(() => {
+      sweep = undefined;
+      removeOldNotices(database).catch(() => undefined); // with the next one, or by the housekeeping
+    }, 2 * KEEP_MS).unref();
+    return { ...heading(to), l: row?.id ?? 0, ...(typeof message !== "string" && { isBytes: true }) };
+  }
+
+  /** One event after the other, as they came. */
+  let turn: Promise<void> = Promise.resolve();
+  let undelivered = 0;
+
+  function hear(told: unknown): void {
+    // Anybody who may use the database may say anything there.
+    for (const event of z.array(eventSchema).safeParse(told).data ?? []) {
+      if (undelivered >= MOST_WAITING) {
+        here?.queueChanged(event.u);
+        continue;
+      }
+      undelivered += 1;
+      turn = turn.then(() => deliver(event)).finally(() => (undelivered -= 1));
+    }
+  }
+
+  async function deliver(event: Event): Promise<void> {
+    if (!here) return;
+    try {
+      const message = await messageOf(event);
+      if (message === undefined) here.queueChanged(event.u);
+      else here.deliver({ userId: event.u, clientId: event.c }, message);
+    } catch (error) {
+      log.warn({ err: error }, "what another process told of a job could not be read");
+      here.queueChanged(event.u);
+    }
+  }
+
+  /** Undefined: the queue has changed, or what was told is gone. */
+  async function messageOf({ t, b, l, isBytes }: Event): Promise<Message | undefined> {
+    if (t !== undefined) return t;
+    if (b !== undefined) return Buffer.from(b, "base64");
+    if (l === undefined) return undefined;
+    const row = await database.row(
+      plainStatement<{ body: string }>("SELECT encode(body, 'base64') AS body FROM long_notices WHERE id = ?", [l]),
+    );
+    if (!row) return undefined;
+    const body = Buffer.from(row.body, "base64");
+    return isBytes ? body : body.toString("utf8");
+  }
+
+  return {
+    start(listeners) {
+      here = listeners;
+      heard = createHeardElsewhere(processes, listeners.users);
+      stop = processes.listen(CHANNEL, hear, () => {
+        for (const userId of listeners.users()) listeners.queueChanged(userId);
+      });
+    },
+    isHeard: (userId) => heard?.has(userId) ?? false,
+    listened: async (userId) => heard?.listened(userId),
+    silent: (userId) => void heard?.silent(userId).catch(() => undefined), // then it is forgotten by itself
+    tell: add,
+    queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),
+    stop() {
+      stop();
+      heard?.stop();
+      clearTimeout(again);
+      clearTimeout(sweep);
+      waiting = [];
+      missed.clear();
+      here = undefined;
+    },
+  };
+}
+
+/** What every process has read, or will not read any more. */
+export async function removeOldNotices(database: Database): Promise<void> {
+  await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${KEEP_MS} milliseconds'`));
+}
+
+const heading = ({ userId, clientId }: Recipients) => ({ u: userId, ...(clientId !== undefined && { c: clientId }) });
+
+/** Undefined where it is too long for a notice. */
+function toEvent({ to, message, bytes }: Waiting): Event | undefined {
+  if (bytes > NOTICE_BYTES) return undefined;
+  if (message === undefined) return heading(to);
+  const event = typeof message === "string" ? { t: message } : { b: Buffer.from(message).toString("base64") };
+  const whole = { ...heading(to), ...event };
+  return Buffer.byteLength(writeExactJson(whole)) < NOTICE_BYTES ? whole : undefined;
+}

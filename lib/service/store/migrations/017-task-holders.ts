@@ -1,0 +1,17 @@
+// Which process of the service fetches a download, and what its part is called in the folder of whichever process that is.
+
+export const taskHolders = {
+  name: "017-task-holders",
+  sql: `
+ALTER TABLE tasks ADD COLUMN holder TEXT;
+ALTER TABLE tasks ADD COLUMN part TEXT;
+`,
+};
+
+export const postgresTaskHolders = {
+  name: "017-task-holders",
+  sql: `
+ALTER TABLE tasks ADD COLUMN holder text COLLATE "C";
+ALTER TABLE tasks ADD COLUMN part text COLLATE "C";
+`,
+};

@@ -1,0 +1,80 @@
+// Questions to the other processes, which each of them answers: for what only the one knows that is at it.
+// Guarantees: whoever asks waits for those alone that live, and for a bounded time; where there are no others, no time at all.
+
+import { randomUUID } from "node:crypto";
+import { type ServiceLog } from "../options";
+import { type Processes } from "./processes";
+
+const ANSWERS = "answers";
+const PATIENCE_MS = 10_000;
+/** So often it is asked which of them still live. */
+const LOOK_EVERY_MS = 1000;
+
+export type Questions = ReturnType<typeof createQuestions>;
+type Open = { waitsFor: Set<string>; answers: unknown[]; settle(): void };
+
+export function createQuestions(processes: Processes, log: ServiceLog) {
+  const open = new Map<string, Open>();
+
+  processes.listen(ANSWERS, (told, from) => {
+    const { id, answer } = readTold(told);
+    const question = open.get(id);
+    if (!question?.waitsFor.delete(from)) return;
+    if (answer !== undefined && answer !== null) question.answers.push(answer);
+    if (question.waitsFor.size === 0) question.settle();
+  });
+
+  async function others(): Promise<string[]> {
+    return (await processes.live()).filter((id) => id !== processes.id);
+  }
+
+  return {
+    /** What they answer, those aside that have nothing to say. */
+    async ask(channel: string, content: unknown): Promise<unknown[]> {
+      const waitsFor = new Set(await others());
+      if (waitsFor.size === 0) return [];
+      const id = randomUUID();
+      let settle: () => void = () => undefined;
+      const settled = new Promise<void>((resolve) => (settle = resolve));
+      const question = { waitsFor, answers: [], settle };
+      const timers = [
+        setTimeout(settle, PATIENCE_MS),
+        setInterval(() => {
+          others()
+            .then((living) => {
+              for (const one of waitsFor) if (!living.includes(one)) waitsFor.delete(one);
+              if (waitsFor.size === 0) settle();
+            })
+            .catch(() => undefined); // the patience ends
+        }, LOOK_EVERY_MS),
+      ];
+      open.set(id, question);
+      try {
+        await processes.tell(channel, { id, content });
+        await settled;
+        return question.answers;
+      } finally {
+        timers.forEach(clearTimeout);
+        open.delete(id);
+      }
+    },
+
+    /** How this process answers. Undefined: it has nothing to say. */
+    answer(channel: string, give: (content: unknown) => Promise<unknown>): void {
+      processes.listen(channel, (told) => {
+        const { id, content } = readTold(told);
+        give(content)
+          .catch((error: unknown) => void log.error({ err: error, channel }, "another process could not be answered"))
+          .then((answer) => processes.tell(ANSWERS, { id, answer }))
+          .catch((error: unknown) => log.warn({ err: error, channel }, "another process could not be told the answer"));
+      });
+    },
+  };
+}
+
+/** Anybody who may use the database may say anything there. */
+function readTold(told: unknown): { id: string; content?: unknown; answer?: unknown } {
+  if (typeof told !== "object" || told === null || !("id" in told) || typeof told.id !== "string") return { id: "" };
+  const { id } = told;
+  return { id, ...("content" in told && { content: told.content }), ...("answer" in told && { answer: told.answer }) };
+}

@@ -1,0 +1,174 @@
+// What is told of jobs at one process and heard at another, over one PostgreSQL.
+import pg from "pg";
+import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { createJobEvents, type JobEvents } from "@/lib/service/events/job-events";
+import { createPostgresElsewhere } from "@/lib/service/events/postgres-elsewhere";
+import { type Database } from "@/lib/service/store/database";
+import { openPostgres } from "@/lib/service/store/postgres/database";
+import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
+import { type Processes } from "@/lib/service/store/processes";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { openWire, type Wire } from "@/tests/support/postgres-wire";
+import { until } from "@/tests/support/until";
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const job = { id: "job", userId: 1, clientId: undefined };
+type End = { database: Database; processes: Processes; events: JobEvents };
+
+let own: OwnDatabase;
+let wire: Wire;
+let here: End;
+let there: End;
+const notices: string[] = [];
+let spy: pg.Client;
+
+async function open(url: string): Promise<End> {
+  const database = await openPostgres(url, Date.now);
+  const processes = createPostgresProcesses(database, url, log);
+  await processes.start();
+  const events = createJobEvents(() => Promise.resolve(3), createPostgresElsewhere(database, processes, log), log);
+  return { database, processes, events };
+}
+
+beforeEach(async () => {
+  own = await createDatabase(inject("postgres"));
+  wire = await openWire(own.url);
+  [here, there] = [await open(own.url), await open(wire.url)];
+  notices.length = 0;
+  spy = new pg.Client({ connectionString: own.url });
+  await spy.connect();
+  spy.on("notification", ({ payload = "" }) => /"(job events|end)"/.test(payload) && notices.push(payload));
+  await spy.query("LISTEN lightdesk_service");
+});
+afterEach(async () => {
+  wire.mend();
+  for (const { events, processes, database } of [here, there]) {
+    events.stop();
+    await processes.close();
+    await database.close();
+  }
+  await spy.end();
+  await wire.close();
+  await own.drop();
+});
+
+/** What a listener there hears, from its first message on. */
+async function listenThere(clientId?: string) {
+  const heard: (string | Uint8Array)[] = [];
+  const stop = await there.events.listen(1, clientId, (one) => void heard.push(one));
+  await until("it is known here", () => here.events.isHeard(job));
+  return { heard, stop };
+}
+const shown = (heard: readonly (string | Uint8Array)[]) =>
+  heard.map((one) => {
+    if (typeof one !== "string") return `bytes ${one.length}`;
+    const { type, data } = JSON.parse(one) as { type: string; data: Record<string, unknown> };
+    return `${type} ${String(data.at ?? "")}`.trim();
+  });
+
+it("nothing is sent while nobody listens elsewhere, and nothing any more once nobody does", async () => {
+  here.events.tell(job, "executing", { at: 0 });
+  const { heard, stop } = await listenThere();
+  here.events.tell(job, "executing", { at: 1 });
+  await until("it is heard", () => heard.length === 2);
+  stop();
+  await until("it is known here", () => !here.events.isHeard(job));
+  here.events.tell(job, "executing", { at: 2 });
+  here.events.queueChanged(1);
+  await here.processes.tell("end", null);
+  await until("the last notice is seen", () => notices.at(-1)?.includes('"end"'));
+  expect(shown(heard)).toEqual(["status", "executing 1"]);
+  expect(notices).toHaveLength(2);
+});
+
+it("short texts, long ones and pictures come whole, once, and in the order in which they were told", async () => {
+  const { heard } = await listenThere();
+  const long = "ü".repeat(30_000);
+  const picture = new Uint8Array(60_000).map((_, at) => at % 251);
+  for (let at = 0; at < 300; at += 1) here.events.tell(job, "executing", { at });
+  here.events.tell(job, "executed", { at: 300, output: long });
+  here.events.show(job, new Uint8Array(100));
+  here.events.tell(job, "executed", { at: 301, quotes: '"'.repeat(5000) });
+  here.events.show({ ...job, id: "other" }, picture);
+  here.events.tell(job, "execution_success", { at: 302 });
+  await until("the last is heard", () => shown(heard).includes("execution_success 302"));
+  const executing = Array.from({ length: 300 }, (_, at) => `executing ${at}`);
+  const rest = ["executed 300", "bytes 100", "executed 301", "bytes 60000", "execution_success 302"];
+  expect(shown(heard)).toEqual(["status", ...executing, ...rest]);
+  expect(heard).toContainEqual(Buffer.from(picture));
+  expect(String(heard[301])).toContain(long);
+  // Many short ones share a notice.
+  expect(notices.length).toBeLessThan(60);
+  for (const notice of notices) expect(Buffer.byteLength(notice)).toBeLessThan(8000);
+});
+
+it("of what is soon old, what waits to be sent gives way to the next", async () => {
+  const { heard } = await listenThere();
+  for (let at = 0; at < 500; at += 1) here.events.tell(job, "progress", { at });
+  here.events.tell(job, "executed", { at: 500 });
+  await until("the end is heard", () => shown(heard).includes("executed 500"));
+  expect(shown(heard).slice(-2)).toEqual(["progress 499", "executed 500"]);
+  expect(heard.length).toBeLessThan(10);
+});
+
+it("a client hears of its own jobs and of those without a client", async () => {
+  const { heard } = await listenThere("mine");
+  here.events.tell({ ...job, clientId: "other" }, "executing", { at: 1 });
+  here.events.tell({ ...job, clientId: "mine" }, "executing", { at: 2 });
+  here.events.tell({ ...job, userId: 2 }, "executing", { at: 3 });
+  here.events.tell(job, "executing", { at: 4 });
+  await until("the last is heard", () => shown(heard).includes("executing 4"));
+  expect(shown(heard)).toEqual(["status", "executing 2", "executing 4"]);
+});
+
+it("the queue of a user is told where it has changed and where it is heard", async () => {
+  const { heard } = await listenThere();
+  here.events.queueChanged(1);
+  await until("the state is told", () => shown(heard).length === 2);
+  expect(JSON.parse(String(heard[1]))).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 3 } } } });
+});
+
+it("where the line was lost, the state is told anew, and nothing twice", async () => {
+  const { heard } = await listenThere();
+  here.events.tell(job, "executing", { at: 1 });
+  await until("it is heard", () => heard.length === 2);
+  wire.cut();
+  here.events.tell(job, "executing", { at: 2 });
+  wire.mend();
+  await until("the state is told", () => shown(heard).at(-1) === "status");
+  await until("it is known here again", () => here.events.isHeard(job));
+  here.events.tell(job, "executing", { at: 3 });
+  await until("it is heard", () => shown(heard).includes("executing 3"));
+  expect(shown(heard)).toEqual(["status", "executing 1", "status", "executing 3"]);
+});
+
+it("what could not be sent is not sent later: the state is told instead", async () => {
+  const heard: (string | Uint8Array)[] = [];
+  await here.events.listen(1, undefined, (one) => void heard.push(one));
+  await until("it is known there", () => there.events.isHeard(job));
+  wire.cut();
+  there.events.tell(job, "executing", { at: 1 });
+  there.events.tell(job, "executing", { at: 2 });
+  wire.mend();
+  await until("the state is told", () => shown(heard).at(-1) === "status" && heard.length > 1);
+  there.events.tell(job, "executing", { at: 3 });
+  await until("it is heard", () => shown(heard).includes("executing 3"));
+  expect(shown(heard)).toEqual(["status", "status", "executing 3"]);
+});
+
+it("a process that has just come knows who listens, and long notices do not stay", async () => {
+  const { heard } = await listenThere();
+  const late = await open(own.url);
+  await until("it knows", () => late.events.isHeard(job));
+  late.events.show(job, new Uint8Array(50_000));
+  await until("it is heard", () => heard.length === 2);
+  late.events.stop();
+  await late.processes.close();
+  await late.database.close();
+  const kept = "SELECT count(*)::integer AS n FROM lightdesk_service.long_notices";
+  expect(await ask(own.url, kept)).toEqual([{ n: 1 }]);
+  await ask(own.url, "UPDATE lightdesk_service.long_notices SET made_at = now() - interval '1 minute'");
+  const { removeOldNotices } = await import("@/lib/service/events/postgres-elsewhere");
+  await removeOldNotices(here.database);
+  expect(await ask(own.url, kept)).toEqual([{ n: 0 }]);
+});

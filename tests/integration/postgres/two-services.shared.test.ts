@@ -1,0 +1,159 @@
+// Two services on one PostgreSQL: whatever one of them does is seen at the other.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createService } from "@/lib/service/index";
+import { canvas, detail, ended, type Json, list, png, record, string, submit, waiting } from "@/tests/integration/service/support";
+import { ask } from "@/tests/support/postgres-server";
+import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
+import { until } from "@/tests/support/until";
+
+let two: TwoServices;
+beforeEach(async () => {
+  two = await startTwoServices({ concurrency: 1 });
+});
+afterEach(() => two.dispose());
+
+type Heard = { type: string; data: Json };
+/** What a listener hears at each of the two, from its first message on. */
+async function listeners(user = "ada") {
+  const { key } = await two.here.service.keys.createKey(user);
+  return Promise.all(
+    [two.here, two.there].map(async ({ service }) => {
+      const heard: Heard[] = [];
+      await service.listen(key, undefined, (one) => typeof one === "string" && heard.push(JSON.parse(one) as Heard));
+      return heard;
+    }),
+  );
+}
+const of = (heard: readonly Heard[], id: string) => heard.filter(({ data }) => data.prompt_id === id);
+const isOver = (heard: readonly Heard[], id: string) => of(heard, id).some(({ type, data }) => type === "executing" && data.node === null);
+/** Progress is told as often as it can be; all else is told to both. */
+const steps = (heard: readonly Heard[], id: string) => of(heard, id).filter(({ type }) => !type.startsWith("progress"));
+
+/** A picture at once, and then a node that waits. */
+const landing = (seconds: number): Json => ({
+  ...canvas(0x1f2f3f, 48),
+  "3": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
+  "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "late" } },
+});
+
+it("a job is told at both alike, from its start to its end, wherever it runs", async () => {
+  const both = await listeners();
+  const { here, there } = await two.clients();
+  for (const client of [here, there]) {
+    const id = await submit(client, waiting(0.5, client === here ? 1 : 2));
+    await until("both heard its end", () => both.every((heard) => isOver(heard, id)));
+    const [at = [], elsewhere = []] = both;
+    expect(steps(elsewhere, id)).toEqual(steps(at, id));
+    expect(steps(at, id).map(({ type }) => type)).toEqual([
+      ...["execution_start", "execution_cached", "executing", "executing", "executing", "executed", "execution_success", "executing"],
+    ]);
+    for (const heard of both) {
+      expect(of(heard, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
+      await until("the queue is told to be empty", () =>
+        JSON.stringify(heard.findLast(({ type }) => type === "status")?.data).includes(":0"),
+      );
+    }
+  }
+});
+
+it("a job that is cancelled at one is told to have been interrupted at both, once", async () => {
+  const both = await listeners();
+  const clients = await two.clients();
+  for (const client of [clients.here, clients.there]) {
+    const id = await submit(clients.here, waiting(3600, client === clients.here ? 1 : 2));
+    await until("both heard that it runs", () => both.every((heard) => of(heard, id).some(({ type }) => type === "executing")));
+    await client.post(`/api/jobs/${id}/cancel`);
+    await until("both heard its end", () => both.every((heard) => isOver(heard, id)));
+    for (const heard of both) expect(of(heard, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
+  }
+});
+
+it("how far a job is, and a picture that it has put out so far, are answered by both while it runs", async () => {
+  const [heard = []] = await listeners();
+  const { here, there } = await two.clients();
+  const id = await submit(here, landing(3600));
+  const executed = () => of(heard, id).find(({ type }) => type === "executed");
+  await until("the first picture is told", executed);
+  const [item] = record(record(executed()?.data).output).images as { filename: string }[];
+  const address = `/api/view?filename=${item?.filename}&type=output`;
+  const pictures = await Promise.all([here, there].map(async (client) => (await client.raw("GET", address)).arrayBuffer()));
+  const [one, other] = pictures.map((bytes) => Buffer.from(bytes));
+  expect(one?.subarray(1, 4).toString()).toBe("PNG");
+  expect(other?.equals(one ?? Buffer.alloc(0))).toBe(true);
+  for (const client of [here, there]) {
+    const small = await client.get(`${address}&res=64`);
+    expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    await until("its progress is shown", async () => Number(record((await detail(client, id)).progress).nodes_done) === 2);
+    const listed = list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id);
+    expect(record(listed?.progress)).toMatchObject({ nodes_total: 4, nodes_done: 2, current_node: "3" });
+  }
+  const eve = await two.clients("eve");
+  for (const client of [eve.here, eve.there]) expect((await client.get(address)).status).toBe(404);
+
+  await there.post(`/api/jobs/${id}/cancel`);
+  for (const client of [here, there]) await ended(client, id);
+  for (const client of [here, there]) await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
+  const blobs = join(two.here.settings.blobs?.kind === "folder" ? two.here.settings.blobs.path : "", "blake3-v1");
+  const isThere = async () =>
+    (await readdir(blobs, { recursive: true })).some((path) => item?.filename.includes(path.slice(3)) && path.length > 60);
+  await until("its bytes are gone", async () => !(await isThere()));
+});
+
+it("users' own files, assets and their changes are there at both at once", async () => {
+  const { here, there } = await two.clients();
+  await here.call("POST", "/api/userdata/workflows%2Fa.json", "one");
+  expect((await there.get("/api/userdata/workflows%2Fa.json")).text).toBe("one");
+  await there.call("POST", "/api/userdata/workflows%2Fa.json", "two");
+  expect((await here.get("/api/userdata/workflows%2Fa.json")).text).toBe("two");
+  expect((await here.call("POST", "/api/userdata/workflows%2Fa.json/move/b.json")).status).toBe(200);
+  expect((await there.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "b.json", size: 3 }]);
+  const answers = await Promise.all(
+    [here, there].map((client) => client.call("POST", "/api/userdata/race.txt?overwrite=false", client === here ? "h" : "t")),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+
+  const asset = string(record((await here.upload(png(64, 64), "p.png")).body).id);
+  expect((await there.get(`/api/assets/${asset}/content`)).status).toBe(200);
+  await until("its time of access is known here", async () => {
+    const [mine, theirs] = await Promise.all([here, there].map(async (client) => record((await client.get(`/api/assets/${asset}`)).body)));
+    return mine?.last_access_time === theirs?.last_access_time;
+  });
+  expect((await there.call("DELETE", `/api/assets/${asset}`)).status).toBe(204);
+  expect((await here.get(`/api/assets/${asset}`)).status).toBe(404);
+});
+
+it("a key that is revoked at one is refused by both, and quotas count what either stored", async () => {
+  const { here, there } = await two.clients();
+  await here.upload("x".repeat(5000), "a.txt");
+  await there.upload("y".repeat(6000), "b.txt");
+  const { prefix, key } = await two.there.service.keys.createKey("ada");
+  const user = { "x-api-key": key };
+  expect((await two.here.service.fetch(new Request("http://service.test/api/user", { headers: user }))).status).toBe(200);
+  await two.here.service.keys.revokeKey(prefix);
+  for (const { service } of [two.here, two.there])
+    expect((await service.fetch(new Request("http://service.test/api/user", { headers: user }))).status).toBe(401);
+  expect(await ask(two.url, "SELECT bytes::integer FROM lightdesk_service.user_storage")).toEqual([{ bytes: 11_000 }]);
+});
+
+it("a service whose bytes are its own is refused beside another one, in plain words", async () => {
+  const { databaseUrl, workerPath, shippedImagesDir } = two.here.settings;
+  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-alone-"));
+  const third = createService({ dataDir, workerPath, shippedImagesDir, ...(databaseUrl !== undefined && { databaseUrl }) });
+  await expect(third.start()).rejects.toThrow(/LIGHTDESK_BLOBS is not set.*Set it to a place that both share/);
+  await rm(dataDir, { recursive: true });
+});
+
+it("a history that is cleared at one is cleared at both, and its rows go", async () => {
+  const { here, there } = await two.clients();
+  for (let color = 1; color <= 4; color += 1) await ended(here, await submit(here, canvas(color)));
+  for (const client of [there, here]) {
+    expect((await client.post("/api/history", { clear: true })).status).toBe(200);
+    for (const one of [here, there]) expect((await one.get("/api/jobs")).body).toMatchObject({ jobs: [], pagination: { total: 0 } });
+    const rows = () => ask<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.jobs");
+    await until("the rows are gone", async () => (await rows())[0]?.n === 0);
+    await ended(there, await submit(there, canvas(9)));
+  }
+});
