@@ -2,7 +2,7 @@
 // Guarantees: pure; never throws; what it answers is a definition that the schema takes. Free of zod: Run loads it.
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
-import { boxesOf, placesOfWidget } from "../editor-workflow/widget-places";
+import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/widget-places";
 import { isLink } from "../workflow/graph";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -16,7 +16,8 @@ import { toPlainLine } from "../plain-line";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 
-export type AppPin = { node: string; input: string };
+/** `shownAs`: what the editor calls it outside. */
+export type AppPin = { node: string; input: string; shownAs?: string };
 type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
 
 const MOST_INPUTS = 100;
@@ -47,7 +48,9 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
 /** What the editor's App mode chose and an app does not ask for: a link, a key, what is not in the graph. By the names of the widgets. */
 export function notAskedFor(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
   const chosen = appModeOf(editor, catalogue)?.pins ?? [];
-  return chosen.flatMap((places) => (places.some((place) => isTaken(place, inputs)) ? [] : places.slice(0, 1).map(({ input }) => input)));
+  return chosen.flatMap((places) =>
+    places.some((place) => isTaken(place, inputs)) ? [] : places.slice(0, 1).map(({ input, shownAs = input }) => shownAs),
+  );
 }
 
 /**
@@ -61,8 +64,9 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
   const pins = listOf(data.inputs).flatMap((entry) => {
     const [node, input] = [idOf(listOf(entry)[0]), listOf(entry)[1]];
     if (node === undefined || typeof input !== "string") return [];
-    const places = file ? placesOfWidget(file, node, input) : [];
-    return [places.length > 0 ? places : [{ node, input }]];
+    const [first = { node, input }, ...also] = file ? placesOfWidget(file, node, input) : [];
+    const shownAs = file && nameOutside(file, node, input, first.input);
+    return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
   });
   const outputs = listOf(data.outputs).flatMap((one) => {
     const id = idOf(one);
@@ -86,7 +90,7 @@ function isValue(value: unknown): boolean {
 /** Undefined for what is no input of the graph that a person could fill in: a link, a key, a list. `others`: names that are taken. */
 export function inputDraft(
   graph: Graph,
-  { node: nodeId, input }: AppPin,
+  { node: nodeId, input, shownAs = input }: AppPin,
   catalogue?: ObjectInfo,
   others: readonly Taken[] = [],
 ): AppInput | undefined {
@@ -99,10 +103,10 @@ export function inputDraft(
   const control = controlOf(described && readInputSpec(input, described.raw), { input, classType: node.class_type, value });
   if (!control) return undefined;
   const base: AppInput = {
-    name: freeName(input, others),
+    name: freeName(shownAs, others),
     node: nodeId,
     input,
-    label: labelOf(input, node._meta?.title?.trim()),
+    label: labelOf(shownAs, node._meta?.title?.trim()),
     help: "",
     group: "",
     control,

@@ -25,7 +25,8 @@ export type EditorNode = {
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
 /** `raw`: the object in the file, for what only a drawing needs. */
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
-export type Port = { name: string; type: string; links: readonly string[] };
+/** `label`: as a person called it. */
+export type Port = { name: string; label?: string; type: string; links: readonly string[] };
 /** `renumbered`: new ids of its nodes by those that the file has. */
 export type Definition = Net & {
   name: string;
@@ -156,6 +157,7 @@ function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" |
   const ports = (list: unknown) =>
     listOf(list).map((port) => ({
       name: textIn(port, "name"),
+      ...(textIn(port, "label") !== "" && { label: textIn(port, "label") }),
       type: typeText(objectOf(port)?.type),
       links: listOf(objectOf(port)?.linkIds).flatMap((id) => idText(id) ?? []),
     }));

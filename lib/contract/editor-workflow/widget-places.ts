@@ -41,6 +41,13 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   return [...found.values()];
 }
 
+/** What a use of a subgraph calls a widget of its inside; undefined where that is the widget's own name, or a number behind it. */
+export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
+  const uses = boxesOf(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
+  const port = uses.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
+  return port?.label ?? (port?.name.replace(/_\d+$/, "") === inner ? undefined : port?.name);
+}
+
 /** Where the file draws a node of this id: outside, else in each use of the subgraph that has it, which the App mode names by its inner id alone. */
 export function boxesOf(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
   if (nodesById(file).has(id)) return [{ net: file, path: "", id }];

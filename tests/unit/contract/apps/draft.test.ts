@@ -68,12 +68,13 @@ it("asks once for a widget that a subgraph or a primitive node shows, and fills 
   const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
   const flat = { "5:11": blur, "5:12": blur, "5:13": blur, "7": blur };
   const draft = appDefinitionSchema.parse(appDraft({ graph: flat, editor, title: "Soft" }));
-  expect(draft.inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([
-    { node: "5:11", input: "sigma", also: [{ node: "5:12", input: "sigma" }] },
-    { node: "5:13", input: "sigma", also: undefined },
-    { node: "7", input: "sigma", also: undefined },
+  // By the name that it has outside.
+  expect(draft.inputs.map(({ label, node, input, also }) => ({ label, node, input, also }))).toEqual([
+    { label: "Amount", node: "5:11", input: "sigma", also: [{ node: "5:12", input: "sigma" }] },
+    { label: "Sigma", node: "5:13", input: "sigma", also: undefined },
+    { label: "Sigma", node: "7", input: "sigma", also: undefined },
   ]);
-  const filled = fillApp(draft, { sigma: 4 });
+  const filled = fillApp(draft, { amount: 4 });
   const sigmas = filled.ok ? Object.entries(filled.graph).map(([node, { inputs }]) => [node, inputs.sigma]) : [];
   expect(Object.fromEntries(sigmas)).toEqual({ "5:11": 4, "5:12": 4, "5:13": 1.5, "7": 1.5 });
 });
