@@ -18,7 +18,7 @@ export type JobQueue = {
   waits(job: Waiting, isFirst?: boolean): void;
   /** These pending jobs of the user (all, when absent) are cancelled in the store, or will be at once. */
   forget(userId: number, seqs?: readonly number[]): Promise<void>;
-  /** What of the user's jobs up to this one was to be cancelled and is pending still. */
+  /** What was to be cancelled of all the user's jobs up to this one has been, or waits on. */
   waitAgain(userId: number, last: number): Promise<void>;
   /** What waits and was lost, by a process that ended in the middle, is given out all the same. */
   repair(): Promise<void>;

@@ -16,7 +16,7 @@ export const EVERY = "every";
 const TAKEN = 0;
 /** Tries of the library: an entry goes back by itself, so none is used up. */
 const MOST_TRIES = 25;
-const AT_ONCE = 5000;
+const AT_ONCE = 2000;
 
 /** What it complains of is told; it logs every job that it has given out. */
 export async function queueLogger(log: ServiceLog): Promise<Logger> {
@@ -60,11 +60,37 @@ export async function tookTurn(tx: Transaction, turn: number): Promise<void> {
   await tx.rows(plainStatement(text, [turn]));
 }
 
-/** Of these jobs of the user, or of all that wait. What comes next takes the place of what is gone. */
-export async function removeEntries(tx: Transaction, userId: number, seqs?: readonly number[]): Promise<void> {
-  const keys = seqs ? "SELECT unnest(?::bigint[])::text" : "SELECT seq::text FROM jobs WHERE user_id = ? AND state = 'pending'";
-  const ids = `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (${keys})`;
-  await tx.rows(plainStatement(`SELECT count(*) FROM ${QUEUE_SCHEMA}.complete_jobs(ARRAY(${ids}))`, [seqs ?? userId]));
+/** Of these jobs of the user. What comes next takes the place of what is gone. */
+export async function removeEntries(tx: Transaction, userId: number, seqs: readonly number[]): Promise<void> {
+  await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT unnest(?::bigint[])::text)`, [seqs]);
+  await stepBack(tx, userId);
+}
+
+/** Of all jobs of the user that wait, and will be cancelled by that process: until `endClearing` they have none. */
+export async function beginClearing(tx: Transaction, userId: number, processId: string): Promise<void> {
+  const pending = "FROM jobs WHERE user_id = ? AND state = 'pending'";
+  await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT seq::text ${pending})`, [userId]);
+  await stepBack(tx, userId);
+  const mark = `INSERT INTO turns (user_id, turn, cleared_until, cleared_by) VALUES (?, 0, (SELECT max(seq) ${pending}), ?)
+    ON CONFLICT (user_id) DO UPDATE SET cleared_until = excluded.cleared_until, cleared_by = excluded.cleared_by`;
+  await tx.rows(plainStatement(mark, [userId, userId, processId]));
+}
+
+export async function endClearing(tx: Transaction, userId: number): Promise<void> {
+  await tx.rows(plainStatement("UPDATE turns SET cleared_until = NULL, cleared_by = NULL WHERE user_id = ?", [userId]));
+}
+
+/** Of jobs that wait no longer. */
+export function removeStale(tx: Transaction): Promise<void> {
+  const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending'";
+  return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
+}
+
+async function complete(tx: Transaction, ids: string, values: readonly unknown[] = []): Promise<void> {
+  await tx.rows(plainStatement(`SELECT count(*) FROM ${QUEUE_SCHEMA}.complete_jobs(ARRAY(${ids}))`, values));
+}
+
+async function stepBack(tx: Transaction, userId: number): Promise<void> {
   const last = `SELECT max(seq)::text FROM jobs WHERE user_id = ? AND state = 'pending'`;
   const turn = `SELECT (extract(epoch FROM run_at - timestamptz '2000-01-01 00:00:00Z') * 1000000)::bigint FROM ${QUEUE_SCHEMA}.jobs WHERE key = (${last})`;
   await tx.rows(plainStatement(`UPDATE turns SET turn = coalesce((${turn}), 0) WHERE user_id = ?`, [userId, userId]));
@@ -75,12 +101,14 @@ export async function freeWorkers(tx: Transaction, workerIds: readonly string[])
   if (workerIds.length > 0) await tx.rows(plainStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
 }
 
-/** Jobs that wait without an entry: from before the queue was there, copied, restored, or lost by a process that ended. */
-export async function seqsWithoutEntry(reader: Reader): Promise<number[]> {
-  const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending'
-    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL))
-    ORDER BY seq`;
-  return (await reader.rows(plainStatement<{ seq: number }>(text))).map(({ seq }) => seq);
+/** Some jobs that wait without an entry: from before the queue was there, copied, restored, or lost by a process that ended. */
+export async function seqsWithoutEntry(reader: Reader, after: number): Promise<number[]> {
+  const usable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
+  const clearing = "turns.user_id = jobs.user_id AND seq <= cleared_until AND cleared_by IN (SELECT id FROM processes)";
+  const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND seq > ?
+    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable}) AND NOT EXISTS (SELECT 1 FROM turns WHERE ${clearing})
+    ORDER BY seq LIMIT ${AT_ONCE}`;
+  return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
 }
 
 /** Makes the library's tables, once for processes that start together; and takes away what can never be given out again. */

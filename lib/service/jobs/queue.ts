@@ -79,10 +79,9 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
     for (let cancelled = await cancelSome(parts, oldest); cancelled.length > 0; cancelled = await cancelSome(parts, oldest))
       for (const { id } of cancelled) deleted.push(id);
     return deleted;
-  } catch (error) {
+  } finally {
     // What could not be cancelled waits on, and has to be known to wait.
     await engine.waitAgain(userId, last);
-    throw error;
   }
 }
 

@@ -14,7 +14,19 @@ import { countRunning, readRunner, stateOf } from "../runners/store";
 import { type Claimed, claimJob, createRunning } from "./claim";
 import { type Floor, type JobQueue } from "./job-queue";
 import { type NextClaim } from "./next-claim";
-import { EVERY, enqueueAll, freeWorkers, QUEUE_SCHEMA, queueLogger, removeEntries, seqsWithoutEntry, tookTurn } from "./queue-entries";
+import {
+  beginClearing,
+  endClearing,
+  EVERY,
+  enqueueAll,
+  freeWorkers,
+  QUEUE_SCHEMA,
+  queueLogger,
+  removeEntries,
+  removeStale,
+  seqsWithoutEntry,
+  tookTurn,
+} from "./queue-entries";
 import { waitingJobs } from "./waiting-jobs";
 
 /** So many claims are under way at once. */
@@ -22,6 +34,8 @@ const CLAIMERS = 4;
 /** A notice that was lost costs so much. */
 const POLL_MS = 1000;
 const PAUSE_MS = 1000;
+/** Once for all processes. */
+const REPAIR_MS = 60_000;
 /** Kinds are learnt as they come by; the oldest are learnt again. */
 const MOST_KINDS = 1000;
 
@@ -41,6 +55,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
   let asking = 0;
   let isStopped = false;
   let isPausing = false;
+  let isTidying = false;
   let serving: Promise<void> | undefined;
   /** Workers that may have been given an entry whose answer was lost. */
   const unsure = new Set<string>();
@@ -63,12 +78,27 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     for (const id of ids) unsure.delete(id);
   }
 
-  /** What waits without an entry gets one. */
+  /** What waits without an entry gets one, and entries of what waits no longer go. In pieces: others commit too. */
   async function repair(): Promise<void> {
-    await database.commitFreeing(async (tx) => {
-      const lost = await seqsWithoutEntry(tx);
+    await database.commitFreeing(removeStale);
+    let last: number | undefined = 0;
+    while (last !== undefined && !isStopped) last = await mendAfter(last);
+  }
+
+  /** Returns the last job of the piece. */
+  function mendAfter(last: number): Promise<number | undefined> {
+    return database.commitFreeing(async (tx) => {
+      const lost = await seqsWithoutEntry(tx, last);
       if (lost.length > 0) await enqueueAll(tx, await waitingJobs(tx, { seqs: lost }));
+      return lost.at(-1);
     });
+  }
+
+  /** Where one entry is of a job that waits no longer, many may be. */
+  function removeAllStale(): void {
+    if (isTidying) return;
+    isTidying = true;
+    floor.inBackground(database.commitFreeing(removeStale).finally(() => (isTidying = false)));
   }
 
   function changed(): void {
@@ -132,6 +162,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
           throw error;
         });
     });
+    if (!claimed && place && !isFull) removeAllStale();
     if (isFull) await pool.refresh().catch((error: unknown) => log.warn({ err: error }, "the runners could not be read again"));
     return claimed;
   }
@@ -216,15 +247,21 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
   }
 
   return {
-    async start() {
-      await repair();
+    start() {
+      floor.inBackground(untilThere(repair));
       serving = serve();
+      return Promise.resolve();
     },
     enqueue: (tx, job, isFirst) => enqueueAll(tx, [job], isFirst ? "first" : undefined),
     waits: () => undefined,
-    forget: (userId, seqs) => database.commitFreeing((tx) => removeEntries(tx, userId, seqs)),
-    waitAgain: repair,
-    repair,
+    forget: (userId, seqs) =>
+      database.commitFreeing((tx) => (seqs ? removeEntries(tx, userId, seqs) : beginClearing(tx, userId, processes.id))),
+    waitAgain(userId) {
+      const end = () => database.commitFreeing((tx) => endClearing(tx, userId));
+      floor.inBackground(untilThere(end).then(() => untilThere(repair)));
+      return Promise.resolve();
+    },
+    repair: async () => ((await processes.mayBegin("queue", REPAIR_MS)) ? repair() : undefined),
     takeBack: freeWorkers,
     changed,
     goOn: (job) => floor.run(job, noNext),

@@ -19,6 +19,7 @@ import { postgresProcesses, processes } from "./migrations/015-processes";
 import { postgresUserFiles, userFiles } from "./migrations/016-user-files";
 import { postgresTaskHolders, taskHolders } from "./migrations/017-task-holders";
 import { postgresSharedRuns } from "./migrations/018-shared-runs";
+import { postgresClearing } from "./migrations/019-clearing";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -53,6 +54,7 @@ export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   postgresUserFiles,
   postgresTaskHolders,
   postgresSharedRuns,
+  postgresClearing,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

@@ -117,6 +117,20 @@ it("gives a service's jobs back when it stops, and the other runs them, with no 
   expect(ids2.sort()).toEqual([...ids].sort());
 });
 
+it("finds again, at a start, what waits and is lost from the queue, and drops what is there and waits no longer", async () => {
+  const { here, there } = await two.clients();
+  const held = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
+  for (const id of held) await running(here, id);
+  const sent = [await submit(here, canvas(3)), await submit(here, canvas(4))];
+  await ask(two.url, "DELETE FROM lightdesk_queue._private_jobs WHERE key = (SELECT max(key) FROM lightdesk_queue._private_jobs)");
+  await ask(two.url, "SELECT lightdesk_queue.add_job('run', job_key => seq::text) FROM lightdesk_service.jobs WHERE state = 'in_progress'");
+  await two.there.service.stop();
+  await two.there.service.start();
+  await here.post("/api/interrupt");
+  for (const id of [...sent, await submit(there, canvas(5))]) expect((await ended(here, id)).status).toBe("completed");
+  await until("nothing is left in the queue", async () => (await entries()) === 0);
+});
+
 it("gives back what a service that is cut off was running, and fails it where that was the third attempt", async () => {
   const { here, there } = await two.clients();
   const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];

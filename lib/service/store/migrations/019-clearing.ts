@@ -1,0 +1,6 @@
+// Whose queue is being cleared, up to which job and by which process: what waits of it has no entry in the queue of PostgreSQL meanwhile.
+
+export const postgresClearing = {
+  name: "019-clearing",
+  sql: 'ALTER TABLE turns ADD COLUMN cleared_until bigint, ADD COLUMN cleared_by text COLLATE "C";',
+};
