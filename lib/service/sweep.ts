@@ -17,14 +17,15 @@ export async function emptyFolder(folder: string): Promise<void> {
 type Parts = {
   database: Database;
   processes: Pick<Processes, "id" | "live">;
-  blobs: Pick<BlobStore, "sweep">;
+  blobs: Pick<BlobStore, "sweep" | "sweepCache">;
   thumbnails: Pick<Thumbnails, "sweep">;
 };
 
-/** What processes share is swept by the first of them, thumbnails by each. Returns how many files went. */
+/** What processes share is swept by the first of them, caches by each. Returns how many files went. */
 export async function sweep({ database, processes, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
   const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, goOn) : 0;
-  return goOn() ? shared + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes))) : shared;
+  if (!goOn()) return shared;
+  return shared + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
 }
 
 /** Rows without an asset, a file of a user or a waiting job first, then files without a row. */

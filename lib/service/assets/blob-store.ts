@@ -24,6 +24,8 @@ export type BlobPlace = {
   list(): AsyncIterable<string>;
   /** Removes what uploads that were cut off have left. */
   tidy(): Promise<void>;
+  /** Where this machine keeps copies: those of bytes that no row names any more. Returns how many went. */
+  sweepCache?(named: Named): Promise<number>;
 };
 
 /** What is being named at this moment, so that nobody removes it. */
@@ -34,12 +36,14 @@ export type Holds = {
   unlessHeld(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
-export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy"> &
+export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy" | "sweepCache"> &
   Pick<Holds, "hold"> & {
     /** Removes a blob that no row names any more. */
     drop(hash: string): Promise<void>;
     /** Mark and sweep after a crash: everything that no row names goes, until `goOn` says no. Returns how many went. */
     sweep(goOn: () => boolean): Promise<number>;
+    /** The same of this machine's copies. */
+    sweepCache(): Promise<number>;
   };
 
 /** Those of `hashes` that rows name. */
@@ -69,6 +73,8 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds, n
     withFiles,
     hold,
     drop: async (hash) => void (await remove(hash)),
+
+    sweepCache: async () => (await place.sweepCache?.(named)) ?? 0,
 
     async sweep(goOn) {
       let removed = 0;

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
 import { canvas, detail, ended, type Json, list, png, record, string, submit, waiting } from "@/tests/integration/service/support";
+import { bucketSettings } from "@/tests/support/blob-places";
 import { ask } from "@/tests/support/postgres-server";
+import { type Client } from "@/tests/support/service";
+import { startStrictS3 } from "@/tests/support/strict-s3";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
 
@@ -71,18 +74,27 @@ it("a job that is cancelled at one is told to have been interrupted at both, onc
   }
 });
 
+/** The address of the first picture of a job that goes on. */
+async function landed(heard: readonly Heard[], id: string): Promise<{ address: string; filename: string }> {
+  const executed = () => of(heard, id).find(({ type }) => type === "executed");
+  await until("the first picture is told", executed);
+  const [item] = record(record(executed()?.data).output).images as { filename: string }[];
+  const filename = item?.filename ?? "";
+  return { address: `/api/view?filename=${filename}&type=output`, filename };
+}
+
+async function expectSamePicture(clients: readonly Client[], address: string): Promise<void> {
+  const pictures = await Promise.all(clients.map(async (client) => Buffer.from(await (await client.raw("GET", address)).arrayBuffer())));
+  for (const picture of pictures)
+    expect([picture.subarray(1, 4).toString(), picture.equals(pictures[0] ?? Buffer.alloc(0))]).toEqual(["PNG", true]);
+}
+
 it("how far a job is, and a picture that it has put out so far, are answered by both while it runs", async () => {
   const [heard = []] = await listeners();
   const { here, there } = await two.clients();
   const id = await submit(here, landing(3600));
-  const executed = () => of(heard, id).find(({ type }) => type === "executed");
-  await until("the first picture is told", executed);
-  const [item] = record(record(executed()?.data).output).images as { filename: string }[];
-  const address = `/api/view?filename=${item?.filename}&type=output`;
-  const pictures = await Promise.all([here, there].map(async (client) => (await client.raw("GET", address)).arrayBuffer()));
-  const [one, other] = pictures.map((bytes) => Buffer.from(bytes));
-  expect(one?.subarray(1, 4).toString()).toBe("PNG");
-  expect(other?.equals(one ?? Buffer.alloc(0))).toBe(true);
+  const { address, filename } = await landed(heard, id);
+  await expectSamePicture([here, there], address);
   for (const client of [here, there]) {
     const small = await client.get(`${address}&res=64`);
     expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
@@ -98,8 +110,57 @@ it("how far a job is, and a picture that it has put out so far, are answered by 
   for (const client of [here, there]) await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
   const blobs = join(two.here.settings.blobs?.kind === "folder" ? two.here.settings.blobs.path : "", "blake3-v1");
   const isThere = async () =>
-    (await readdir(blobs, { recursive: true })).some((path) => item?.filename.includes(path.slice(3)) && path.length > 60);
+    (await readdir(blobs, { recursive: true })).some((path) => path.length > 60 && filename.includes(path.slice(3)));
   await until("its bytes are gone", async () => !(await isThere()));
+});
+
+it("hands such a picture out by way of a bucket too, and keeps no copy of what the other one has deleted there", async () => {
+  const s3 = await startStrictS3();
+  await two.dispose();
+  two = await startTwoServices({ concurrency: 1, ...bucketSettings(s3) });
+  const [heard = []] = await listeners();
+  const { here, there } = await two.clients();
+  const id = await submit(here, landing(3600));
+  await expectSamePicture([here, there], (await landed(heard, id)).address);
+  await there.post(`/api/jobs/${id}/cancel`);
+
+  const asset = string(record((await here.upload(png(64, 64), "p.png")).body).id);
+  const { asset_hash: hash } = record((await there.get(`/api/assets/${asset}`)).body);
+  expect((await there.get(`/api/view?filename=${string(hash)}.png&res=64`)).status).toBe(200);
+  const kept = async () =>
+    (await Promise.all(["blob-copies", "thumbnails"].map((name) => readdir(join(two.there.folder, name), { recursive: true }))))
+      .flat()
+      .filter((path) => path.length > 60 && string(hash).includes(path.slice(3, 60)));
+  expect(await kept()).not.toEqual([]);
+  await here.call("DELETE", `/api/assets/${asset}`);
+  await two.there.service.stop();
+  await two.there.service.start();
+  await until("it has looked through them", async () => (await kept()).length === 0);
+  await s3.close();
+});
+
+it("takes no bytes away that one of them stores, while the other looks through them again and again", async () => {
+  const { here, there } = await two.clients();
+  let isOver = false;
+  const restarting = (async () => {
+    for (let round = 0; round < 4; round += 1) {
+      await two.here.service.stop();
+      await two.here.service.start();
+    }
+    isOver = true;
+  })();
+  const kept: string[] = [];
+  for (let at = 0; !isOver || at < 20; at += 1) {
+    const text = `of number ${at} `.repeat(500);
+    const id = string(record((await there.upload(text, `${at}.txt`)).body).id);
+    if (at % 3 === 0) {
+      await there.call("DELETE", `/api/assets/${id}`);
+      // The same bytes, at the moment in which they go.
+      kept.push(string(record((await there.upload(text, `${at}.txt`)).body).id));
+    } else kept.push(id);
+  }
+  await restarting;
+  for (const id of kept) expect((await here.get(`/api/assets/${id}/content`)).status).toBe(200);
 });
 
 it("users' own files, assets and their changes are there at both at once", async () => {

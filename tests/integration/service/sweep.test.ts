@@ -12,7 +12,7 @@ import { createOnlyProcess } from "@/lib/service/store/processes";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 const BLOBS = 1100;
-const nothing = { sweep: () => Promise.resolve(0) };
+const nothing = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
 
 let place: ServicePlace;
 let database: Database;

@@ -147,6 +147,7 @@ export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => num
       }),
 
     withFiles: copies.withFiles,
+    sweepCache: copies.sweepCache,
 
     async remove(hash) {
       await copies.forget(hash);

@@ -10,9 +10,10 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { blobPath } from "../blob-path";
-import { type BlobPlace, type Content } from "../blob-store";
+import { type BlobPlace, type Content, type Named } from "../blob-store";
 import { createBatchedWriter } from "../batched-writer";
 import { evictOldest } from "../evict";
+import { sweepCacheFolder } from "../sweep-cache";
 
 type Options = {
   folder: string;
@@ -47,6 +48,8 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
     if (bytes !== undefined) bytes += size;
     await evict();
   }
+
+  const forget = (hash: string) => rm(pathOf(hash), { force: true });
 
   async function fetchOne(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {
@@ -86,7 +89,10 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
       await place(path, hash, size, link).catch(() => undefined);
     },
 
-    forget: (hash: string) => rm(pathOf(hash), { force: true }),
+    forget,
+
+    /** Of bytes that another process has removed. */
+    sweepCache: (named: Named) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {
       const paths = hashes.map(pathOf);

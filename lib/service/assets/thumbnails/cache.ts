@@ -1,10 +1,12 @@
 // Thumbnails on disk: a folder for each content, a file for each edge. The least recently used go when there are too many bytes.
 // Guarantees: a file is whole or absent (written aside, then renamed); a full disk or a lost file costs time, never an answer.
 
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
+import { type Named } from "../blob-store";
 import { evictOldest } from "../evict";
+import { sweepCacheFolder } from "../sweep-cache";
 
 export function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
   const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
@@ -12,6 +14,8 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
   /** An upper bound: what others remove is counted until the next look at the disk. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
+
+  const forget = (hash: string) => rm(folderOf(hash), { recursive: true, force: true });
 
   return {
     async read(hash: string, name: string): Promise<Buffer | undefined> {
@@ -47,21 +51,9 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
       }
     },
 
-    forget: (hash: string) => rm(folderOf(hash), { recursive: true, force: true }),
+    forget,
 
     /** Those whose original is gone. Returns how many originals that were. */
-    async sweep(named: (hashes: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number> {
-      let removed = 0;
-      for (const shard of await readdir(folders.thumbnails)) {
-        const hashes = (await readdir(join(folders.thumbnails, shard))).map((rest) => shard + rest);
-        const there = await named(hashes);
-        for (const hash of hashes) {
-          if (there.has(hash)) continue;
-          await rm(folderOf(hash), { recursive: true, force: true });
-          removed += 1;
-        }
-      }
-      return removed;
-    },
+    sweep: (named: Named) => sweepCacheFolder(folders.thumbnails, named, forget),
   };
 }
