@@ -1,5 +1,5 @@
 # The console with the service inside, or the stand-alone service: docker run … node dist/service.mjs
-# Data lies in /data, which a volume holds. The rest of the file system may be read-only.
+# Data lies in /data, which a volume holds; /blobs is for files that several containers share (LIGHTDESK_BLOBS=/blobs). The rest of the file system may be read-only.
 FROM node:22.20.0-bookworm AS build
 WORKDIR /app
 # Another path than the site's own is built in: --build-arg LIGHTDESK_BASE_PATH=/desk
@@ -16,7 +16,7 @@ WORKDIR /app
 ARG LIGHTDESK_BASE_PATH=""
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 LIGHTDESK_BASE_PATH=$LIGHTDESK_BASE_PATH \
     HOST=0.0.0.0 PORT=3000 LIGHTDESK_DATA_DIR=/data
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data /blobs && chown node:node /data /blobs
 COPY --from=build /out ./
 USER node
 VOLUME /data

@@ -1,4 +1,5 @@
 // A command on the data of a console, which may run meanwhile. What goes wrong is said on stderr and ends with code 1.
+import { requireStores } from "@/lib/server/backup/copy-stores";
 import { type Env, readEnv } from "@/lib/server/env";
 import { hasStore, openStore, type Store } from "@/lib/server/store/store";
 
@@ -15,6 +16,7 @@ async function openAndRun(work: (store: Store, env: Env) => Promise<void>): Prom
   const env = readEnv();
   if (env.databaseUrl === undefined && !hasStore(env.dataDir))
     return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
+  await requireStores(env);
   const store = openStore(env.dataDir, undefined, env.databaseUrl);
   try {
     await work(store, env);

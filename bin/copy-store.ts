@@ -1,8 +1,10 @@
-// `npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE`: the console's store of the data folder into an empty database;
-// `--to sqlite:FOLDER`: that of DATABASE_URL into a folder. Stop every console first. What was ended in between goes on when it is run again.
+// `npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE`: the stores of the data folder, of console and service, into an empty
+// database; `--to sqlite:FOLDER`: those of DATABASE_URL into a folder. Stop every console and service first. What was ended in between goes on
+// when it is run again.
 import { mkdirSync } from "node:fs";
-import { readEnv } from "@/lib/server/env";
-import { copyBetween, hasStore } from "@/lib/server/store/store";
+import { join, resolve } from "node:path";
+import { copyStores } from "@/lib/server/backup/copy-stores";
+import { type Env, readEnv } from "@/lib/server/env";
 import { fail } from "./console-store";
 
 const usage =
@@ -10,23 +12,47 @@ const usage =
 
 async function main(): Promise<void> {
   const [option, target = "", ...more] = process.argv.slice(2);
-  const { dataDir, databaseUrl } = readEnv();
+  const env = readEnv();
   const folder = /^sqlite:(.+)$/.exec(target)?.[1];
   const url = /^postgres(ql)?:\/\/./.test(target) ? target : undefined;
   if (option !== "--to" || more.length > 0 || (folder ?? url) === undefined) return fail(usage);
-  if (folder !== undefined && databaseUrl === undefined) return fail("DATABASE_URL must say which store is to be copied into the folder.");
-  if (url !== undefined && !hasStore(dataDir))
-    return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${dataDir} holds none.`);
-  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const [from, to] = folder === undefined ? [{ dataDir }, { url }] : [{ url: databaseUrl }, { dataDir: folder }];
-  const { tables, rows } = await copyBetween(from, to, (progress) => process.stdout.write(`${progress}\n`));
-  process.stdout.write(
-    `${rows} rows of ${tables} tables copied, and compared row by row. The key ring is not among them: ${
-      folder === undefined
-        ? "give every console the keys of the file encryption-keys as LIGHTDESK_ENCRYPTION_KEYS."
-        : `put the keys into ${folder} as the file encryption-keys, or keep LIGHTDESK_ENCRYPTION_KEYS.`
-    }\n`,
-  );
+  // npm has changed into the project: relative means where the person is.
+  if (folder !== undefined) return toFolder(env, resolve(process.env.INIT_CWD ?? ".", folder));
+  if (url !== undefined) return toPostgres(env, url);
+}
+
+const say = (progress: string) => void process.stdout.write(`${progress}\n`);
+
+async function toPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<void> {
+  // An earlier version moved the console's rows alone.
+  const { tables, rows } = await copyStores({
+    from: { dataDir },
+    to: { url },
+    isMoved: databaseUrl !== undefined && isSame(databaseUrl, url),
+    say,
+  });
+  if (tables === 0) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console or a service; ${dataDir} holds none.`);
+  say(`${rows} rows of ${tables} tables copied, and compared row by row. Files stay in ${dataDir}: start with that folder and with DATABASE_URL.
+The key ring is not among the rows: give every console the keys of the file encryption-keys as LIGHTDESK_ENCRYPTION_KEYS.`);
+}
+
+function isSame(one: string, other: string): boolean {
+  const placeOf = (url: string) => {
+    const { hostname, port, pathname } = new URL(url);
+    return [hostname, port || "5432", pathname].join();
+  };
+  return placeOf(one) === placeOf(other);
+}
+
+async function toFolder({ dataDir, databaseUrl }: Env, folder: string): Promise<void> {
+  if (databaseUrl === undefined) return fail("DATABASE_URL must say which store is to be copied into the folder.");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { tables, rows } = await copyStores({ from: { url: databaseUrl }, to: { dataDir: folder }, say });
+  if (tables === 0) return fail("DATABASE_URL leads to a database without a console and without a service.");
+  say(`${rows} rows of ${tables} tables copied, and compared row by row. Start without DATABASE_URL.`);
+  if (folder === resolve(dataDir)) return;
+  say(`Before that, put the keys into ${folder} as the file encryption-keys, or keep LIGHTDESK_ENCRYPTION_KEYS; and move the folders
+blobs and downloads from ${join(dataDir, "service")} to ${join(folder, "service")}.`);
 }
 
 main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

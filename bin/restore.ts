@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const env = readEnv();
   const { manifest, missing } = await restore({ env, place, say: progress() });
   process.stdout.write(
-    `${summaryOf(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", and the console's database into that of DATABASE_URL"}.\n`,
+    `${summaryOf(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", and the databases into that of DATABASE_URL"}.\n`,
   );
   if (missing.length > 0)
     process.stdout.write(

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const words = process.argv.slice(2);
   if (words.length === 0) return serve(reading.env, dataDir);
   if (words[0] === "copy-blobs") return copy(reading.env, dataDir, words.slice(1));
-  const store = await openServiceStore(dataDir, reading.env.settings.concurrency);
+  const store = await openServiceStore(dataDir, reading.env.settings);
   try {
     if (words[0] === "runners") await runRunnersCommand(store.runners, words.slice(1));
     else await runCommand(store.keys, words);

@@ -27,7 +27,7 @@ import { openSharedSecret } from "./keys/shared-secret";
 import { createLedger } from "./ledger/ledger";
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
-import { openStore } from "./store/store";
+import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createThumbnailCache } from "./thumbnails/cache";
 import { maskStoredNames } from "./workflows/mask-stored-names";
@@ -119,6 +119,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
 
   async function start(): Promise<void> {
     await rm(formsFolder, { recursive: true, force: true });
+    await requireConsoleRows(env.dataDir, env.databaseUrl);
     await store.migrate();
     if (env.databaseUrl !== undefined) authSecret = await openSharedSecret(store.settings, ring, authSecret);
     await store.peers.start((connectionId) => {

@@ -22,7 +22,6 @@ const wholeNumber = (min: number, max: number) =>
 const MINUTE_MS = 60_000;
 /** With or without the base path, and nothing behind it. */
 const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -55,11 +54,12 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const idleMinutes =
     read("LIGHTDESK_SESSION_IDLE_MINUTES", wholeNumber(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ?? 3 * 24 * 60;
   const proxySignIn = readProxySignIn(read, fail);
+  const service = readService(source);
   return {
     root,
     dataDir: absolute(root, dataDir),
-    /** Where the console's own store is; undefined: SQLite in the data folder. */
-    databaseUrl: read("DATABASE_URL", postgresUrl, "postgres://USER:PASSWORD@HOST:PORT/DATABASE, and nothing where SQLite is to be used"),
+    /** Where the stores of console and service are; undefined: SQLite in the data folder. */
+    databaseUrl: service.databaseUrl,
     host: read("HOST", hostName, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
     port: read("PORT", wholeNumber(0, 65535), "a port number from 0 to 65535") ?? 3000,
     /** Empty, or a slash and a name, once or more. */
@@ -88,7 +88,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     proxySignIn,
     /** Links for people without an account may be made, and those that were made work. */
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
-    service: readService(source),
+    service,
   };
 }
 

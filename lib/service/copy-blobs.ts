@@ -11,18 +11,20 @@ import { createTurns } from "@/lib/shared/turns";
 import { type BlobPlace } from "./assets/blob-store";
 import { createFolderPlace } from "./assets/blobs/folder-place";
 import { openSharedPlace } from "./assets/blobs/open-blobs";
-import { claimPlace, idOf } from "./assets/blobs/shared-place";
+import { claimPlace } from "./assets/blobs/shared-place";
 import { makeFolders } from "./assets/folders";
 import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-setting";
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { query, type Reader } from "./store/database";
+import { openPostgres } from "./store/postgres/database";
 import { openDatabase } from "./store/sqlite";
+import { fileIn, idOf, requireRows } from "./store/where-rows-are";
 
 type Copying = {
   dataDir: string;
-  settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">;
+  settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & { databaseUrl?: string };
   /** As in LIGHTDESK_BLOBS, or data-folder. */
   to: string;
   log: ServiceLog;
@@ -40,10 +42,13 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   if (wanted && !wanted.success) throw new Error(`The place must be ${blobPlaceWords}, or data-folder.`);
   const to = wanted?.data;
   if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The bytes are there already: LIGHTDESK_BLOBS names this place.");
-  const file = join(dataDir, "service.sqlite");
-  if (!existsSync(file)) throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);
+  const { databaseUrl } = settings;
+  const file = fileIn(dataDir);
+  if (databaseUrl === undefined && !existsSync(file))
+    throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);
+  await requireRows(dataDir, databaseUrl);
   const folders = makeFolders(dataDir);
-  const database = await openDatabase(file, Date.now);
+  const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
   // Of its own: a service that runs keeps its copies within their bound.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const open = async (setting: BlobSetting | undefined) =>

@@ -77,12 +77,12 @@ export async function startService(options: ServiceOptions) {
   try {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
-    opened = await openServiceDatabase(options.databaseUrl, { folders, settings, now, log, reserve });
+    opened = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log, reserve });
     const { database, assetSearch, processes, createQueue } = opened;
     await processes.start();
     const questions = createQuestions(processes, log);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
-    if (options.databaseUrl === undefined) await importUserFiles({ database, blobs, folders, now, log });
+    await importUserFiles({ database, blobs, folders, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);

@@ -1,22 +1,24 @@
 // The one door of the embedded service: a plain Node library behind a fetch. Whoever uses it sees nothing else of this folder.
 
-import { join } from "node:path";
 import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { classes } from "./nodes/classes";
 import { createRunners } from "./runners/store";
+import { type ServiceSettings } from "./settings";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
 import { migrations, postgresMigrations } from "./store/migrations";
 import { openPostgres } from "./store/postgres/database";
 import { openDatabase } from "./store/sqlite";
+import { fileIn, requireRows } from "./store/where-rows-are";
 import { createKeys } from "./users/keys";
 
 export { tryBlobPlace } from "./assets/blobs/try-place";
 export { copyBlobs } from "./copy-blobs";
-export { copyServiceStore, holdsService, requireRoomForService } from "./store/copy-store";
+export { copyServiceStore, requireRoomForService } from "./store/copy-store";
+export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/where-rows-are";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
@@ -75,12 +77,14 @@ export function createService(options: ServiceOptions): Service {
 
 type ServiceStore = { keys: ServiceKeys; runners: ServiceRunners; close(): Promise<void> };
 
-/** For the command line, beside a running service: takes no lock. The caller closes it. `concurrency`: the setting of that name. */
-export async function openServiceStore(dataDir: string, concurrency: number, databaseUrl?: string): Promise<ServiceStore> {
+type StoreSettings = Pick<ServiceSettings, "concurrency"> & { databaseUrl?: string };
+
+/** For the command line, beside a running service: takes no lock. The caller closes it. */
+export async function openServiceStore(dataDir: string, { concurrency, databaseUrl }: StoreSettings): Promise<ServiceStore> {
   makeDataFolder(dataDir);
   try {
-    const file = join(dataDir, "service.sqlite");
-    const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
+    await requireRows(dataDir, databaseUrl);
+    const database = await (databaseUrl === undefined ? openDatabase(fileIn(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
     const builtIn = { slots: concurrency, classes: classes.size };
     return {
       keys: createKeys(database, Date.now),

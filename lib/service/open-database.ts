@@ -21,6 +21,7 @@ import { openPostgres } from "./store/postgres/database";
 import { createPostgresProcesses } from "./store/postgres/processes";
 import { createOnlyProcess, type Processes } from "./store/processes";
 import { openDatabase } from "./store/sqlite";
+import { claimDataFolder, requireRows } from "./store/where-rows-are";
 
 export type Opened = {
   database: Database;
@@ -40,6 +41,7 @@ export async function openServiceDatabase(
   databaseUrl: string | undefined,
   { folders, settings, now, log, reserve }: Parts,
 ): Promise<Opened> {
+  await requireRows(folders.root, databaseUrl, { isStart: true });
   if (databaseUrl === undefined) {
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
@@ -58,6 +60,7 @@ export async function openServiceDatabase(
   try {
     const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
     if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
+    await claimDataFolder(database, folders.root, settings.blobs !== undefined);
     queue = await openSharedQueues(databaseUrl, processes, log);
     const elsewhere = createPostgresElsewhere(database, processes, log);
     const progress = createPostgresProgress(database, log);

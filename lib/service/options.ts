@@ -17,8 +17,6 @@ export type ServiceLog = {
 export type ServiceOptions = Partial<ServiceSettings> & {
   /** Absolute; the service's own folder. One process at a time: the second refuses, naming the first. */
   dataDir: string;
-  /** PostgreSQL instead of the file in `dataDir`. No command sets it yet: rows that are still in the file would be left behind unsaid (decision 68). */
-  databaseUrl?: string;
   /** Holds the images that the samples load; they become public, immutable assets. */
   shippedImagesDir: string;
   /** Absolute path of the bundled worker that runs nodes. */

@@ -41,6 +41,12 @@ const TOKEN_WORDS = "at least 16 characters without spaces";
 const keyFileWords = "the absolute path of a file that holds it";
 
 const schema = z.object({
+  DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: "postgres://USER:PASSWORD@HOST:PORT/DATABASE, and nothing where SQLite is to be used",
+    })
+    .optional(),
   LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
   LIGHTDESK_MAX_UPLOAD_BYTES: whole(1, 1e15, "the largest upload in bytes").default(100 * GIB),
   LIGHTDESK_MAX_JOB_PIXELS: whole(1, 1e12, "the most pixels a job may hold at once").optional(),
@@ -99,6 +105,8 @@ export function readServiceSettings(source: Source): SettingsReading {
 
 function toSettings(values: z.output<typeof schema>, source: Source) {
   return {
+    /** The PostgreSQL that has the rows; undefined: SQLite in the data folder. */
+    databaseUrl: values.DATABASE_URL,
     /** Jobs at once. */
     concurrency: values.LIGHTDESK_CONCURRENCY,
     maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,

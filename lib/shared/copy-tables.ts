@@ -72,6 +72,11 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 export const UNFINISHED_COPY =
   "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
 
+/** For console and service: both are moved by one command. */
+export function leftBehind(file: string): string {
+  return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
+}
+
 function isPostgres<DB>(database: Kysely<DB>): boolean {
   return database.getExecutor().adapter instanceof PostgresAdapter;
 }

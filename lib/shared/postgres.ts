@@ -59,6 +59,25 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
   };
 }
 
+export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+/** Some statements over a connection that is closed after them. */
+export async function askPostgres<T>(place: Omit<PostgresPlace, "max" | "isKept">, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const pool = await openPool({ ...place, max: 1 });
+  try {
+    return await work(async <Row>(text: string, values: readonly unknown[] = []) => {
+      const client = await pool.connect();
+      try {
+        return (await client.query<Row>(text, values)).rows;
+      } finally {
+        client.release();
+      }
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
 /** Of what an address says twice, the last counts; what is said beside an address does not. */
 function inSchema(url: string, schema: string): string {
   const [address = "", ...others] = url.split("?");

@@ -48,7 +48,7 @@ const acknowledged = new Map<string, string>();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lightdesk-consoles-"));
-  postgres = await startPostgres({ connections: 40 });
+  postgres = await startPostgres({ connections: 80 });
   ({ url } = await createDatabase(postgres.url));
   line = await startLine(Number(new URL(url).port));
   const key = await serviceCommand(join(folder, "service"), "keys", "create", "--user", "ada");
@@ -58,6 +58,7 @@ beforeAll(async () => {
   front = `http://127.0.0.1:${port}`;
   const shared = {
     DATABASE_URL: url.replace(/:\d+\//, `:${line.port}/`),
+    LIGHTDESK_BLOBS: join(folder, "bytes"),
     LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
     LIGHTDESK_PUBLIC_URL: front,
     LIGHTDESK_TRUST_PROXY: "127.0.0.1",

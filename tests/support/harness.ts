@@ -39,7 +39,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
   const folder = made ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
   // The same suites run on both: vitest.config.ts says which of them on PostgreSQL too.
   const server = inject("postgres");
-  const own = server === undefined || made !== undefined || settings.DATABASE_URL ? undefined : await createDatabase(server);
+  const own = server === undefined || made !== undefined || settings.DATABASE_URL !== undefined ? undefined : await createDatabase(server);
   const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...(own && { DATABASE_URL: own.url }), ...settings });
   let logged = "";
   const logDestination = { write: (line: string) => void (logged += line) };

@@ -12,12 +12,15 @@ import { freePort } from "./free-port";
 
 export type PostgresServer = { url: string; start(): Promise<void>; stop(): Promise<void>; remove(): Promise<void> };
 
-/** Of the test alone, which may stop it and start it again. `isDurable`: as it is by itself; else what is written need not outlive the machine. */
-export async function startPostgres({ isDurable = false, connections = 200 } = {}): Promise<PostgresServer> {
+/**
+ * Of the test alone, which may stop it and start it again. `isDurable`: as it is by itself; else what is written need not outlive the machine.
+ * `below`: the folder that its data lies in.
+ */
+export async function startPostgres({ isDurable = false, connections = 200, below = tmpdir() } = {}): Promise<PostgresServer> {
   // PostgreSQL does not run as root: the library makes a user where there is none, who goes with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-postgres-"));
+  const folder = await mkdtemp(join(below, "lightdesk-postgres-"));
   const programs = isRoot && !isOpenToAll(process.cwd()) ? await mkdtemp(join(tmpdir(), "lightdesk-postgres-programs-")) : undefined;
   const Server = await library(programs);
   const port = await freePort();

@@ -15,7 +15,7 @@ it("docs/operations.md has a row for every setting of the service and of the con
   // Those of each provider of sign-in have its id in their names.
   const ofProviders = [...read.matchAll(/\bof\(\s*"(\w+)"/g)].map(([, name]) => `LIGHTDESK_OIDC_ID_${name}`);
   const known = new Set(
-    [...read.matchAll(/^ +(LIGHTDESK_\w+|PORT|HOST):|^ +"(LIGHTDESK_\w+)",$|read\("(\w+)"/gm)].map(([, ...names]) =>
+    [...read.matchAll(/^ +(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST):|^ +"(LIGHTDESK_\w+)",$|read\("(\w+)"/gm)].map(([, ...names]) =>
       names.find((name) => name !== undefined),
     ),
   );

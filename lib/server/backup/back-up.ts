@@ -14,14 +14,13 @@ import { type Env } from "../env";
 import { copySnapshot } from "../store/snapshot";
 import { holdsConsole } from "../store/store";
 import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace } from "./manifest";
+import { isServiceIn, requireStores } from "./copy-stores";
 import { keysNeeded, readKeys } from "./secrets";
 
 const tables = ["members", "connections", "api_keys", "apps"] as const;
 
 type Asked = {
   env: Env;
-  /** Where the service's rows are; undefined: in the data folder. No command sets it yet (decision 54). */
-  serviceDatabaseUrl?: string;
   place: string;
   withKeys: boolean;
   version: string;
@@ -29,19 +28,20 @@ type Asked = {
   say(progress: string): void;
 };
 
-export async function backUp({ env, serviceDatabaseUrl, place, withKeys, version, now, say }: Asked): Promise<Manifest> {
+export async function backUp({ env, place, withKeys, version, now, say }: Asked): Promise<Manifest> {
   const { dataDir, databaseUrl } = env;
   if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
     throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
+  await requireStores(env);
   const isThere = (...path: string[]) => existsSync(join(dataDir, ...path));
   const has = {
     console: databaseUrl !== undefined ? await holdsConsole({ url: databaseUrl }) : isThere("console.sqlite"),
-    service: serviceDatabaseUrl !== undefined ? await holdsService({ url: serviceDatabaseUrl }) : isThere("service", "service.sqlite"),
+    service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : isThere("service", "service.sqlite"),
   };
-  if (databaseUrl !== undefined && !has.console && serviceDatabaseUrl === undefined)
-    throw new Error("DATABASE_URL leads to a database without a console.");
+  if (databaseUrl !== undefined && !has.console && !has.service)
+    throw new Error("DATABASE_URL leads to a database without a console and without a service.");
   // Of a folder that is another one by mistake, what is on PostgreSQL would be backed up without files, in place of a whole backup.
-  const isDataFolder = has.service ? isThere("service") : isThere(databaseUrl === undefined ? "console.sqlite" : "auth-secret");
+  const isDataFolder = databaseUrl !== undefined && has.service ? await isServiceIn(dataDir, databaseUrl) : has.console || has.service;
   if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} is none.`);
   const lock = takePlace(place);
   try {
@@ -50,7 +50,7 @@ export async function backUp({ env, serviceDatabaseUrl, place, withKeys, version
     const service = has.service
       ? await backUpService({
           dataDir: join(dataDir, "service"),
-          databaseUrl: serviceDatabaseUrl,
+          databaseUrl,
           blobs: folderOfBytes(env),
           place,
           id,

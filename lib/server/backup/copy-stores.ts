@@ -1,37 +1,51 @@
 // Copies the stores of console and service between a data folder and a database of PostgreSQL: both, or the one that is there.
 // Guarantees: one copy, which goes on from wherever it was ended, and until its end no console starts there.
-// Must never: touch what is in the target already.
+// Must never: write over another installation than the one that it copies.
 
 import "server-only";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Copied } from "@/lib/shared/copy-tables";
-import { copyServiceStore, holdsService, requireRoomForService } from "@/lib/service/index";
-import { copyBetween, holdsConsole, type Place, requireRoomAt } from "../store/store";
+import { copyServiceStore, holdsService, isServiceOf, requireRoomForService, requireServiceRows } from "@/lib/service/index";
+import { type Env } from "../env";
+import { copyBetween, holdsConsole, isMovedConsole, type Place, requireConsoleRows, requireRoomAt } from "../store/store";
 
-/** `withService`: DATABASE_URL is where the service's rows are too. No command says so yet (decision 54). */
-type Copying = { from: Place; to: Place; withService?: boolean; say(progress: string): void };
+/** `isMoved`: the console's rows are in the target since an earlier version, which left those of the service where they were. */
+type Copying = { from: Place; to: Place; isMoved?: boolean; say(progress: string): void };
 
-/** Throws where a store that would be copied there is there already. */
-export async function requireRoomForStores(url: string, withService = false): Promise<void> {
-  await requireRoomAt(url);
-  if (withService) await requireRoomForService({ url });
+/** Throws where DATABASE_URL, or that it is not set, leads away from what the data folder has. */
+export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir" | "databaseUrl">): Promise<void> {
+  await requireConsoleRows(dataDir, databaseUrl);
+  await requireServiceRows(join(dataDir, "service"), databaseUrl);
 }
 
+/** Throws where a store is there already. */
+export async function requireRoomForStores(url: string): Promise<void> {
+  await requireRoomAt(url);
+  await requireRoomForService({ url });
+}
+
+/** Whether the folder has the files of the service in the database. */
+export const isServiceIn = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
+
 /** What was copied; nothing where the source holds neither. */
-export async function copyStores({ from, to, withService = false, say }: Copying): Promise<Copied> {
+export async function copyStores({ from, to, isMoved = false, say }: Copying): Promise<Copied> {
+  const [source, target] = [ofService(from), ofService(to)];
   const total = { tables: 0, rows: 0 };
   const add = ({ tables, rows }: Copied) => {
     total.tables += tables;
     total.rows += rows;
   };
+  // A folder that its rows left for this database has an earlier state of them.
+  const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
   const prepareService = async (isGoingOn: boolean) => {
-    if (!isGoingOn) await requireRoomForService(ofService(to));
-    return async () => add(await copyServiceStore(ofService(from), ofService(to), say));
+    if (!isGoingOn && !isReturning) await requireRoomForService(target);
+    return async () => add(await copyServiceStore(source, target, say));
   };
-  const hasService = withService && (await holdsService(ofService(from)));
+  const hasService = await holdsService(source);
   if (hasService && to.dataDir !== undefined) mkdirSync(join(to.dataDir, "service"), { recursive: true, mode: 0o700 });
-  if (await holdsConsole(from)) add(await copyBetween(from, to, say, hasService ? prepareService : undefined));
+  const hasConsole = (await holdsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
+  if (hasConsole) add(await copyBetween(from, to, say, { isReturning, prepare: hasService ? prepareService : undefined }));
   else if (hasService) await (await prepareService(false))();
   return total;
 }

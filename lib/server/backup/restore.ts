@@ -16,8 +16,7 @@ import { folderOfBytes, type Manifest, readManifest } from "./manifest";
 import { idsIn, readStoredKeys } from "./secrets";
 
 type Asked = { place: string; say(progress: string): void };
-/** `serviceDatabaseUrl`: where the service's rows go; undefined: into the data folder. No command sets it yet (decision 54). */
-type Wanted = Asked & { env: Env; serviceDatabaseUrl?: string };
+type Wanted = Asked & { env: Env };
 
 /** Reads every byte. Throws what is wrong, as a sentence. */
 export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
@@ -38,11 +37,10 @@ export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
 }
 
 /** `missing`: ids of keys that sealed what is stored, and that are neither in the backup nor in the setting. */
-export async function restore({ env, serviceDatabaseUrl, place, say }: Wanted): Promise<{ manifest: Manifest; missing: string[] }> {
+export async function restore({ env, place, say }: Wanted): Promise<{ manifest: Manifest; missing: string[] }> {
   const { dataDir, databaseUrl, encryptionKeys } = env;
-  const withService = serviceDatabaseUrl !== undefined;
   requireEmpty(dataDir);
-  if (databaseUrl !== undefined) await requireRoomForStores(databaseUrl, withService);
+  if (databaseUrl !== undefined) await requireRoomForStores(databaseUrl);
   const manifest = await checkBackup({ place, say });
   const { console: ofConsole, service } = manifest;
   const blobs = folderOfBytes(env);
@@ -58,16 +56,16 @@ export async function restore({ env, serviceDatabaseUrl, place, say }: Wanted): 
   if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
   if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
-  if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, withService, say);
+  if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, say);
   rmSync(mark);
   const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
   return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
 }
 
 /** Every row was compared before the files go. */
-async function moveStores(dataDir: string, url: string, withService: boolean, say: Asked["say"]): Promise<void> {
-  await copyStores({ from: { dataDir }, to: { url }, withService, say });
-  for (const file of ["console.sqlite", ...(withService ? [join("service", "service.sqlite")] : [])])
+async function moveStores(dataDir: string, url: string, say: Asked["say"]): Promise<void> {
+  await copyStores({ from: { dataDir }, to: { url }, say });
+  for (const file of ["console.sqlite", join("service", "service.sqlite")])
     for (const end of ["", "-wal", "-shm"]) rmSync(join(dataDir, file + end), { force: true });
 }
 

@@ -14,7 +14,8 @@ import { readSharedSecret } from "../keys/shared-secret";
 import { openStore, type Store } from "../store/store";
 import { isEmbedded } from "../upstream/send";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
-import { CLOCK_MS } from "./storage";
+import { lookAtService } from "./postgres";
+import { CLOCK_MS, lookAtServiceFile } from "./storage";
 
 const PATIENCE_MS = 5000;
 
@@ -156,11 +157,13 @@ function readUrls(file: string): string[] {
   }
 }
 
-async function checkRunners({ dataDir, service }: Env): Promise<Finding[]> {
+async function checkRunners({ dataDir, databaseUrl, service }: Env): Promise<Finding[]> {
   const folder = join(dataDir, "service");
-  if (!existsSync(join(folder, "service.sqlite"))) return [];
   try {
-    const store = await openServiceStore(folder, service.concurrency);
+    // What opens it would make the tables, or bring them up to date.
+    const { finding } = databaseUrl === undefined ? await lookAtServiceFile(dataDir) : await lookAtService(databaseUrl);
+    if (finding.state !== "passed") return [];
+    const store = await openServiceStore(folder, service);
     try {
       return (await store.runners.list()).flatMap(({ label, address, state, reason }) => {
         if (address === null) return [];

@@ -4,22 +4,20 @@
 import "server-only";
 import { serviceDatabaseSchema, servicePostgresMigrations } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { asStartFailure, isNoTable, openPool, requireVersion } from "@/lib/shared/postgres";
+import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/postgres";
 import { postgresMigrations } from "../store/migrations";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 
 const STATEMENT_MS = 10_000;
 /** What a console and its service open at most. */
-const CONNECTIONS_OF_ONE = 20;
+const CONNECTIONS_OF_ONE = 27;
 const LONG_WAIT_SECONDS = 10;
 
 const unreachable = "Start PostgreSQL, or set DATABASE_URL to where it is.";
 
-type Ask = <Row>(text: string) => Promise<Row[]>;
-
 /** `time`: the server's own, in ms; undefined where it was not reached. `longWaitSeconds`: for a lock. */
 export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
-  return onPostgres(url, undefined, async (ask) => {
+  return askPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
     const server = await attempt("database server", () => checkServer(ask), unreachable);
     if (server.state === "failed") return { findings: [server] };
     const [clock] = await ask<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
@@ -48,7 +46,7 @@ export const lookAtService = (url: string) => lookAtSchema(url, ofService);
 
 /** `newest`: when the newest row was written, in ms. */
 async function lookAtSchema(url: string, schema: Schema): Promise<{ finding: Finding; newest?: number }> {
-  return onPostgres(url, schema.name, async (ask) => {
+  return askPostgres({ url, statementMs: STATEMENT_MS, schema: schema.name }, async (ask) => {
     const finding = await attempt(schema.check, () => checkSchema(ask, schema), unreachable);
     if (finding.state === "failed") return { finding };
     const [row] = await orNone(ask<{ at: number | null }>(schema.newest));
@@ -58,23 +56,10 @@ async function lookAtSchema(url: string, schema: Schema): Promise<{ finding: Fin
 
 /** What the place of the service's bytes carries. */
 export async function readIdOn(url: string): Promise<string | undefined> {
-  return onPostgres(url, ofService.name, async (ask) => (await orNone(ask<{ id: string }>("SELECT id FROM store_ids")))[0]?.id);
-}
-
-async function onPostgres<T>(url: string, schema: string | undefined, work: (ask: Ask) => Promise<T>): Promise<T> {
-  const pool = await openPool({ url, max: 1, statementMs: STATEMENT_MS, schema });
-  try {
-    return await work(async <Row>(text: string) => {
-      const client = await pool.connect();
-      try {
-        return (await client.query<Row>(text, [])).rows;
-      } finally {
-        client.release();
-      }
-    });
-  } finally {
-    await pool.end();
-  }
+  return askPostgres(
+    { url, statementMs: STATEMENT_MS, schema: ofService.name },
+    async (ask) => (await orNone(ask<{ id: string }>("SELECT id FROM store_ids")))[0]?.id,
+  );
 }
 
 async function checkServer(ask: Ask): Promise<Finding> {

@@ -8,6 +8,7 @@ import { type Database as Connection } from "better-sqlite3";
 import { serviceMigrations } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
+import { requireStores } from "../backup/copy-stores";
 import { sealedHosts } from "../embed/hosts";
 import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
@@ -27,8 +28,7 @@ export const CLOCK_MS = 5 * 60_000;
 
 const restore = "Stop the console and restore the data folder from a backup (npm run restore).";
 
-/** `serviceDatabaseUrl`: where the service's rows are; undefined: in the data folder. No command sets it yet (decision 54). */
-export async function checkStorage(env: Env, now: number, serviceDatabaseUrl?: string): Promise<Finding[]> {
+export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
   const { dataDir, databaseUrl } = env;
   const findings = [
     await attempt("data folder", () => checkFolder(dataDir), "LIGHTDESK_DATA_DIR must be a folder that this user can write to."),
@@ -37,12 +37,13 @@ export async function checkStorage(env: Env, now: number, serviceDatabaseUrl?: s
   ];
   const server = databaseUrl === undefined ? undefined : await lookAtServer(databaseUrl);
   const ofConsole = databaseUrl === undefined ? await lookAtFile(consoleFile(dataDir)) : await lookAtConsole(databaseUrl);
-  const ofService = serviceDatabaseUrl === undefined ? await lookAtFile(serviceFile(dataDir)) : await lookAtService(serviceDatabaseUrl);
+  const ofService = databaseUrl === undefined ? await lookAtServiceFile(dataDir) : await lookAtService(databaseUrl);
   const looks = [ofConsole, ofService];
   findings.push(...(server?.findings ?? []), ...looks.map(({ finding }) => finding));
-  const own =
-    serviceDatabaseUrl === undefined ? readId(serviceFile(dataDir).file) : await readIdOn(serviceDatabaseUrl).catch(() => undefined);
+  const own = databaseUrl === undefined ? readId(serviceFile(dataDir).file) : await readIdOn(databaseUrl).catch(() => undefined);
   findings.push(await checkFiles(env, own));
+  if (looks.every(({ finding }) => finding.state !== "failed"))
+    findings.push(await attempt("place of the rows", () => checkPlace(env), ""));
   if (ofConsole.finding.state === "passed") findings.push(await attempt("keys", () => checkKeys(env)));
   if (looks.every(({ finding }) => finding.state !== "failed"))
     findings.push(checkClock(Math.max(0, ...looks.map(({ newest }) => newest ?? 0)), now, server?.time));
@@ -98,6 +99,12 @@ function checkRoom(dataDir: string): Finding {
     : passed("disk", `${free}${reserve}.`);
 }
 
+/** What is wrong there says what to do. */
+async function checkPlace(env: Env): Promise<Finding> {
+  await requireStores(env);
+  return passed("place of the rows", env.databaseUrl === undefined ? "They are in the data folder." : "They are in PostgreSQL.");
+}
+
 /** A file gets its place by a link, which needs one file system. */
 function checkDevices(service: string): Finding {
   const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
@@ -109,6 +116,8 @@ function checkDevices(service: string): Finding {
     "Put the whole folder on one disk: files are linked, not copied.",
   );
 }
+
+export const lookAtServiceFile = (dataDir: string) => lookAtFile(serviceFile(dataDir));
 
 /** `newest`: when the newest row was written, in ms. */
 async function lookAtFile(of: DatabaseFile): Promise<{ finding: Finding; newest?: number }> {

@@ -3,7 +3,7 @@
 import "server-only";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Copied, isUnfinishedCopy } from "@/lib/shared/copy-tables";
+import { type Copied, isUnfinishedCopy, leftBehind } from "@/lib/shared/copy-tables";
 import { type DiskReserve } from "@/lib/shared/disk-reserve";
 import { createAppStore, type AppStore } from "./apps/apps";
 import { createAppRunStore, type AppRunStore } from "./apps/app-runs";
@@ -13,7 +13,8 @@ import { createAuditStore, type AuditStore } from "./audit/audit";
 import { createConnectionStore, type ConnectionStore } from "./connections";
 import { copyStore, requireFinished, requireVacant } from "./copy-store";
 import { migrate, openDatabase, type Database } from "./database";
-import { isNoTable } from "@/lib/shared/postgres";
+import { asStartFailure, isNoTable } from "@/lib/shared/postgres";
+import { openToRead } from "@/lib/shared/sqlite-copy";
 import { migratePostgres, openPostgres } from "./dialect/open-postgres";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createIdentityStore, type IdentityStore } from "./people/identities";
@@ -138,13 +139,17 @@ export type Place = { dataDir?: string; url?: string };
 /** Asked before anything is written; what it answers is done before the copy has ended. `isGoingOn`: an earlier copy was ended. */
 type Alongside = (isGoingOn: boolean) => Promise<() => Promise<void>>;
 
+/** `isReturning`: the target has an earlier state of the same store, which may be written over. */
+type HowToCopy = { isReturning?: boolean; prepare?: Alongside };
+
 /** Between a folder and a database of PostgreSQL. */
-export async function copyBetween(from: Place, to: Place, say: (progress: string) => void, prepare?: Alongside): Promise<Copied> {
+export async function copyBetween(from: Place, to: Place, say: (progress: string) => void, how: HowToCopy = {}): Promise<Copied> {
+  const { isReturning = false, prepare } = how;
   const [source, target] = [openAt(from), openAt(to)];
   try {
     await source.migrate();
     await target.migrate();
-    await requireVacant(target.database);
+    if (!isReturning) await requireVacant(target.database);
     const alongside = await prepare?.(await isUnfinishedCopy(target.database));
     return await copyStore({ from: source.database, to: target.database, say, alongside });
   } finally {
@@ -159,11 +164,36 @@ export async function requireRoomAt(url: string): Promise<void> {
 
 /** Whether a console was set up there. Makes no table. */
 export async function holdsConsole({ dataDir, url }: Place): Promise<boolean> {
-  if (url === undefined) return hasStore(dataDir ?? "");
-  return (
-    (await orWithoutTables(url, async (database) => (await database.selectFrom("members").select("id").limit(1).execute()).length > 0)) ??
-    false
-  );
+  return url === undefined ? hasStore(dataDir ?? "") : (await membersAt(url)).size > 0;
+}
+
+/** Whether the folder's console was moved to the database, to the end: they have a member in common, or the folder has none. */
+export async function isMovedConsole({ dataDir = "" }: Place, { url = "" }: Place): Promise<boolean> {
+  if (await orWithoutTables(url, isUnfinishedCopy)) return false;
+  const [here, there] = [membersIn(dataDir), await membersAt(url)];
+  return there.size > 0 && (here.length === 0 || here.some((id) => there.has(id)));
+}
+
+/** Throws where members would be left behind in the file. */
+export async function requireConsoleRows(dataDir: string, url: string | undefined): Promise<void> {
+  if (url === undefined || membersIn(dataDir).length === 0 || (await holdsConsole({ url }))) return;
+  throw new Error(leftBehind(join(dataDir, FILE)));
+}
+
+async function membersAt(url: string): Promise<ReadonlySet<string>> {
+  const rows = await orWithoutTables(url, (database) => database.selectFrom("members").select("id").execute());
+  return new Set(rows?.map(({ id }) => id));
+}
+
+function membersIn(dataDir: string): string[] {
+  if (!hasStore(dataDir)) return [];
+  const database = openToRead(join(dataDir, FILE));
+  try {
+    const isMade = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'members'").get() !== undefined;
+    return isMade ? database.prepare<[], string>("SELECT id FROM members").pluck().all() : [];
+  } finally {
+    database.close();
+  }
 }
 
 async function orWithoutTables<T>(url: string, look: (database: Database) => Promise<T>): Promise<T | undefined> {
@@ -171,7 +201,7 @@ async function orWithoutTables<T>(url: string, look: (database: Database) => Pro
   try {
     return await look(database);
   } catch (error) {
-    if (!isNoTable(error)) throw error;
+    if (!isNoTable(error)) throw asStartFailure(error);
     return undefined;
   } finally {
     await database.destroy();

@@ -1,23 +1,20 @@
 // Copies the rows of the service from one database into another: from SQLite to PostgreSQL, or back; or what PostgreSQL holds at one moment
 // into a file of SQLite, for backups.
 // Guarantees: those of lib/shared/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on a copy that has
-// not ended. Must never: touch what is in the target already.
+// not ended, nor on rows that were moved away. Must never: change a row of what it copies from.
 
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 import { Kysely, PostgresDialect, SqliteDialect, sql } from "kysely";
 import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { isNoTable, openPool } from "@/lib/shared/postgres";
-import { openToRead } from "@/lib/shared/sqlite-copy";
-import { holdsFiles } from "./data-folder";
+import { openPool } from "@/lib/shared/postgres";
 import { type Tables } from "./schema";
 import { lockDataFolder } from "./data-lock";
 import { migrate, postgresMigrations } from "./migrations";
 import { migratePostgres, SERVICE_SCHEMA } from "./postgres/migrate";
+import { lookAt, removeMark, type ServicePlace, writeMark } from "./where-rows-are";
 
-/** A file of SQLite, or the address of a PostgreSQL. */
-export type ServicePlace = { file: string } | { url: string };
 type Opened = Kysely<Tables>;
 type Say = (progress: string) => void;
 
@@ -38,11 +35,10 @@ const counters: readonly Counter[] = [
 export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say: Say): Promise<Copied> {
   const locks = [from, to].flatMap((place) => ("file" in place ? [lockDataFolder(dirname(place.file))] : []));
   try {
-    if ("file" in from) await requireImportedFiles(dirname(from.file));
     for (const place of [from, to]) if ("url" in place) await migratePostgres(place.url, Date.now);
     const [source, target] = [openPlace(from), openPlace(to)];
     try {
-      return await copyAll(source, target, say);
+      return await copyAll(source, target, say, () => noteWhereRowsAre(target, from, to));
     } finally {
       await Promise.all([source.destroy(), target.destroy()]);
     }
@@ -66,53 +62,23 @@ export async function copyServiceSnapshot(url: string, file: string, say: Say): 
 
 /** Throws where a service was used there. A copy that was begun may be gone on with. Makes no table. */
 export async function requireRoomForService(place: ServicePlace): Promise<void> {
-  if (!(await holdsService(place))) return;
-  const database = openPlace(place);
-  try {
-    if (!(await isUnfinishedCopy(database)))
-      throw new Error("The target holds the store of a service already: name an empty database, or an empty folder.");
-  } finally {
-    await database.destroy();
-  }
+  const { hasUsers, isUnfinished } = await lookAt(place);
+  if (hasUsers && !isUnfinished)
+    throw new Error("The target holds the store of a service already: name an empty database, or an empty folder.");
 }
 
-/** Whether a service was ever used there: it has a user before it has anything of anyone. */
-export async function holdsService(place: ServicePlace): Promise<boolean> {
-  if ("file" in place) return fileHoldsService(place.file);
-  const database = openPlace(place);
-  try {
-    return await hasUsers(database);
-  } catch (error) {
-    if (isNoTable(error)) return false;
-    throw error;
-  } finally {
-    await database.destroy();
-  }
+function copyAll(from: Opened, to: Opened, say: Say, beforeEnd?: () => Promise<void>): Promise<Copied> {
+  return copyTables({ from, to, say, isLeftOut: (table) => own.test(table), counters, beforeEnd });
 }
 
-function fileHoldsService(file: string): boolean {
-  if (!existsSync(file)) return false;
-  const database = openToRead(file);
-  try {
-    const isMade = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'users'").get() !== undefined;
-    return isMade && database.prepare("SELECT 1 FROM users LIMIT 1").get() !== undefined;
-  } finally {
-    database.close();
-  }
-}
-
-/** Users' own files are copied as rows; those from before they were rows would be left behind. */
-async function requireImportedFiles(dataDir: string): Promise<void> {
-  if (await holdsFiles(join(dataDir, "userdata")))
-    throw new Error(`${dataDir} holds files of users that are not in its database yet: start the service there once, which takes them in.`);
-}
-
-function copyAll(from: Opened, to: Opened, say: Say): Promise<Copied> {
-  return copyTables({ from, to, say, isLeftOut: (table) => own.test(table), counters });
-}
-
-async function hasUsers(database: Opened): Promise<boolean> {
-  return (await database.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined;
+/** In the data folder, whose files belong to the rows wherever they are. */
+async function noteWhereRowsAre(target: Opened, from: ServicePlace, to: ServicePlace): Promise<void> {
+  if ("file" in to) return removeMark(dirname(to.file));
+  if (!("file" in from)) return;
+  const known = await target.selectFrom("store_ids").select("id").executeTakeFirst();
+  const id = known?.id ?? randomUUID();
+  if (!known) await target.insertInto("store_ids").values({ id }).execute();
+  await writeMark(dirname(from.file), id);
 }
 
 async function requireThisVersion(database: Opened): Promise<void> {

@@ -25,8 +25,6 @@ export type Processes = {
   live(): Promise<string[]>;
   /** So long one that is listed no more may still be in the middle of something: it was cut off, or stood still, and has not ended. */
   readonly lingersMs: number;
-  /** No other has said anything for as long as makes one dead. */
-  isAlone(): Promise<boolean>;
   /** As a condition on jobs: whoever held it is dead, or there was nobody. */
   readonly isHolderGone: RawBuilder<SqlBool>;
   /** The same: another process holds it. */
@@ -67,7 +65,6 @@ export function createOnlyProcess(): Processes {
     listen: () => () => undefined,
     live: () => Promise.resolve([id]),
     lingersMs: 0,
-    isAlone: () => Promise.resolve(true),
     isHolderGone: sql<SqlBool>`true`,
     isHeldElsewhere: sql<SqlBool>`false`,
     mayBegin: () => Promise.resolve(true),

@@ -38,7 +38,7 @@ export async function startCluster(postgresUrl: string, services: number, users:
   const database = await createDatabase(postgresUrl);
   const settings = { DATABASE_URL: database.url, LIGHTDESK_BLOBS: newFolder() };
   const folders = Array.from({ length: services }, newFolder);
-  const store = await openServiceStore(join(folders[0] ?? "", "service"), 1, database.url);
+  const store = await openServiceStore(join(folders[0] ?? "", "service"), { concurrency: 1, databaseUrl: database.url });
   const keys: string[] = [];
   for (let user = 0; user < users; user += 1) keys.push((await store.keys.createKey(`user-${user}`)).key);
   const ids: string[] = [];

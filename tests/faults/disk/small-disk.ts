@@ -20,10 +20,13 @@ export type SmallDisk = {
 /** A kernel lets nobody make a disk read-only that is being written to: this one can. */
 export type LockableDisk = SmallDisk & { makeReadOnly(): void; makeWritable(): void };
 
+/** Whether this machine lets us mount. */
+export const canMount = tryMount();
+
 /** `isReal`: full by itself. The other one is full from when the reserve is held, so that a start finds room. */
 export const disks: readonly { name: string; isReal: boolean; make: () => SmallDisk }[] = [
   { name: "a disk that refuses by injection", isReal: false, make: makeInjected },
-  ...(canMount() ? [{ name: "a tmpfs of 24 MB", isReal: true, make: makeMounted }] : []),
+  ...(canMount ? [{ name: "a tmpfs of 24 MB", isReal: true, make: () => makeMounted(24) }] : []),
 ];
 
 export function makeInjected(): LockableDisk {
@@ -40,10 +43,11 @@ export function makeInjected(): LockableDisk {
   };
 }
 
-function makeMounted(): SmallDisk {
+/** Where `canMount`. */
+export function makeMounted(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), "lightdesk-disk-"));
   const ballast = join(path, "ballast");
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "lightdesk-test", path]);
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "lightdesk-test", path]);
   return {
     path,
     env: {},
@@ -66,7 +70,7 @@ function makeMounted(): SmallDisk {
   };
 }
 
-function canMount(): boolean {
+function tryMount(): boolean {
   if (process.platform !== "linux" || process.getuid?.() !== 0 || !existsSync("/bin/mount")) return false;
   const path = mkdtempSync(join(tmpdir(), "lightdesk-mount-"));
   try {

@@ -33,7 +33,7 @@ export async function buildImage(steps: readonly Step[], folder: string, image: 
     else if (word === "COPY") for (const file of rest.split(" ").slice(0, -1)) cpSync(file, join(build, file));
     else if (word === "RUN" && rest.startsWith("npm ci")) symlinkSync(join(process.cwd(), "node_modules"), join(build, "node_modules"));
     else if (word === "RUN" && at === build) await execute("sh", ["-c", rest.replace("/out", join(folder, "out"))], { cwd: build });
-    else if (word === "RUN") expect(rest).toBe("mkdir /data && chown node:node /data");
+    else if (word === "RUN") expect(rest).toBe("mkdir /data /blobs && chown node:node /data /blobs");
   }
   return env;
 }

@@ -1,7 +1,7 @@
 // The rows of a service move to PostgreSQL and back, with something in every table, also where the copying is broken off and the service runs on.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -45,14 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.drop();
   rmSync(folder, { recursive: true, force: true });
-});
-
-test("files of users that are no rows yet are not left behind", async () => {
-  const file = join(folder, "before", "service", "userdata", "1", "a.txt");
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, "x");
-  await expect(copyServiceStore({ file: before }, { url: database.url }, () => undefined)).rejects.toThrow(/start the service there once/);
-  rmSync(file);
 });
 
 test("a copy that was broken off is no service's to start on; made again it takes over what has changed since, and ends", async () => {
@@ -105,8 +97,7 @@ test("console and service are one copy, which no console starts on before both h
   await ofConsole.migrate();
   await ofConsole.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
   await ofConsole.close();
-  const copy = (say: (progress: string) => void) =>
-    copyStores({ from: { dataDir: folderOfBoth }, to: { url: both.url }, withService: true, say });
+  const copy = (say: (progress: string) => void) => copyStores({ from: { dataDir: folderOfBoth }, to: { url: both.url }, say });
   const broken = copy((progress) => {
     if (progress.startsWith("jobs:")) throw new Error("broken off");
   });
@@ -122,7 +113,7 @@ test("console and service are one copy, which no console starts on before both h
 });
 
 test("a service that is there already is not written over, also where there is no console", async () => {
-  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, withService: true, say: () => undefined });
+  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, say: () => undefined });
   await expect(copy).rejects.toThrow(/holds the store of a service already/);
 });
 

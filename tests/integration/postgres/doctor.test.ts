@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** By what was checked. */
 async function findings(url = database.url, now = Date.now()): Promise<Record<string, string>> {
-  const found = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now, url);
+  const found = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now);
   const told = found.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);
   expect(JSON.stringify(told)).not.toContain("secret-word");
   return Object.fromEntries(told);

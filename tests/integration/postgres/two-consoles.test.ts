@@ -1,5 +1,5 @@
 // Two consoles on one database, whole: what one does or learns the other acts by, and what one is in the middle of the other waits for.
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -12,6 +12,7 @@ import { until } from "@/tests/support/until";
 
 const FIVE_MINUTES_MS = 300_000;
 let database: OwnDatabase;
+let bytes: string;
 let first: Harness;
 let second: Harness;
 let service: LittleServer;
@@ -21,7 +22,12 @@ let answers: { status: number; comes: Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   database = await createDatabase(inject("postgres"));
-  const settings = { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}` };
+  bytes = await mkdtemp(join(tmpdir(), "lightdesk-bytes-"));
+  const settings = {
+    DATABASE_URL: database.url,
+    LIGHTDESK_BLOBS: bytes,
+    LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
+  };
   first = await createHarness({ settings });
   // Whose clock is wrong.
   second = await createHarness({
@@ -42,6 +48,7 @@ afterAll(async () => {
   await second.dispose();
   await first.dispose();
   await database.drop();
+  await rm(bytes, { recursive: true, force: true });
 });
 
 const sent = () => service.seen.filter(({ method }) => method === "POST");

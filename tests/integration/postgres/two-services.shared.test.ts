@@ -203,7 +203,7 @@ it("a service whose bytes are its own is refused beside another one, in plain wo
   const { databaseUrl, workerPath, shippedImagesDir } = two.here.settings;
   const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-alone-"));
   const third = createService({ dataDir, workerPath, shippedImagesDir, ...(databaseUrl !== undefined && { databaseUrl }) });
-  await expect(third.start()).rejects.toThrow(/LIGHTDESK_BLOBS is not set.*Set it to a place that both share/);
+  await expect(third.start()).rejects.toThrow(/lie in another data folder .* LIGHTDESK_BLOBS to one place for all of them/);
   await rm(dataDir, { recursive: true });
 });
 

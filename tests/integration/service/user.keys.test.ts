@@ -49,7 +49,7 @@ describe("users and keys", () => {
   });
 
   it("lets the command line make and revoke keys while the service runs", async () => {
-    const beside = await openServiceStore(bench.folder, 1, bench.settings.databaseUrl);
+    const beside = await openServiceStore(bench.folder, { concurrency: 1, databaseUrl: bench.settings.databaseUrl });
     const { key, prefix } = await beside.keys.createKey("dave");
     expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
     await beside.keys.setUserStatus("dave", "waitlisted");

@@ -6,9 +6,11 @@ import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { asStorageFailure } from "@/lib/service/storage-failure";
-import { type Database } from "@/lib/service/store/database";
+import { type Database, query } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { makeSyncedFolder } from "@/lib/service/store/sync-folder";
+import { idOf } from "@/lib/service/store/where-rows-are";
+import { PUBLIC_OWNER } from "@/lib/service/users/user";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
@@ -17,20 +19,20 @@ import { createBucketPlace, readBlob } from "./bucket-place";
 import { createFolderPlace } from "./folder-place";
 import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
-import { claimPlace, ForeignPlace, guarded, idOf, type SharedPlace } from "./shared-place";
+import { claimPlace, ForeignPlace, guarded, type SharedPlace } from "./shared-place";
 
 type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">;
 type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
   const named: Named = (hashes) => withBlobRow(database, hashes);
-  if (!settings.blobs) {
-    await requireAlone(processes);
-    return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
-  }
+  if (!settings.blobs) return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
   const place = await openSharedPlace(settings.blobs, { settings, folders, now, log });
   const id = await idOf(database);
-  const claimed = untilItSucceeds(() => claimPlace(place, id));
+  const claimed = untilItSucceeds(async () => {
+    await requireFilesBrought(place, database);
+    await claimPlace(place, id);
+  });
   await claimed().catch((error: unknown) => {
     if (!isOutage(error)) throw unusable(error);
     log.error({ err: error }, "the place of the bytes does not answer: until it does, no file is read and none is stored");
@@ -39,18 +41,14 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   return createBlobStore(guarded(place, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
 }
 
-/** One that was killed a moment ago still looks alive. */
-const PATIENCE_MS = 6000;
-const ASK_AGAIN_MS = 250;
-
-async function requireAlone(processes: Processes): Promise<void> {
-  for (let waited = 0; !(await processes.isAlone()); waited += ASK_AGAIN_MS) {
-    if (waited >= PATIENCE_MS)
-      throw new Error(
-        "Another process of the service has this database, and LIGHTDESK_BLOBS is not set: each would have files that the other lacks. Set it to a place that both share, in both, or stop one of them.",
-      );
-    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
-  }
+/** A place of no mark has no file of this database: they lie where they were, and would be missing. */
+async function requireFilesBrought(place: SharedPlace, database: Database): Promise<void> {
+  if ((await place.readMark()) !== undefined) return;
+  const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
+  if (((await database.row(ofUsers)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;
+  throw new ForeignPlace(
+    "LIGHTDESK_BLOBS must be where the files are, and none was brought to this place. With the setting as it was before, run npm run copy-blobs -- --to PLACE, then start with it.",
+  );
 }
 
 /** Of nobody yet: whoever opens it asks for its mark. */

@@ -1,8 +1,6 @@
 // A place of bytes that more than one process may use. It carries a mark: the id of the database whose rows name what lies there.
 // Guarantees: nothing is written, removed or swept before the mark was seen to be this database's own; another database is refused.
 
-import { randomUUID } from "node:crypto";
-import { type Database, query } from "@/lib/service/store/database";
 import { type BlobPlace } from "../blob-store";
 
 export type SharedPlace = BlobPlace & {
@@ -31,17 +29,6 @@ async function isEmpty(place: BlobPlace): Promise<boolean> {
 }
 
 const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${what}, which would be swept away.`;
-
-/** The same in all copies of a database. */
-export async function idOf(database: Database): Promise<string> {
-  return database.commit(async (tx) => {
-    const known = (await tx.row(query.selectFrom("store_ids").select("id")))?.id;
-    if (known !== undefined) return known;
-    const id = randomUUID();
-    await tx.run(query.insertInto("store_ids").values({ id }));
-    return id;
-  });
-}
 
 /** Whatever changes the place waits for `claimed` first. */
 export function guarded(place: BlobPlace, claimed: () => Promise<void>): BlobPlace {

@@ -99,11 +99,6 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     isHeldElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
     lingersMs: LINGERS_MS,
 
-    async isAlone() {
-      const others = plainStatement(`SELECT 1 FROM processes WHERE id <> ? AND NOT ${silent("clock_timestamp()")} LIMIT 1`, [id]);
-      return (await database.row(others)) === undefined;
-    },
-
     isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
 
     async mayBegin(name, everyMs) {

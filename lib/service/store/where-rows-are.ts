@@ -1,0 +1,149 @@
+// Whether the rows of a data folder are in its own file or in PostgreSQL: a file beside them then names that database by its id.
+// Guarantees: nothing begins with rows that went elsewhere, or without rows that were left behind; a folder that holds bytes belongs to one
+// database. Must never: make a table, or put an address into a sentence.
+
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { findUnfinishedCopy, leftBehind } from "@/lib/shared/copy-tables";
+import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/postgres";
+import { writeWhole } from "@/lib/shared/hashed-copy";
+import { openToRead } from "@/lib/shared/sqlite-copy";
+import { holdsFiles } from "./data-folder";
+import { type Database, query } from "./database";
+import { SERVICE_SCHEMA } from "./postgres/migrate";
+
+/** A file of SQLite, or the address of a PostgreSQL. */
+export type ServicePlace = { file: string } | { url: string };
+
+const STATEMENT_MS = 30_000;
+const markIn = (dataDir: string) => join(dataDir, "postgresql-store");
+export const fileIn = (dataDir: string) => join(dataDir, "service.sqlite");
+
+/** The id of the database in PostgreSQL that has the folder's rows. */
+function readMark(dataDir: string): string | undefined {
+  const mark = markIn(dataDir);
+  return existsSync(mark) ? readFileSync(mark, "utf8").trim() : undefined;
+}
+
+export async function writeMark(dataDir: string, id: string): Promise<void> {
+  await writeWhole(markIn(dataDir), `${id}\n`);
+}
+
+export function removeMark(dataDir: string): void {
+  rmSync(markIn(dataDir), { force: true });
+}
+
+/** `isUsed`: has anything, be it only what is shipped. It has a user before it has anything of anyone. */
+type Held = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
+
+export async function lookAt(place: ServicePlace): Promise<Held> {
+  if ("url" in place) {
+    const there = { url: place.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+    return askPostgres(there, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
+      throw asStartFailure(error);
+    });
+  }
+  if (!existsSync(place.file)) return { isUsed: false, hasUsers: false, isUnfinished: false, id: undefined };
+  const database = openToRead(place.file);
+  try {
+    return await read(async <Row>(text: string) => database.prepare<[], Row>(text).all(), findUnfinishedCopy.sqlite);
+  } finally {
+    database.close();
+  }
+}
+
+async function read(ask: Ask, findUnfinished: string): Promise<Held> {
+  const rows = <Row>(text: string) =>
+    ask<Row>(text).catch((error: unknown): Row[] => {
+      if (isNoTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];
+      throw error;
+    });
+  const hasUsers = (await rows("SELECT 1 FROM users LIMIT 1")).length > 0;
+  const hasFiles = (await rows("SELECT 1 FROM blobs LIMIT 1")).length > 0;
+  const isUnfinished = (await rows(findUnfinished)).length > 0;
+  return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await rows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
+}
+
+/** Whether a service was ever started there. */
+export async function holdsService(place: ServicePlace): Promise<boolean> {
+  return (await lookAt(place)).isUsed;
+}
+
+/** Whether the folder's rows are in that database. */
+export async function isServiceOf(dataDir: string, url: string): Promise<boolean> {
+  const mark = readMark(dataDir);
+  return mark !== undefined && mark === (await lookAt({ url })).id;
+}
+
+/**
+ * Throws where rows would be left behind, or were moved elsewhere; or where the folder is another database's. `isStart`: the database may have no id
+ * yet, since the folder's first start was cut off.
+ */
+export async function requireRows(dataDir: string, databaseUrl: string | undefined, { isStart = false } = {}): Promise<void> {
+  const mark = readMark(dataDir);
+  const file = fileIn(dataDir);
+  if (databaseUrl === undefined) {
+    if (mark !== undefined) throw new Error(movedAway(dataDir));
+    return;
+  }
+  const there = await lookAt({ url: databaseUrl });
+  if (mark !== undefined) {
+    if (there.id !== mark && !(isStart && there.id === undefined)) throw new Error(foreign(dataDir));
+    return;
+  }
+  const here = await lookAt({ file });
+  if (here.isUsed && !there.hasUsers) throw new Error(leftBehind(file));
+  if (here.hasUsers)
+    throw new Error(
+      `Both ${file} and the database of DATABASE_URL have rows of a service, and they are of two: they cannot become one. To use those in the database, set LIGHTDESK_DATA_DIR to another folder; to use those of the file, start without DATABASE_URL, or give it an empty database.`,
+    );
+}
+
+function movedAway(dataDir: string): string {
+  return `The rows of ${dataDir} are in PostgreSQL: set DATABASE_URL to that database, or bring them back: DATABASE_URL=postgres://… npm run copy-store -- --to sqlite:${dirname(dataDir)}. (The file ${markIn(dataDir)} says so. Remove it only where nothing was done there since they were copied.)`;
+}
+
+function foreign(dataDir: string): string {
+  return `${dataDir} belongs to another database than the one of DATABASE_URL, and its files too: set DATABASE_URL to its own, or LIGHTDESK_DATA_DIR to another folder.`;
+}
+
+/**
+ * Before a service does anything on PostgreSQL. A data folder that is new to the database may join it only where bytes lie in a place that all
+ * share: it has not those of the others, nor they its.
+ */
+export async function claimDataFolder(database: Database, dataDir: string, hasSharedBytes: boolean): Promise<void> {
+  const mark = readMark(dataDir);
+  const known = await findId(database);
+  if (mark !== undefined && mark === known) return;
+  // An empty database takes its id from a folder only where that is the folder's own first start, which was cut off.
+  if (mark !== undefined && (known !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
+  if (hasSharedBytes) {
+    // By numbers of users, which are others in this database.
+    if (known !== undefined && (await holdsFiles(join(dataDir, "userdata")))) throw new Error(foreign(dataDir));
+    return await writeMark(dataDir, await idOf(database));
+  }
+  if (known === undefined) {
+    const made = mark ?? randomUUID();
+    await writeMark(dataDir, made);
+    if ((await idOf(database, made)) === made) return;
+    removeMark(dataDir);
+  }
+  throw new Error(
+    `The files of the database that DATABASE_URL names lie in another data folder than ${dataDir}. Set LIGHTDESK_DATA_DIR to that one; or, where several processes are to share the database, LIGHTDESK_BLOBS to one place for all of them (npm run copy-blobs brings the files there).`,
+  );
+}
+
+async function findId(database: Pick<Database, "row">): Promise<string | undefined> {
+  return (await database.row(query.selectFrom("store_ids").select("id")))?.id;
+}
+
+/** The same in all copies of a database. `made`: what it is where there is none. */
+export async function idOf(database: Database, made: string = randomUUID()): Promise<string> {
+  return database.commit(async (tx) => {
+    const known = await findId(tx);
+    if (known !== undefined) return known;
+    await tx.run(query.insertInto("store_ids").values({ id: made }));
+    return made;
+  });
+}
