@@ -88,6 +88,6 @@ export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boole
 
 const unparsed: Readonly<Record<string, Refused>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: "HEADERS_TOO_LARGE", message: "The address and headers are larger than 16 KiB." },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "The headers did not come in time." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "The headers did not arrive in time." },
   HPE_INVALID_URL: { status: 400, code: "BAD_REQUEST", message: "The address holds characters that must be percent-encoded." },
 };

@@ -15,7 +15,7 @@ export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) =
   return ({ method = "", url = "" }) => {
     const path = pathOf(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
-    if (!known.has(method)) return { status: 400, code: "BAD_REQUEST", message: "This method is not known here." };
+    if (!known.has(method)) return { status: 400, code: "BAD_REQUEST", message: "This method is not known." };
     const methods = routes[routeOf(path) ?? ""];
     const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
     if (!allowed || allowed.has(method)) return undefined;

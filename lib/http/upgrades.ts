@@ -27,7 +27,7 @@ export function handleUpgrades(
     const refused = judge(request);
     if (refused) return endSocket(socket, refused);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");
-    if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "No WebSocket is spoken at this address." });
+    if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "There is no WebSocket at this address." });
     try {
       handler(request, socket, head);
     } catch {

@@ -29,7 +29,7 @@ describe("a console whose disk is full", () => {
       expect([path, answer.status, await answer.json()]).toMatchObject([
         path,
         507,
-        { code: "INSUFFICIENT_STORAGE", message: expect.stringContaining("must free space") },
+        { code: "INSUFFICIENT_STORAGE", message: expect.stringContaining("must free some space") },
       ]);
     }
     for (const path of ["/api/console/connections", "/api/console/members", "/api/jobs"])

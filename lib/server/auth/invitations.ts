@@ -118,5 +118,5 @@ const nameless: Failure = {
   status: 400,
   details: [{ path: "name", message: "required" }],
 };
-export const taken: Failure = { code: "CONFLICT", message: "This address belongs to a member already.", status: 409 };
-const noneOpen: Failure = { code: "NOT_FOUND", message: "There is no such invitation, or it cannot be used any more.", status: 404 };
+export const taken: Failure = { code: "CONFLICT", message: "This email address already belongs to a member.", status: 409 };
+const noneOpen: Failure = { code: "NOT_FOUND", message: "There is no such invitation, or it can no longer be used.", status: 404 };

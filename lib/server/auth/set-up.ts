@@ -28,7 +28,7 @@ export async function setUp(
   const passwordHash = await hashPassword(given.password);
   await ensureDefaultConnection(console);
   const owner = await store.members.createFirstOwner({ name: given.name, email: given.email, passwordHash, createdAt: now() });
-  if (!owner) return failed({ code: "CONFLICT", message: "There is an owner already.", status: 409 });
+  if (!owner) return failed({ code: "CONFLICT", message: "Lightdesk already has an owner.", status: 409 });
   await store.setUpToken.clear();
   log.info({ memberId: owner.id }, "the owner was made");
   return ok(owner);

@@ -79,7 +79,7 @@ async function isLive({ kind, id }: Credential): Promise<boolean> {
 }
 
 export function endOf({ kind }: Credential): Failure {
-  return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is not valid any more.", status: 401 } : sessionEnded;
+  return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is no longer valid.", status: 401 } : sessionEnded;
 }
 
 /** Where a proxy signs out the people it signed in; null where it does not say, undefined for all others. */

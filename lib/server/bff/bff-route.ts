@@ -149,7 +149,7 @@ async function upload(operation: Operation, asked: Asked, access: Access, input:
   const result = await call(operation, asked, access, { ...input, body: opened.value.body });
   const broken = result.ok ? undefined : opened.value.broken();
   if (broken === "truncated") return failed(refusal("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
-  if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was given up.", status: 0 });
+  if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
   return result;
 }
 

@@ -88,13 +88,14 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const frozen = await ifReadOnly(guard, opened.request);
     // The same request comes again once this is done: the log tells of that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.console.now()))
-      return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then ask again."));
+      return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
     opened.note({ by: viewer });
     if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
     if (frozen) return failed(frozen);
     if ((guard.recent || guard.session) && viewer.credential.kind !== "session")
-      return failed(refusal("FORBIDDEN", "Only a member who is signed in in a browser may do this."));
-    if (viewer.scope.operations?.includes(guard.action) === false) return failed(refusal("FORBIDDEN", "This access does not cover this."));
+      return failed(refusal("FORBIDDEN", "Only a member who is signed in with a browser can do this."));
+    if (viewer.scope.operations?.includes(guard.action) === false)
+      return failed(refusal("FORBIDDEN", "This token or page is not allowed to do this."));
     // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
     const held = holdBody(opened.request, async () => {
       const now = await readViewer(headers);
@@ -188,7 +189,10 @@ async function attempt(
     if (isFullDisk(error)) {
       composition().log.error({ ...about, err: error }, "the disk that holds the console's data is full");
       return failed(
-        refusal("INSUFFICIENT_STORAGE", "The disk that holds the console's data is full. Whoever runs it must free space there."),
+        refusal(
+          "INSUFFICIENT_STORAGE",
+          "The disk that holds the console's data is full. The person who runs Lightdesk must free some space there.",
+        ),
       );
     }
     if (isStoreAway(error)) {

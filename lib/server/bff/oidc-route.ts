@@ -132,7 +132,7 @@ async function readPurpose(fields: URLSearchParams, request: Request): Promise<R
   const viewer = await readViewer(request.headers);
   if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
   if (kind === "link" && isLongAgo(viewer.credential, composition().now()))
-    return failed(refusal("SIGN_IN_AGAIN", "Confirm that it is you, then ask again."));
+    return failed(refusal("SIGN_IN_AGAIN", "Confirm that it is you, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }
 

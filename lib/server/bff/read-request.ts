@@ -79,7 +79,7 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
     // As the service reads it: some operations take no body at all.
     json = text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text);
   } catch {
-    return failed(refusal("INVALID_JSON", "The body is no JSON."));
+    return failed(refusal("INVALID_JSON", "The body is not JSON."));
   }
   await rest();
   const parsed = schema.safeParse(json);

@@ -15,7 +15,7 @@ import { jsonAnswer } from "./answers";
 import { type Handler, refusal, toActor, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
 
-const KEEPER = "Whoever runs Lightdesk sees why in Settings, Embedding.";
+const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return unguarded("embedSession", async ({ request, console, note }) => {

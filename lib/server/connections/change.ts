@@ -140,7 +140,7 @@ const keyNeeded: Failure = {
 };
 const changedMeanwhile: Failure = {
   code: "CONFLICT",
-  message: "Another member changed this connection meanwhile. Look at it again.",
+  message: "Another member has changed this connection. Reload it and try again.",
   status: 409,
 };
-const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "A shared connection is changed by an admin.", status: 403 };
+const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "Only admins can change a shared connection.", status: 403 };

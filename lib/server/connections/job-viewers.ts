@@ -58,7 +58,7 @@ function isInScope({ scope }: Viewer, id: string): boolean {
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 const tooLow: Failure = {
   code: "ROLE_TOO_LOW",
-  message: "Who sees the jobs of the owner's connection is for the owner to say.",
+  message: "Only the owner decides who sees the jobs of their connection.",
   status: 403,
 };
 const noSuchMember: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };

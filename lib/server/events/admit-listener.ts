@@ -35,7 +35,8 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   if (!admitted.ok) return refused(admitted.failure);
   const viewer = admitted.value;
   if (!hasRole(viewer.role, "viewer")) return refused(roleTooLow);
-  if (viewer.scope.operations?.includes(EVENTS) === false) return refused(refusal("FORBIDDEN", "This access does not cover events."));
+  if (viewer.scope.operations?.includes(EVENTS) === false)
+    return refused(refusal("FORBIDDEN", "This token or page is not allowed to receive events."));
   if ((await memberLimit.take(countedAs(viewer))) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
   const opened = await openConnection(viewer, asked);

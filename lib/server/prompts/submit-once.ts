@@ -35,7 +35,7 @@ const OLDER_HEADER = "x-lightdesk-press";
 export async function submitOnce(asked: Asked): Promise<Result<Response, Failure>> {
   const key = asked.request.headers.get(IDEMPOTENCY_HEADER);
   if (asked.request.headers.has(OLDER_HEADER))
-    return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent: reload the page and try again."));
+    return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
   if (key === null) return runOperation(operations.submitPrompt, asked, ok({}));
   if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
   const body = await readWhole(asked.request);
@@ -161,5 +161,5 @@ export async function readSubmission(asked: Asked, key: string): Promise<Result<
   const flying = console.submissionsInFlight.get(flightId(viewer.memberId, key));
   if (flying) return ok(reportOf(await flying.outcome));
   const kept = await findLanded(asked, key);
-  return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission of this key was sent on to a service."));
+  return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission with this key was sent to a service."));
 }

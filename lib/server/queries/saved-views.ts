@@ -33,7 +33,7 @@ export async function defaultView(viewer: Viewer, screen: ViewScreen): Promise<{
 
 export async function createSavedView(viewer: Viewer, body: Saved): Promise<Result<SavedView, Failure>> {
   const { store, now } = composition();
-  if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "A view of the team needs the role operator."));
+  if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "Only operators can make a view of the team."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MOST_VIEWS) {
     return failed(refusal("INVALID_BODY", `There are ${MOST_VIEWS} views already.`));
   }
@@ -75,7 +75,7 @@ function mayChange(viewer: Viewer, view: StoredView): boolean {
   return view.memberId === viewer.memberId || (view.memberId === undefined && hasRole(viewer.role, "operator"));
 }
 
-const tooLow = () => refusal("ROLE_TOO_LOW", "A view of the team is changed by operators.");
+const tooLow = () => refusal("ROLE_TOO_LOW", "Only operators can change a view of the team.");
 
 function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undefined): SavedView {
   const { id, name, query, memberId } = view;

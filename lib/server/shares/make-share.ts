@@ -43,7 +43,7 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
   const unclean = body.keepsMetadata ? [] : chosen.value.filter((item) => !isClean(item));
   if (unclean.length > 0 && !body.leavesOut) {
     const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
-    return failed(refusal("UNPROCESSABLE", "Metadata cannot be taken out of some of these files.", details));
+    return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
   const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MOST_SHARED);
   if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));

@@ -16,11 +16,11 @@ import { type Share } from "../store/shares";
 
 export const LEAST_ROLE = "operator";
 /** The one answer to every stranger whose link opens nothing. */
-export const noShare: Failure = { code: "NOT_FOUND", message: "This link does not open anything.", status: 404 };
+export const noShare: Failure = { code: "NOT_FOUND", message: "This link does not work.", status: 404 };
 /** To a stranger who may come again in a moment. */
 export const tooMany: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  message: "Too many people ask for this at once. Try again in a moment.",
+  message: "Too many requests for this at once. Try again in a moment.",
   status: 503,
   retryAfterMs: 5000,
 };

@@ -42,7 +42,7 @@ export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, 
   const { row, access } = found.value;
   if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
   const body = openRequest(asked.console.ring, row);
-  if (!body) return failed(refusal("CONFLICT", "The address of this download cannot be opened any more. Enter it again."));
+  if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(toBrowser(result.failure, access));
   const { downloadTasks } = asked.console.store;
@@ -68,7 +68,7 @@ export async function forgetDownload(asked: Asked): Promise<Result<undefined, Fa
   const found = await find(asked);
   if (!found.ok) return found;
   const { row } = found.value;
-  if (row.ended_at === null) return failed(refusal("CONFLICT", "The download is still under way."));
+  if (row.ended_at === null) return failed(refusal("CONFLICT", "The download is still in progress."));
   await asked.console.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }

@@ -36,7 +36,7 @@ export class UnreadableAnswer extends Error {
 }
 
 export function callerWentAway(): Failure {
-  return { code: "CLIENT_GONE", message: "The request was given up before its end.", status: 0 };
+  return { code: "CLIENT_GONE", message: "The request was cancelled.", status: 0 };
 }
 
 export function absent(capability: string): Failure {

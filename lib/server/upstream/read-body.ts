@@ -26,7 +26,7 @@ export async function readBody(bytes: Uint8Array, { operation, status, apiKey, m
   const raw = new TextDecoder().decode(bytes);
   if (raw.length > MOST_VALUES && exceededBound(raw, { values: MOST_VALUES })) return { ok: false, why: TOO_LARGE };
   const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
-  if (!json.ok) return { ok: false, why: "its answer is no JSON" };
+  if (!json.ok) return { ok: false, why: "its answer is not JSON" };
   if (raw.length > MOST_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
   const parsed = parseRows(operation, expected.schema, clipped(operation, json.value, mostRows));
   if (parsed.success) return { ok: true, value: parsed.data };

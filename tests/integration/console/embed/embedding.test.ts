@@ -44,7 +44,7 @@ describe("a ticket that is wrong is refused without a reason, which the host's k
     const answer = await world.bring(await make());
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
     expect((await answer.json()).message).toBe(
-      "The ticket of this page was not accepted. Whoever runs Lightdesk sees why in Settings, Embedding.",
+      "The ticket of this page was not accepted. The person who runs Lightdesk can see why in Settings, Embedding.",
     );
     expect(await world.whyRefused()).toBe(why);
   });

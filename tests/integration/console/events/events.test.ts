@@ -179,7 +179,7 @@ describe("a token", () => {
       const closing = closed(events);
       await end(id);
       world.look();
-      expect(await closing).toEqual([1008, "The token is not valid any more."]);
+      expect(await closing).toEqual([1008, "The token is no longer valid."]);
     }
     await store.members.change(memberId, { disabled: false });
   });

@@ -50,7 +50,7 @@ test("a page of before the upgrade, which would look for its submission in vain,
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
   const told = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
-  expect([told.status, await told.json()]).toMatchObject([409, { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("reload") }]);
+  expect([told.status, await told.json()]).toMatchObject([409, { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") }]);
   expect(sent()).toEqual([]);
 });
 

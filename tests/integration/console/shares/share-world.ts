@@ -66,7 +66,7 @@ export async function createShareWorld() {
           const answer = await ask(token, rest, { method });
           const text = await answer.text();
           expect([rest, method, answer.status]).toEqual([rest, method, 404]);
-          if (method === "GET") expect(JSON.parse(text)).toMatchObject({ code: "NOT_FOUND", message: "This link does not open anything." });
+          if (method === "GET") expect(JSON.parse(text)).toMatchObject({ code: "NOT_FOUND", message: "This link does not work." });
         }
       }
     },

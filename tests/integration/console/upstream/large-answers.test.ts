@@ -115,7 +115,7 @@ test("what is read elsewhere is as clean as what is not, and keeps its digits", 
 });
 
 test.each([
-  ["is no JSON", `{"id":"job-1","fill":"${"x".repeat(2 * MIB)}"`, "is no JSON"],
+  ["is no JSON", `{"id":"job-1","fill":"${"x".repeat(2 * MIB)}"`, "is not JSON"],
   ["has another shape", JSON.stringify({ id: 7, fill: "x".repeat(2 * MIB) }), "has another shape at id"],
   [
     "has more values than anybody can look through",
