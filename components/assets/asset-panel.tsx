@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent } from "react";
+import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -46,18 +46,16 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
     onDone: () => void refresh(),
     onDeleted,
   });
-  const close = useEffectEvent(onClose);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-      // Before the selection, which lets go at the next press.
+  usePageKey(
+    (event) => {
+      if (!isEscape(event)) return;
+      // Before the selection, which is cleared at the next press.
       event.preventDefault();
       event.stopImmediatePropagation();
-      close();
-    };
-    window.addEventListener("keydown", onKey, true);
-    return () => window.removeEventListener("keydown", onKey, true);
-  }, []);
+      onClose();
+    },
+    { isFirst: true },
+  );
   return (
     <aside
       aria-label={t("label", { name: asset?.name ?? id })}

@@ -1,30 +1,26 @@
-import { type RefObject, useEffect } from "react";
-import { isFreeKey } from "@/components/ui/hooks/free-key";
+import { type RefObject } from "react";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 
 /** j and k, and from a row the arrows, move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while a person types. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
-  useEffect(() => {
-    function onKey(event: KeyboardEvent) {
-      if (!isFreeKey(event)) return;
-      const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
-      const here = rows.findIndex((row) => row.contains(document.activeElement));
-      const key = event.key.toLowerCase();
-      const by = stepOf(key, here >= 0 && document.activeElement?.matches("a, input") === true);
-      if (by !== undefined) {
-        const next = here < 0 ? rows[firstInView(rows)] : beside(rows, here, by);
-        if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
-        const link = next?.querySelector<HTMLElement>("a[href]");
-        link?.focus({ preventScroll: true });
-        // Whoever has scrolled far away is brought back, and the rows around with them.
-        (next ?? rows[here])?.scrollIntoView?.({ block: "nearest" });
-      } else if (key === "x" && here >= 0) {
-        choose(rows[here]);
-      } else return;
-      event.preventDefault();
-    }
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [table]);
+  usePageKey((event) => {
+    if (!isFreeKey(event)) return;
+    const rows = [...(table.current?.querySelectorAll<HTMLElement>("tbody tr[data-row]") ?? [])];
+    const here = rows.findIndex((row) => row.contains(document.activeElement));
+    const key = event.key.toLowerCase();
+    const by = stepOf(key, here >= 0 && document.activeElement?.matches("a, input") === true);
+    if (by !== undefined) {
+      const next = here < 0 ? rows[firstInView(rows)] : beside(rows, here, by);
+      if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
+      const link = next?.querySelector<HTMLElement>("a[href]");
+      link?.focus({ preventScroll: true });
+      // Back into view after the page was scrolled far away, with the rows around it.
+      (next ?? rows[here])?.scrollIntoView?.({ block: "nearest" });
+    } else if (key === "x" && here >= 0) {
+      choose(rows[here]);
+    } else return;
+    event.preventDefault();
+  });
 }
 
 /** Elsewhere an arrow scrolls the page, and in a row's menu it moves there. */

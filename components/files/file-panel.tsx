@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type useCapabilities, learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
@@ -38,14 +39,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
   const locale = useLocale();
   const name = path.slice(path.lastIndexOf("/") + 1);
   const panel = useRef<HTMLElement>(null);
-  const close = useEffectEvent(onClose);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) close();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
+  usePageKey((event) => isEscape(event) && onClose());
   useEffect(() => {
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);

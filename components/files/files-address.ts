@@ -1,6 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
+import { addressValues, type Params, type ValuesOf } from "@/lib/contract/params";
 import { TOP } from "@/lib/contract/userdata-paths";
 
 export const fileSorts = ["name", "size", "modified"] as const;
@@ -26,8 +26,6 @@ function isFolder(dir: string): boolean {
 
 /** A listing has no pages of its own: so many rows are on the screen at a time. */
 export const ROWS = 500;
-
-export const usualQuery: FilesQuery = readAddress(filesParams, new URLSearchParams()).query;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
   return withQuery("/files", { ...addressValues(filesParams, query), file, connection });

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isFreeKey } from "@/components/ui/hooks/free-key";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 import { showOverlay, useOverlay } from "./palette/overlay";
 import { FILTERS } from "./list/tool-bar";
 
@@ -12,21 +12,15 @@ const CommandPalette = dynamic(() => import("./palette/command-palette").then((m
 /** The keys that every page has: Ctrl or ⌘ K opens the commands, `/` leads to the page's filters, `?` lists all keys. What they open comes with the first press. */
 export function Shortcuts() {
   const overlay = useOverlay();
-  useEffect(() => {
-    function onKey(event: KeyboardEvent) {
-      if (event.defaultPrevented) return;
-      if (isPaletteKey(event)) showOverlay("palette");
-      else if (!isFreeKey(event)) return;
-      else if (event.key === "?") showOverlay("keys");
-      else if (event.key !== "/" || !focusFilters()) return;
-      event.preventDefault();
-    }
-    window.addEventListener("keydown", onKey);
-    return () => {
-      window.removeEventListener("keydown", onKey);
-      showOverlay(undefined);
-    };
-  }, []);
+  usePageKey((event) => {
+    if (event.defaultPrevented) return;
+    if (isPaletteKey(event)) showOverlay("palette");
+    else if (!isFreeKey(event)) return;
+    else if (event.key === "?") showOverlay("keys");
+    else if (event.key !== "/" || !focusFilters()) return;
+    event.preventDefault();
+  });
+  useEffect(() => () => showOverlay(undefined), []);
   const close = () => showOverlay(undefined);
   if (overlay === "keys") return <ShortcutSheet onClose={close} />;
   return overlay === "palette" ? <CommandPalette onClose={close} /> : null;

@@ -1,6 +1,5 @@
-import { useEffect, useEffectEvent } from "react";
 import { flushSync } from "react-dom";
-import { isFreeKey } from "@/components/ui/hooks/free-key";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type AssetsSource } from "./assets-source";
 import { useAllTilesKey } from "./use-all-key";
 import { type Picking } from "./use-picking";
@@ -48,7 +47,7 @@ export function useTileKeys({
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
   useAllTilesKey({ source, picking, inView, list: wall.container });
-  const act = useEffectEvent((event: KeyboardEvent) => {
+  const act = (event: KeyboardEvent) => {
     if (!isFreeKey(event)) return false;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const here = isInside(wall, document.activeElement) ? indexOf(document.activeElement) : undefined;
@@ -73,14 +72,10 @@ export function useTileKeys({
       if (event.shiftKey) void picking.extend(next);
     }
     return true;
+  };
+  usePageKey((event) => {
+    if (!event.defaultPrevented && act(event)) event.preventDefault();
   });
-  useEffect(() => {
-    function onKey(event: KeyboardEvent) {
-      if (!event.defaultPrevented && act(event)) event.preventDefault();
-    }
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
 }
 
 function isInside(wall: TileKeys["wall"], element: Element | null): boolean {

@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState, useEffect } from "react";
+import { type ReactNode, useState } from "react";
+import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { type Tone } from "@/components/ui/tone";
@@ -126,16 +127,9 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
   }
 }
 
-/** Esc lets go of the selection, and with it of what became of it: not of what is under way. */
+/** Esc clears the selection, and with it the results of what was done: not what is under way. */
 function useKeepFromEscape(isMoving: boolean): void {
-  useEffect(() => {
-    if (!isMoving) return;
-    const keep = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !document.querySelector("dialog[open]")) event.preventDefault();
-    };
-    window.addEventListener("keydown", keep, true);
-    return () => window.removeEventListener("keydown", keep, true);
-  }, [isMoving]);
+  usePageKey((event) => isEscape(event) && event.preventDefault(), { isOn: isMoving, isFirst: true });
 }
 
 type MovingLineProps = {

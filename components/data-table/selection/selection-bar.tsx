@@ -1,18 +1,12 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode } from "react";
+import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 
 /** What can be done with the chosen rows; it lies in a `LowerEdge`. Esc lets go of them. */
 export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
   const t = useTranslations("common.selection");
   const isShown = count > 0;
-  useEffect(() => {
-    if (!isShown) return;
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !document.querySelector("dialog[open]")) onClear();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [isShown, onClear]);
+  usePageKey((event) => isEscape(event) && onClear(), { isOn: isShown });
   if (!isShown) return null;
   return (
     <div

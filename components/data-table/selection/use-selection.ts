@@ -1,5 +1,5 @@
-import { useEffect, useEffectEvent, useState } from "react";
-import { isTyping } from "@/components/ui/hooks/free-key";
+import { useEffect, useState } from "react";
+import { isTyping, usePageKey } from "@/components/ui/hooks/page-keys";
 import { useChosen } from "./select-cells";
 import { createSelection, type SelectionStore } from "./selection-store";
 
@@ -25,16 +25,11 @@ export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void
 
 /** `isOurs`: something is chosen, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
 export function useAllKey(isOurs: () => boolean, choose: () => void): void {
-  const act = useEffectEvent((event: KeyboardEvent) => {
+  usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
     if (key.toLowerCase() !== "a" || metaKey === ctrlKey || shiftKey || altKey || event.defaultPrevented) return;
     if (isTyping(target) || document.querySelector("dialog[open]") || !isOurs()) return;
     event.preventDefault();
     choose();
   });
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => act(event);
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
 }

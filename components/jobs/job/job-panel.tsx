@@ -1,13 +1,13 @@
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useEffect, useRef, type RefObject, useEffectEvent } from "react";
+import { useEffect, useRef, type RefObject } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
 import { JobPanelFrame } from "./job-panel-frame";
-import { isFreeKey } from "@/components/ui/hooks/free-key";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 
 type JobPanelProps = {
   jobId: string;
@@ -89,7 +89,7 @@ type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => 
 
 /** Heard before the list's own keys: while a job is open beside it, j and k go from job to job, and Esc closes the job before it lets go of a selection. */
 function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
-  const act = useEffectEvent((event: KeyboardEvent): boolean => {
+  const act = (event: KeyboardEvent): boolean => {
     if (event.key === "Escape") {
       onClose();
       return true;
@@ -105,14 +105,13 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
           : undefined;
     step?.();
     return step !== undefined || event.key === "j" || event.key === "k";
-  });
-  useEffect(() => {
-    function onKey(event: KeyboardEvent) {
+  };
+  usePageKey(
+    (event) => {
       if (event.defaultPrevented || document.querySelector("dialog[open]") || !act(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-    }
-    window.addEventListener("keydown", onKey, true);
-    return () => window.removeEventListener("keydown", onKey, true);
-  }, []);
+    },
+    { isFirst: true },
+  );
 }

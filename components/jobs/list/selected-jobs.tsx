@@ -1,9 +1,10 @@
 import dynamic from "next/dynamic";
-import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { memo, useDeferredValue, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
+import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type JobRow } from "../job-row";
 
@@ -27,21 +28,11 @@ export function SelectedJobs(props: SelectedJobsProps) {
   const ids = useDeferredValue(useChosen(props.store, props.store.ids));
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
   useAtFirstMove(loadActions);
-  useEscape(props.store);
   const { store, rows, total = 0 } = props;
+  // Also while the bar that says so is still on its way.
+  usePageKey((event) => isEscape(event) && store.clear());
   useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
   return <Selected {...props} ids={ids} isMatching={isMatching} />;
-}
-
-/** Esc lets go of the boxes also while the bar that says so is still on its way. */
-function useEscape(store: SelectionStore): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) store.clear();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [store]);
 }
 
 type SelectedProps = SelectedJobsProps & { ids: ReadonlySet<string>; isMatching: boolean };

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
-import { isTyping } from "@/components/ui/hooks/free-key";
+import { isTyping } from "@/components/ui/hooks/page-keys";
 import { type Command, commandOf, isForCanvas } from "../input/keys";
 import { type Painter } from "./painter";
 

@@ -1,6 +1,6 @@
 import { Play } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent } from "react";
+import { usePageKey } from "@/components/ui/hooks/page-keys";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 
@@ -51,14 +51,9 @@ export function RunButton({ isSending, uploading, refusedBy, onRun, className }:
 
 /** Ctrl Enter or ⌘ Enter, from any field. */
 export function useRunKey(onRun: () => void): void {
-  const press = useEffectEvent(onRun);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
-      event.preventDefault();
-      press();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
+  usePageKey((event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+    event.preventDefault();
+    onRun();
+  });
 }

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { crumbsOf, toFolderName, within } from "@/components/files/crumbs";
-import { fileApiPath, filesHref, filesParams, moveApiPath, ROWS, usualQuery } from "@/components/files/files-address";
+import { fileApiPath, filesHref, filesParams, moveApiPath, ROWS } from "@/components/files/files-address";
 import { toFilesView } from "@/components/files/files-view";
 import { toText } from "@/components/files/read-text";
 import { toSearchParams } from "@/app/(console)/params";
 import { readAddress } from "@/lib/contract/params";
+
+const usualQuery = readAddress(filesParams, new URLSearchParams()).query;
 
 const listed = [
   { path: "b 10%.json", size: 10, modified: 1_767_225_600_000 },
