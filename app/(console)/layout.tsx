@@ -6,7 +6,7 @@ import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
 import { requireViewer, signOutAt } from "@/lib/server/auth/viewer";
-import { getFrame } from "@/lib/server/queries/frame";
+import { getFrame } from "@/lib/server/connections/views";
 import { sharesAreOn } from "@/lib/server/queries/shares";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 

@@ -13,7 +13,7 @@ import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
-import { listHistory } from "@/lib/server/queries/history";
+import { listHistory } from "@/lib/server/queries/jobs";
 import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
 

@@ -5,7 +5,7 @@ import { ConnectionsScreen } from "@/components/settings/connections/connections
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listPersonalConnections } from "@/lib/server/connections/job-viewers";
-import { listConnections } from "@/lib/server/queries/connections";
+import { listConnectionViews } from "@/lib/server/connections/views";
 import { listMembers } from "@/lib/server/queries/members";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -17,7 +17,7 @@ export default async function SettingsPage() {
   return (
     <PageMessages messages={await pickMessages("settings")}>
       <ConnectionsScreen
-        connections={listConnections(viewer)}
+        connections={listConnectionViews(viewer)}
         canChangeShared={viewer.can("admin")}
         canAdd={viewer.can("operator")}
         viewer={{ memberId: viewer.memberId, name: viewer.name }}

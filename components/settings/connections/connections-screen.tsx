@@ -21,7 +21,7 @@ import { SettingsTabs } from "../settings-tabs";
 import { useConnectionActs } from "./use-connection-acts";
 
 type ConnectionsScreenProps = {
-  connections: Promise<Result<ConnectionView[], Failure>>;
+  connections: Promise<ConnectionView[]>;
   /** Owners and admins: what the whole team uses. */
   canChangeShared: boolean;
   /** All roles but viewers may add a key of their own. */
@@ -34,7 +34,7 @@ type ConnectionsScreenProps = {
 export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer, team }: ConnectionsScreenProps) {
   const t = useTranslations("settings");
   const whyNot = useWhyNot();
-  const result = use(connections);
+  const list = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
   /** What opened the form that was closed last: the keys go on from there. */
@@ -42,7 +42,6 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   const [leaving, setLeaving] = useState<ConnectionView>();
   const acts = useConnectionActs();
   const viewers = useJobViewersDialog(team?.members);
-  const list = result.ok ? result.value : [];
   const canChange = (connection: ConnectionView) => connection.seenOf === undefined && (canChangeShared || !connection.shared);
 
   function close() {
@@ -73,41 +72,38 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("readOnly"))}</p>}
         {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
-        {result.ok ? null : <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />}
         {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
-        {result.ok ? (
-          <Card title={t("connections")} note={list.length} bodyClassName="p-0">
-            {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
-            <ul>
-              {list.map((connection) =>
-                open?.form === "change" && open.id === connection.id ? (
-                  <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
-                    <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={noteSaved} onClose={close} />
-                  </li>
-                ) : (
-                  <ConnectionItem
-                    key={connection.id}
-                    connection={connection}
-                    check={acts.checks[connection.id]}
-                    busyWith={acts.busy?.id === connection.id ? acts.busy.act : undefined}
-                    isReturned={closed?.form === "change" && closed.id === connection.id}
-                    canChange={canAdd && canChange(connection)}
-                    canShow={viewers.choose !== undefined}
-                    onTake={(memberId) => void acts.takeView(connection, memberId)}
-                    onAct={(act) => {
-                      const { seenBy = [] } = connection;
-                      if (act === "viewers")
-                        viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
-                      else if (act === "change") setOpen({ form: "change", id: connection.id });
-                      else if (act === "remove") setLeaving(connection);
-                      else void acts.run(connection, act);
-                    }}
-                  />
-                ),
-              )}
-            </ul>
-          </Card>
-        ) : null}
+        <Card title={t("connections")} note={list.length} bodyClassName="p-0">
+          {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
+          <ul>
+            {list.map((connection) =>
+              open?.form === "change" && open.id === connection.id ? (
+                <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
+                  <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={noteSaved} onClose={close} />
+                </li>
+              ) : (
+                <ConnectionItem
+                  key={connection.id}
+                  connection={connection}
+                  check={acts.checks[connection.id]}
+                  busyWith={acts.busy?.id === connection.id ? acts.busy.act : undefined}
+                  isReturned={closed?.form === "change" && closed.id === connection.id}
+                  canChange={canAdd && canChange(connection)}
+                  canShow={viewers.choose !== undefined}
+                  onTake={(memberId) => void acts.takeView(connection, memberId)}
+                  onAct={(act) => {
+                    const { seenBy = [] } = connection;
+                    if (act === "viewers")
+                      viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
+                    else if (act === "change") setOpen({ form: "change", id: connection.id });
+                    else if (act === "remove") setLeaving(connection);
+                    else void acts.run(connection, act);
+                  }}
+                />
+              ),
+            )}
+          </ul>
+        </Card>
         {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
       </div>
       {viewers.dialog}

@@ -3,7 +3,6 @@
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
@@ -21,7 +20,7 @@ import { CopyField } from "@/components/ui/controls/copy-field";
 
 type TokensScreenProps = {
   role: Role;
-  choices: Promise<Result<TokenChoices, Failure>>;
+  choices: Promise<TokenChoices>;
   own: Promise<Result<TokenView[], Failure>>;
   /** Absent for roles that may not see them. */
   others?: Promise<Result<TokenView[], Failure>>;
@@ -43,7 +42,7 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
   return (
     <>
       <PageHeader title={settings("title")}>
-        {known.ok && !isMaking ? (
+        {!isMaking ? (
           <Button tone="primary" autoFocus={hasMade} onClick={() => setMaking(true)}>
             {t("create")}
           </Button>
@@ -53,10 +52,10 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         <Introduction />
         {made ? <TokenShown made={made} onClose={close} /> : null}
-        {isMaking && !made && known.ok ? (
+        {isMaking && !made ? (
           <TokenForm
             role={role}
-            choices={known.value}
+            choices={known}
             onMade={(answer) => {
               setMade(answer);
               // The list below has one more.
@@ -65,7 +64,6 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
             onClose={close}
           />
         ) : null}
-        {known.ok ? null : <FailureMessage failure={known.failure} onRetry={() => router.refresh()} />}
         <TokenList tokens={own} title={t("own")} none={t("none")} />
         {others ? <TokenList tokens={others} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
       </div>

@@ -1,4 +1,4 @@
-// Connections as they may be shown: with a fingerprint, without a key; to whoever runs apps only without address and fingerprint.
+// Connections as they may be shown: with a fingerprint, without a key; to members who only run apps without address and fingerprint.
 
 import "server-only";
 import { type ConnectionView } from "@/lib/contract/console";
@@ -21,7 +21,16 @@ export async function listConnectionViews(viewer: Viewer, meant?: string): Promi
   return hasRole(viewer.role, "viewer") ? views : views.map(withoutAddress);
 }
 
-/** For whoever runs apps only: by name, as no more than where they run. */
+/** What the frame around every page needs. Never fails for a service that is down: it reads the console's own store only. */
+export async function getFrame(
+  viewer: Viewer,
+  connection?: string,
+): Promise<{ connection?: ConnectionView; connections: ConnectionView[] }> {
+  const connections = await listConnectionViews(viewer, connection);
+  return { connection: connections.find((view) => view.current), connections };
+}
+
+/** For members who only run apps: by name, as no more than where they run. */
 function withoutAddress({ accountUrl: _account, fingerprint: _fingerprint, seenBy: _seenBy, ...view }: ConnectionView): ConnectionView {
   return { ...view, baseUrl: "" };
 }

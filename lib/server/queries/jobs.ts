@@ -1,4 +1,4 @@
-// Jobs for pages.
+// Jobs and history for pages.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -7,6 +7,7 @@ import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from 
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { findVisible, readThrough } from "../connections/access";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });
@@ -27,4 +28,11 @@ export async function getJob(
   ]);
   if (!detail.ok) return detail;
   return ok({ detail: detail.value, ...(status?.ok && { status: status.value }) });
+}
+
+type HistoryPage = { max_items: number; offset: number };
+
+/** Newest first, page by page, without a total: the interface has none. */
+export async function listHistory(viewer: Viewer, query: HistoryPage, connection?: string): Promise<Result<HistoryAnswer, Failure>> {
+  return readThrough(viewer, connection, operations.listHistory, { query });
 }

@@ -1,17 +1,15 @@
 // Personal access tokens for the settings page: those there are, and what a new one can be made for.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
 import { allOperations } from "@/lib/contract/operations";
 import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
-import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";
 
-export async function getTokenChoices(viewer: Viewer): Promise<Result<TokenChoices, Failure>> {
+export async function getTokenChoices(viewer: Viewer): Promise<TokenChoices> {
   const connections = await listConnectionViews(viewer);
-  return ok({ connections: connections.map(({ id, name, current }) => ({ id, name, current })), operations });
+  return { connections: connections.map(({ id, name, current }) => ({ id, name, current })), operations };
 }
 
 const operations: TokenOperation[] = [

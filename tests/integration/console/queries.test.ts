@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { getAsset, listAssets } from "@/lib/server/queries/assets";
-import { listConnections } from "@/lib/server/queries/connections";
-import { getFrame } from "@/lib/server/queries/frame";
+import { getFrame } from "@/lib/server/connections/views";
 import { getJob, listJobs } from "@/lib/server/queries/jobs";
 import { getQueue, toQueueView } from "@/lib/server/queries/queue";
 import { readViewer } from "@/lib/server/auth/viewer";
@@ -128,5 +127,5 @@ test("a service that is down is a value that says so, and the frame stands all t
     expect(view).toMatchObject({ id: expect.any(String), name: expect.any(String), baseUrl: "" });
     for (const field of ["fingerprint", "accountUrl", "seenBy"]) expect(view).not.toHaveProperty(field);
   }
-  expect(await listConnections(viewer)).toMatchObject({ ok: true, value: [{ id: "embedded", current: true, hasKey: true }, { id: down }] });
+  expect((await getFrame(viewer)).connections).toMatchObject([{ id: "embedded", current: true, hasKey: true }, { id: down }]);
 });

@@ -6,7 +6,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { listEmbedHosts } from "@/lib/server/embed/hosts";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { getFrame } from "@/lib/server/queries/frame";
+import { getFrame } from "@/lib/server/connections/views";
 import { ok } from "@/lib/shared/result";
 
 export async function generateMetadata(): Promise<Metadata> {

@@ -8,7 +8,6 @@ import { Outcome } from "@/components/settings/outcome";
 import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
-import { ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
 import { AtPage } from "@/tests/support/at-page";
 
@@ -122,7 +121,7 @@ describe("the connection's form", () => {
       renderInApp(
         <AtPage router={stillRouter}>
           <Suspense>
-            <ConnectionsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve(ok([]))} canChangeShared canAdd />
+            <ConnectionsScreen viewer={{ memberId: "m", name: "Ana" }} connections={Promise.resolve([])} canChangeShared canAdd />
           </Suspense>
         </AtPage>,
       );

@@ -42,7 +42,7 @@ const show = (role: Role, choices = two, own: TokenView[] | "away" = []) =>
     renderInApp(
       <AtPage router={router}>
         <Suspense>
-          <TokensScreen role={role} choices={Promise.resolve(ok(choices))} own={Promise.resolve(own === "away" ? away : ok(own))} />
+          <TokensScreen role={role} choices={Promise.resolve(choices)} own={Promise.resolve(own === "away" ? away : ok(own))} />
         </Suspense>
       </AtPage>,
     ),
