@@ -15,7 +15,7 @@ type AssetPictureProps = {
   alt: string;
   /** False: its box alone, until a person stays to look. */
   isAsked?: boolean;
-  /** No room for words. */
+  /** Too small for text. */
   isPlain?: boolean;
   eager?: boolean;
   fit?: "cover" | "contain";

@@ -16,9 +16,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 
 type AssetsCompareProps = {
-  /** As the address has them. */
+  /** The ids, as the address has them. */
   named: string;
-  /** What is known already. */
+  /** The assets that are known already. */
   find: (id: string) => AssetView | undefined;
   connectionId?: string;
   connection?: string;

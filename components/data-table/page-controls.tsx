@@ -9,7 +9,7 @@ type PageControlsProps = {
   offset: number;
   limit: number;
   total?: number;
-  /** What the service gives at once. */
+  /** The most rows that the service answers at once. */
   most?: number;
   onGo: (change: { offset: number; limit?: number }) => void;
 };

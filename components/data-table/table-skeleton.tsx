@@ -10,7 +10,7 @@ type TableSkeletonProps = {
   columns: readonly { look?: ColumnLook; width: "none" | "thumb" | "short" | "long" }[];
   rows?: number;
   isFixed?: boolean;
-  /** Of a table whose rows are many. */
+  /** For a table with many rows. */
   isLong?: boolean;
   /** As tall as the rows of a table that has a second line in each where it is narrow. */
   isTwoLines?: boolean;

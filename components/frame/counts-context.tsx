@@ -58,7 +58,7 @@ export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | 
   return ({ id, status }) => statusNow(status, id === currentId ? heard : undefined);
 }
 
-/** After an act that changes them. */
+/** For use after an act that changes the counts. */
 export function useRefreshCounts(): () => Promise<void> {
   const { mutate } = useSWRConfig();
   const connection = useConnection()?.id;

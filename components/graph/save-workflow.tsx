@@ -85,7 +85,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
   async function save() {
     if (path === undefined || saving.isBusy) return;
     setSaving({ path, isBusy: true });
-    // What writes it is fetched with it.
+    // The code that writes it is loaded only now.
     const written = isEditor ? await editor?.write().catch(() => "unreachable" as const) : { text: textOf() };
     if (written === "unreachable") return setSaving({ path, failure: { code: "CONSOLE_UNREACHABLE", message: "", status: 0 } });
     const text = written?.text;

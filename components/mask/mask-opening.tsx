@@ -13,7 +13,7 @@ import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
   source: MaskSource;
   open: OpenMask;
-  /** What a refusal offers. */
+  /** The actions offered with a refusal. */
   wayBack?: ReactNode;
   /** The editor is closed with something unsaved; the drawing is kept in this tab. */
   onKept?: () => void;

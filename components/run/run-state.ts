@@ -49,7 +49,7 @@ export type OpenWorkflow = {
   both?: BothFormats;
   /** It was made of a file of the graph editor: "node input" of texts that are sent as they are, where others are filled in. */
   rawTexts?: readonly string[];
-  /** What the newest job was started with. */
+  /** The graph that the newest job was started with. */
   sent?: Graph;
 };
 
@@ -104,7 +104,7 @@ export type RunState = {
   /** Newest first. */
   receipts: readonly Receipt[];
   isSending: boolean;
-  /** What is on its way while isSending. */
+  /** The graph that is being sent while `isSending`. */
   inFlight?: Graph;
   /** "node/input" of each picture on its way. */
   uploading: readonly string[];

@@ -153,7 +153,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     stopArriving: () => {
       if (store.get().arriving) store.dispatch({ type: "arriving", arriving: undefined });
     },
-    /** For the pictures that wait. */
+    /** For the pending pictures. */
     openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
     /** Of a file with both formats. */
     async openFormat(file: OpenedFile, format: Format) {
@@ -194,7 +194,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
         () => openArrival({ sample }, ports),
         async (result) => {
           settle(result);
-          // Without its picture it would fail there.
+          // On this service it would fail without its picture.
           if (result.ok && !result.value.unsent) await run(sample);
         },
       );

@@ -10,7 +10,7 @@ type RemovalDialogProps<T> = {
   title?: string;
   onRemove: (leaving: T) => void;
   onClose: () => void;
-  /** What it means. */
+  /** What the removal means. */
   children: ReactNode;
 };
 

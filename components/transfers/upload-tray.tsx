@@ -19,7 +19,7 @@ export type TrayView = "uploads" | "downloads";
 
 type UploadTrayProps = {
   queue: UploadQueue;
-  /** Of earlier visits. */
+  /** Alarms of earlier visits. */
   alarms: readonly KeptAlarm[];
   downloads: Downloads;
   connection?: string;

@@ -1,7 +1,7 @@
 import { type ReactNode } from "react";
 
 type EmptyStateProps = {
-  /** What would be here. */
+  /** What the place is for. */
   title: ReactNode;
   text?: ReactNode;
   /** The one next step. */

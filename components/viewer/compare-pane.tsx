@@ -7,7 +7,7 @@ import { type ViewerItem } from "./viewer-item";
 
 type ComparePaneProps = {
   item: ViewerItem;
-  /** As it is counted below. */
+  /** Its number, as used in the text below. */
   number: number;
   /** In its own pixels; undefined until it is there, "broken" where it does not come. */
   own: Size | "broken" | undefined;

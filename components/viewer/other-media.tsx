@@ -36,7 +36,7 @@ export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProp
       className="grid min-h-0 flex-1 place-items-center p-6 -outline-offset-2"
     >
       {(item.kind === "video" || item.kind === "audio") && !isBroken ? (
-        // What a model makes has no captions.
+        // Generated media have no captions.
         <Media
           kind={item.kind}
           src={item.src}

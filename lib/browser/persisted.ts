@@ -37,7 +37,7 @@ export function keepTo(memberId: string): void {
   try {
     if (tab.get() !== undefined && tab.get() !== memberId) forgetOfTab();
     if (browser.get() !== undefined && browser.get() !== memberId) for (const name of ofOne) window.localStorage.removeItem(name);
-    // What shows one of them looks again.
+    // Components that show one of them read it again.
     window.dispatchEvent(new StorageEvent("storage", { key: null }));
   } catch {
     // Forbidden: then nothing was kept.

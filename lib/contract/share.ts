@@ -48,7 +48,7 @@ export type SharedItem = {
   hash?: string;
   width?: number;
   height?: number;
-  /** What a node wrote. */
+  /** The text that a node wrote. */
   text?: string;
 };
 export type SharedPage = {

@@ -40,7 +40,7 @@ export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
   const tables = all.filter(({ name }) => !counters.some(({ table }) => table === name));
-  // What names something goes before it does.
+  // A row that refers to another is removed before it.
   for (const table of tables.toReversed()) await removeGone(table, copying);
   let rows = 0;
   for (const table of tables) {
@@ -162,7 +162,7 @@ function storable(value: unknown): unknown {
 }
 
 const valueOf = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);
-/** No text has a zero in it. */
+/** Texts contain no zero byte. */
 const nameOf = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
 const namesOf = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
 // Of the table's own column, and not of the text that is selected under its name.

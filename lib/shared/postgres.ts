@@ -12,7 +12,7 @@ const CONNECT_MS = 5_000;
 
 export type PostgresPlace = {
   url: string;
-  /** At most so many connections. */
+  /** The most connections. */
   max: number;
   statementMs: number;
   /** Where tables are looked for and made; by itself the database's own place. */

@@ -29,7 +29,7 @@ import { MOST_IN_ACT } from "./walk-assets";
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-/** As many as one share takes. */
+/** The most files that one share can have. */
 const MOST_SHARED = 100;
 
 type BulkBarProps = {

@@ -16,7 +16,7 @@ type Choices = {
   connection: string | undefined;
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onLeft: (entries: readonly Entry[]) => void;
-  /** What was selected is being acted on. */
+  /** An act on the selection is in progress. */
   onBegun: () => void;
   /** Taken back in time. */
   onBack: (assets: readonly Meant[]) => void;

@@ -6,7 +6,7 @@ import { assetsApiPath } from "../assets-address";
 import { MOST_AT_ONCE } from "../read-assets";
 import { type Meant } from "./asset-acts";
 
-/** What one press may set in motion. */
+/** The most assets that one act may include. */
 export const MOST_IN_ACT = 100_000;
 
 /** All assets of a query; so many that only what an act needs of each is kept. */

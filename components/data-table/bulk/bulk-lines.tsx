@@ -12,7 +12,7 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 
 type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
-/** What the lines need of the acts. */
+/** The part of the acts that the lines use. */
 type Acts<Act, Item, Entry> = {
   works: readonly WorkOf<Act, Item, Entry>[];
   undo: (key: number) => void;

@@ -110,7 +110,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
 
   return {
     works: [...begun, ...pending.acts.map(({ key, what }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...what } }))],
-    /** With less than one thing nothing begins. */
+    /** Without a single item nothing begins. */
     schedule: (meant: Meant<Act, Item>) => {
       if (meant.items.length > 0) pending.schedule(meant);
     },

@@ -31,7 +31,7 @@ export function HeldSecrets({ places, isSent = true, actions, className }: HeldS
   );
 }
 
-/** What a run can leave out. */
+/** The places that a run can leave out. */
 export function canLeaveOut(places: readonly SecretPlace[]): boolean {
   return places.some(({ kind }) => kind === "input" || kind === "extra");
 }

@@ -27,7 +27,7 @@ export type Outcome = (typeof outcomes)[number];
 /** How people know a job again: ids tell them nothing. */
 export type JobNames = { workflow?: string; label?: string; createdMs?: number };
 
-/** What became of one job. */
+/** The outcome for one job. */
 export type ReceiptEntry = JobNames & {
   id: string;
   outcome: Outcome;

@@ -20,7 +20,7 @@ export const column = columnsFor<JobRow>();
 type SelectColumn = {
   store: SelectionStore;
   t: CellWords["t"];
-  /** What the box above them all says. */
+  /** The label of the box in the header. */
   all: string;
   /** The rows that have a box; without it, all. */
   has?: (row: JobRow) => boolean;
@@ -53,7 +53,7 @@ type Where = {
   /** A width that was given to a column of words cuts whatever it holds. */
   isWorkflowCut?: boolean;
   isByCut?: boolean;
-  /** Where they are others than usual. */
+  /** Where they differ from the usual ones. */
   looks?: Partial<Record<NamedId, ColumnLook>>;
 };
 

@@ -8,7 +8,7 @@ import { type JobState } from "@/lib/contract/jobs/states";
 import { type MaskedInput, someSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
 
-/** What became of running it again. */
+/** The outcome of running it again. */
 type Receipt = { tone: Tone; text: string; jobId?: string };
 type Again = { isBusy?: boolean; receipt?: Receipt; failure?: ApiFailure; masked?: MaskedInput[] };
 

@@ -30,7 +30,7 @@ export function narrowedTo(act: JobAct, query: JobSearchQuery): JobSearchQuery |
 }
 
 const PAGE = 1000;
-/** So many jobs in one action. */
+/** The most jobs in one action. */
 export const MOST_AT_ONCE = 10_000;
 
 export function walkJobs(query: JobSearchQuery, work: Work) {

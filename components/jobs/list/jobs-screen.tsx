@@ -32,7 +32,7 @@ const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog")
 
 type JobsToolsProps = {
   choice: ColumnChoice;
-  /** What the columns are reset to. */
+  /** The columns after a reset. */
   usual: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
   state: ListState;
@@ -71,7 +71,7 @@ function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToo
 type JobsScreenProps = {
   /** The address, as the server read it. */
   query: JobSearchQuery;
-  /** What it could not read of it. */
+  /** The values of the address that could not be read. */
   ignored: readonly string[];
   /** `?connection=` of the address, where it has one. */
   connection?: string;

@@ -19,7 +19,7 @@ type ListFrameProps = {
   list: "jobs" | "history" | "queue";
   count: number | undefined;
   poll: Pick<Poll<unknown>, "everyMs" | "failure" | "refresh" | "atMs">;
-  /** When what is shown was so. */
+  /** When the shown rows were read. */
   atMs?: number;
   reach?: JobReach;
   /** The service has older jobs than are listed. */

@@ -11,7 +11,7 @@ export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly Kn
 type Choices = {
   connection: string | undefined;
   onDone: () => void;
-  /** What was selected is being acted on. */
+  /** An act on the selection is in progress. */
   onBegun: () => void;
   /** Taken back in time. */
   onBack?: (jobs: readonly KnownJob[]) => void;

@@ -22,7 +22,7 @@ type Queue = {
   busyIds: ReadonlySet<string>;
   /** Cancelled, unless it is taken back. */
   pendingIds: ReadonlySet<string>;
-  /** When those that wait may start. */
+  /** When the waiting jobs may start. */
   startOf: (id: string) => StartRange | undefined;
   cancel: (row: JobRow) => void;
   /** This job alone. */

@@ -8,7 +8,7 @@ export type QueueList = {
   pendingTotal: number;
   /** The service tells no order of its own, so that of submission is shown. */
   isBySubmission: boolean;
-  /** What runs can be stopped. */
+  /** Running jobs can be stopped. */
   canStop: boolean;
   /** Jobs whose shape is not known. */
   unreadable?: number;

@@ -177,7 +177,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
         from = now();
       }
     },
-    /** As if it had never begun. */
+    /** Undoes the stroke as if it had never begun. */
     drop(): void {
       const dropped = stroke?.shown.drop() ?? [];
       stroke = undefined;

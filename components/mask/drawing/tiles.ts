@@ -45,7 +45,7 @@ export function packTile(coverage: Coverage, index: number): Uint8Array {
   return packRect(coverage, tileRect(coverage, index));
 }
 
-/** No larger than a square. */
+/** No larger than one tile. */
 export function packRect(coverage: Coverage, rect: Rect): Uint8Array {
   return pack(gather(coverage, rect));
 }

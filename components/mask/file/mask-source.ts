@@ -16,7 +16,7 @@ export type MaskSource = {
   files: readonly FileName[];
   connection?: string;
   place?: MaskPlace;
-  /** What is known before anything is fetched. */
+  /** What is known before anything is loaded. */
   known: {
     bytes?: number;
     width?: number;

@@ -89,7 +89,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
   }
   const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
 
-  /** In the middle of what is seen. */
+  /** In the middle of the visible part. */
   function showCursor(): Point {
     const { x, y } = toPicture(views.view(), { x: views.frame().width / 2, y: views.frame().height / 2 });
     cursor ??= inside({ x, y });

@@ -14,7 +14,7 @@ type SliderProps = {
   least: number;
   most: number;
   step?: number;
-  /** What the number says to people. */
+  /** The number as people read it. */
   shown: string;
   /** Its tooltip. */
   title?: string;

@@ -18,7 +18,7 @@ export type CopyJobs = ReadonlyMap<string, CopyJob>;
 
 export type Ending =
   | { kind: "done" | "stopped" | "left"; failure?: undefined }
-  /** What refused one would refuse the rest. */
+  /** The same refusal would meet the rest. */
   | { kind: "refused" | "failing"; failure: Failure };
 
 export type CopiesSet = {

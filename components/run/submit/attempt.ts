@@ -14,7 +14,7 @@ const attempt = object(
 );
 export type Attempt = ReadBy<typeof attempt>;
 
-/** What became of one. */
+/** The outcome of an attempt. */
 export type RunOutcome =
   /** `errors`: the service took the job and says that some of its nodes will not run. `heldSecrets`: what was sent holds a key or a token there. */
   | { kind: "accepted"; jobId: string; errors: NodeErrors; heldSecrets?: readonly SecretPlace[] }

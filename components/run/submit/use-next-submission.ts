@@ -31,7 +31,7 @@ function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
 export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none, inFile }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());
-  // Of several copies each draws for itself.
+  // Each of several copies gets its own seeds.
   const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const filledAt = useCallback(
     (now: Graph, filling: Filling) => {

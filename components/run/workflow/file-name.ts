@@ -3,7 +3,7 @@
 
 import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 
-/** Without its folders and its kind. */
+/** Without folders and extension. */
 export function nameOfFile(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   return (mayCarryWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();

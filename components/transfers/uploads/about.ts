@@ -64,7 +64,7 @@ export function mergeAbout(before: About, more: About): About {
 }
 
 export type Changes = { addedTags: string[]; removedTags: string[]; fields: JsonObject };
-/** What of it a service refused. */
+/** The parts that a service refused. */
 export type Part = "tags" | "name" | "metadata" | "preview";
 
 export function changesBetween(before: About, after: About): Changes | undefined {

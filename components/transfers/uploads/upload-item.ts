@@ -57,7 +57,7 @@ export type UploadItem = {
   id: string;
   file: File;
   connection?: string;
-  /** What was added together. */
+  /** The files that were added together. */
   act?: string;
   about: About;
   hash?: string;

@@ -14,7 +14,7 @@ import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, ty
 import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
 export type NewUpload = { file: File; about: About };
-/** What others want to hear of. */
+/** Events that other parts listen to. */
 export type UploadNews = {
   /** And what was written to it afterwards. */
   stored: (assetId: string) => void;

@@ -13,7 +13,7 @@ export type Work = {
   signal: AbortSignal;
   /** The same for all of it: the audit log shows it as one row. */
   act?: string;
-  /** So many more are through. */
+  /** This many more are done. */
   onDone: (count: number) => void;
   /** The service asked to wait; undefined when the wait is over. */
   onWait: (ms: number | undefined) => void;

@@ -14,7 +14,7 @@ export type DownloadTask = {
   word: string;
   startedBy?: string;
   createdAtMs: number;
-  /** When the service was last heard. */
+  /** When the service last answered. */
   checkedAtMs: number;
   bytesDone?: number;
   bytesTotal?: number;

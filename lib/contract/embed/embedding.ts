@@ -73,7 +73,7 @@ export const keeperLosses = ["removed", "suspended", "role"] as const;
 export type EmbedHostView = EmbedHostBody & {
   id: string;
   createdAt: number;
-  /** What a ticket names as its audience. */
+  /** The audience that a ticket must name. */
   audience: string;
   /** Who set it up last; absent where it was set up before this was recorded. */
   keptBy?: { name: string; lost?: (typeof keeperLosses)[number] };

@@ -9,7 +9,7 @@ import { own } from "../json/own";
 
 /** `draw`: another number makes another choice among the words in braces. */
 export type Filling = { at: Date; draw: number };
-/** What the node of a name holds. */
+/** The value of a widget of the node with this name. */
 export type WidgetOf = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
 

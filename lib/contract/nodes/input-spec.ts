@@ -67,7 +67,7 @@ export function typeOf(raw: unknown): string {
   return Array.isArray(type) ? "COMBO" : typeof type === "string" ? type : "*";
 }
 
-/** What a description says beside the type. */
+/** The options of a description, beside the type. */
 export function settingsOf(raw: unknown): Settings {
   return (Array.isArray(raw) && settings(raw[1])) || {};
 }

@@ -42,7 +42,7 @@ export function maskText(text: string, literals: readonly string[] = []): string
 
 /** A pattern that is given more at once may run out of stack. */
 const WINDOW = 256 * 1024;
-/** No key is longer. */
+/** Keys are not longer than this. */
 const LONGEST_KEY = 8 * 1024;
 
 /** After a blank or a quote, so that nothing which is looked for is cut in two; else after what is in no key. */

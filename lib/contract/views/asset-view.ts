@@ -23,7 +23,7 @@ export type AssetView = {
   /** Where GET /api/view finds it, at a service that knows files by place. */
   file?: OutputFile;
   previewUrl?: string;
-  /** Of the asset that is its picture. */
+  /** The id of the asset that is its preview. */
   previewId?: string;
   jobId?: string;
   width?: number;

@@ -30,7 +30,7 @@ export type JobView = {
   endedAtMs?: number;
   queueWaitMs?: number;
   runMs?: number;
-  /** Only while the job can still move. */
+  /** Only while the job has not ended. */
   progress?: JobProgressView;
   preview?: OutputView;
   outputsCount?: number;

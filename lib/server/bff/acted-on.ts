@@ -18,7 +18,7 @@ import { type CallInput } from "../upstream/outgoing";
 
 export type ActedOn = ThingsCount & { things: AuditThing[] };
 
-/** What clearing takes away. */
+/** What clearing removes. */
 const cleared: Readonly<Partial<Record<string, KnownJobState[]>>> = {
   [operations.manageQueue.name]: ["pending"],
   [operations.manageHistory.name]: ["completed", "failed", "cancelled"],

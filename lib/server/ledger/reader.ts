@@ -171,7 +171,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       if (used) await list.join(id, used, pageOf(answer, 0));
     },
 
-    /** As the newest page said. */
+    /** As told by the newest page. */
     gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
     /** Jobs that may have moved on. */

@@ -61,7 +61,7 @@ function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem
   return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
 }
 
-/** Of many there is no one answer. */
+/** Many have no single outcome. */
 function together({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
   return rest;
 }

@@ -64,7 +64,7 @@ async function findPlaces(
 }
 
 async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<Result<QueuePlaces | undefined, Failure>> {
-  // Of its graphs nothing is read here.
+  // The graphs are not read here.
   const answer = await access.upstream.exchange(operations.listQueue, { signal });
   if (!answer.ok) return ok(undefined);
   const queue = queueListSchema.safeParse(answer.value.value);

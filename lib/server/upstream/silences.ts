@@ -23,7 +23,7 @@ type Read = { startMs: number; giveUp: GiveUp };
 type State = { underWay: Set<Read>; heardMs: number; silentSinceMs?: number; patient?: Read };
 
 export function createSilences(now: () => number = () => performance.now()): Silences {
-  /** Of services that are asked now. */
+  /** Only services that are being asked. */
   const states = new Map<string, State>();
   return {
     heard(service) {

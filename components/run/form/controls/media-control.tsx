@@ -14,7 +14,7 @@ import { usePictureUpload } from "./use-picture-upload";
 
 type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
 
-/** What lies with the server already. */
+/** Files that the server has already. */
 export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   const t = useTranslations("run.media");
   const names = options.filter((option) => typeof option === "string");

@@ -12,7 +12,7 @@ export type SendPicture = (
   options: { onProgress: (share: number) => void; signal: AbortSignal },
 ) => Promise<Result<SentPicture, ApiFailure>>;
 
-/** What the service did not take. */
+/** A file that the service refused. */
 export type UnsentPicture = { file: File; failure: ApiFailure };
 
 export type PictureState =
@@ -25,7 +25,7 @@ export type PictureState =
 type PictureUploadOptions = {
   /** A film or a sound is not looked at before it is sent. */
   isMedia?: boolean;
-  /** What failed before the control was there. */
+  /** A file that was refused before this control was shown. */
   unsent?: UnsentPicture;
   send: SendPicture;
   decode?: Decode;

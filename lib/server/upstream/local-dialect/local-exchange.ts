@@ -27,7 +27,7 @@ export type LocalExchange = {
   base: string;
   /** What was read before of the jobs that have ended at the servers there are. */
   ended: EndedMemory;
-  /** By which the console submits and listens. */
+  /** The client id with which the console submits and listens. */
   clientId: string;
   /** The request as it is, but for its parameters where `change` says so (then it must have no body). */
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
