@@ -2,12 +2,15 @@
 import { act, cleanup, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { usualQuery } from "@/components/files/files-address";
+import { readAddress } from "@/lib/contract/params";
+import { filesParams } from "@/components/files/files-address";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "../components/render";
+
+const usualQuery = readAddress(filesParams, new URLSearchParams()).query;
 
 let reads: boolean;
 beforeEach(() => {
