@@ -179,19 +179,18 @@ async function close(parts: EngineParts, { job, running, untilThere }: Ordered, 
   const { record } = running;
   const staged = record.files.map(toStaged);
   const hashes = [...new Set(staged.map((output) => output.staged.hash))];
-  try {
-    await blobs.hold(hashes, async () => {
-      for (let first = 0; first < staged.length; first += AT_ONCE)
-        await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
-      // What was done is not done again because the database went away in the end.
-      const ending = untilThere(() =>
-        database.commit(async (tx) => {
-          await end(tx, parts, job, record, outcome, staged);
-          await next.take(tx);
-        }),
-      );
-      await next.keepIf(ending);
+  async function store(): Promise<void> {
+    for (let first = 0; first < staged.length; first += AT_ONCE)
+      await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
+    const ending = database.commit(async (tx) => {
+      await end(tx, parts, job, record, outcome, staged);
+      await next.take(tx);
     });
+    await next.keepIf(ending);
+  }
+  try {
+    // What was done is not done again because the database went away in the end.
+    await untilThere(() => blobs.hold(hashes, store));
   } finally {
     for (const hash of hashes) await blobs.drop(hash);
   }

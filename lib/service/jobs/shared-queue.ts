@@ -207,11 +207,17 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     const own = new Set<Worker>();
     const events: WorkerEvents = new EventEmitter();
     events.on("worker:create", ({ worker }) => own.add(worker));
-    events.on("worker:getJob:empty", () => void (asking -= 1));
+    // Those that are past their wait, until they have an answer.
+    const askers = new Set<Worker>();
+    events.on("worker:getJob:start", ({ worker }) => askers.add(worker));
+    events.on("worker:getJob:empty", ({ worker }) => void (askers.delete(worker) && (asking -= 1)));
     events.on("worker:getJob:error", ({ worker }) => {
+      // Else it was still before it, and was given nothing.
+      if (!askers.delete(worker)) return;
       asking -= 1;
       unsure.add(worker.workerId);
     });
+    events.on("job:start", ({ worker }) => askers.delete(worker));
     events.on("worker:stop", ({ worker }) => {
       workers.delete(worker);
       giveUp();
