@@ -8,7 +8,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { canvas, ended, list, record, submit } from "../integration/service/support";
 import { conformance } from "../support/conformance-command";
 import { type Client } from "../support/service";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
 async function listening(server: Server): Promise<string> {
@@ -55,7 +55,7 @@ describe("npm run conformance", () => {
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "lightdesk-contract-"));
-    key = await serviceCommand(dataDir, "keys", "create", "--user", "contract");
+    key = await createKey(dataDir, "contract");
     service = await startServiceProcess(dataDir);
     client = httpClient(service.url, key);
     await ended(client, await submit(client, canvas(1)));

@@ -7,7 +7,7 @@ import { type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { type AppWorld, createAppWorld, picture } from "../integration/console/apps/app-world";
 import { type LittleServer } from "../support/little-server";
 import { isPrompt, startServiceGate } from "../support/service-gate";
-import { serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createKey, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { startProcess, type Started } from "../support/start-process";
 import { makeToken } from "../support/tokens";
 import { until } from "../support/until";
@@ -27,7 +27,7 @@ const held = new Set<"answers" | "uploads">();
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-apps-"));
-  const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  const key = await createKey(dataDir, "ada");
   service = await startServiceProcess(dataDir);
   gate = await startServiceGate(service, (asked) => {
     if (held.has("uploads") && asked.url.startsWith("/api/upload/")) return "lost";

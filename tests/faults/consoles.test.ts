@@ -12,7 +12,7 @@ import { type LittleServer } from "../support/little-server";
 import { startNginx } from "../support/nginx";
 import { ask, createDatabase, type PostgresServer, startPostgres } from "../support/postgres-server";
 import { isPrompt, startServiceGate } from "../support/service-gate";
-import { serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createKey, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { type Started, startProcess } from "../support/start-process";
 import { until } from "../support/until";
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
   postgres = await startPostgres({ connections: 80 });
   ({ url } = await createDatabase(postgres.url));
   line = await startLine(Number(new URL(url).port));
-  const key = await serviceCommand(join(folder, "service"), "keys", "create", "--user", "ada");
+  const key = await createKey(join(folder, "service"), "ada");
   service = await startServiceProcess(join(folder, "service"));
   gate = await startServiceGate(service, (asked) => (isPrompt(asked) && asked.body.includes(UNANSWERED) ? "unanswered" : undefined));
   const port = await freePort();

@@ -6,7 +6,7 @@ import { blake3 } from "@napi-rs/blake-hash";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FileSource, patternOf, startFileSource } from "../support/file-source";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
 const SIZE = 6_000_000;
@@ -20,7 +20,7 @@ describe("a download in a process that ends", () => {
   let source: FileSource;
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "lightdesk-downloads-"));
-    key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+    key = await createKey(dataDir, "ada");
     source = await startFileSource(patternOf(SIZE), { etag: '"one"', drip: { bytes: 32 * 1024, everyMs: 10 } });
   });
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Client } from "../support/service";
-import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { startProcess } from "../support/start-process";
 import { until } from "../support/until";
 import { disks, makeInjected, type SmallDisk } from "./disk/small-disk";
@@ -21,7 +21,7 @@ const graph = (seconds: number, color: number, note = "") => ({
 
 async function start(disk: SmallDisk) {
   ours.push(disk);
-  const key = await serviceCommand(disk.path, "keys", "create", "--user", "ada");
+  const key = await createKey(disk.path, "ada");
   installTrace(join(disk.path, "service", "service.sqlite"));
   const service = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
   return { service, key, client: httpClient(service.url, key) };

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type FileSource, patternOf, startFileSource } from "../support/file-source";
 import { type Client } from "../support/service";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 import { blobsIn, painted } from "./disk/durable";
 
@@ -25,7 +25,7 @@ const steps = () =>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "lightdesk-durable-"));
   source = await startFileSource(patternOf(200_000, 5));
-  const key = await serviceCommand(folder, "keys", "create", "--user", "ada");
+  const key = await createKey(folder, "ada");
   service = await startServiceProcess(folder, {
     LIGHTDESK_DOWNLOAD_HOSTS: source.url,
     LIGHTDESK_TEST_ORDER: order(),

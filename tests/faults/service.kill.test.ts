@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 import { auditAnswers, listAllJobs } from "./kill/audit-answers";
 import { auditStore } from "./kill/audit-store";
@@ -36,7 +36,7 @@ describe("kill -9", () => {
 
 async function killAgainAndAgain(dataDir: string, random: Random): Promise<void> {
   const ledgers: Ledger[] = [];
-  for (const user of ["ada", "bob"]) ledgers.push(createLedger(user, await serviceCommand(dataDir, "keys", "create", "--user", user)));
+  for (const user of ["ada", "bob"]) ledgers.push(createLedger(user, await createKey(dataDir, user)));
   installTrace(join(dataDir, "service", "service.sqlite"));
 
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -6,7 +6,7 @@ import { afterEach, expect, it } from "vitest";
 import { detail, ended, list, png, record, running, submit } from "../integration/service/support";
 import { gpuClasses, startRunnerServer } from "../support/runner-server";
 import { until } from "../support/until";
-import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -22,7 +22,7 @@ it("takes the result of a job that ran on while the service was dead, and submit
     makes: () => ({ files: [{ name: "x_00001_.png", bytes }] }),
   });
   closing.push(server.close);
-  const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  const key = await createKey(dataDir, "ada");
   const first = await startServiceProcess(dataDir);
   // Beside the running service, which follows.
   expect(await serviceCommand(dataDir, "runners", "add", server.address, "--label", "GPU")).toContain("Added GPU with 5 node classes");

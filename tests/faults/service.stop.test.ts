@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Client } from "../support/service";
-import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { startProcess } from "../support/start-process";
 import { until } from "../support/until";
 import { listAllJobs } from "./kill/audit-answers";
@@ -41,7 +41,7 @@ async function submit(client: Client, seconds: number, color: number): Promise<{
 
 describe("SIGTERM under load", () => {
   it("ends with 0 in bounded time, loses nothing that was acknowledged, and gives long jobs back without counting the attempt", async () => {
-    const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+    const key = await createKey(dataDir, "ada");
     const file = join(dataDir, "service", "service.sqlite");
     installTrace(file);
     const service = await startServiceProcess(dataDir);

@@ -1,7 +1,9 @@
 // The stand-alone service as a process of its own, spoken to over real HTTP.
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll } from "vitest";
+import { openServiceStore } from "@/lib/service/index";
 import { createClient } from "./service";
 import { startProcess, type Started } from "./start-process";
 
@@ -27,6 +29,13 @@ export async function serviceCommand(dataDir: string, ...words: string[]): Promi
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", LIGHTDESK_DATA_DIR: dataDir };
   const { stdout } = await execute(process.execPath, ["dist/service.mjs", ...words], { env });
   return stdout.trim().split("\n").at(-1) ?? "";
+}
+
+/** A key as `keys create` makes one, without a process of its own. */
+export async function createKey(dataDir: string, user: string): Promise<string> {
+  const store = await openServiceStore(join(dataDir, "service"), 1);
+  const { key } = await store.keys.createKey(user).finally(() => store.close());
+  return key;
 }
 
 export function httpClient(url: string, key: string) {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { canvas, type Json, list, png, record, string, waiting } from "./support";
 
@@ -16,7 +16,7 @@ let key: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-command-line-"));
   service = await startServiceProcess(dataDir);
-  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  key = await createKey(dataDir, "ada");
 });
 afterAll(async () => {
   await service.stop();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
-import { serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 
 let service: ServiceProcess;
@@ -14,7 +14,7 @@ let key: string;
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-edge-"));
-  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  key = await createKey(dataDir, "ada");
   service = await startServiceProcess(dataDir, { LIGHTDESK_MAX_UPLOAD_BYTES: "1000000" });
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event-socket";
 import { type Client } from "@/tests/support/service";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { canvas, record, submit, waiting } from "./support";
@@ -20,7 +20,7 @@ const open: EventSocket[] = [];
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-events-"));
   service = await startServiceProcess(dataDir);
-  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  key = await createKey(dataDir, "ada");
   client = httpClient(service.url, key);
 });
 afterEach(async () => {
@@ -51,7 +51,7 @@ describe("who may listen", () => {
   });
 
   it("is nobody else: no key, an unknown key and a revoked one are refused with 401, another path with 404", async () => {
-    const revoked = await serviceCommand(dataDir, "keys", "create", "--user", "gone");
+    const revoked = await createKey(dataDir, "gone");
     await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
     for (const headers of [{}, { "x-api-key": "ld-nothing" }, { "x-api-key": revoked }] as Record<string, string>[])
       expect(await refusedWith(`${service.url}/ws`, headers)).toBe(401);
@@ -89,7 +89,7 @@ describe("a job is told", () => {
     expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "image/png"]);
     const small = await client.get(`${address}&res=64`);
     expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
-    const eve = httpClient(service.url, await serviceCommand(dataDir, "keys", "create", "--user", "mallory"));
+    const eve = httpClient(service.url, await createKey(dataDir, "mallory"));
     expect((await eve.get(address)).status).toBe(404);
     expect((await client.get(`/api/jobs/${id}`)).body).toMatchObject({ status: "in_progress" });
 
@@ -141,7 +141,7 @@ describe("a job is told", () => {
 
   it("to whom it was submitted by, to those who gave no id, and to nobody of another user", async () => {
     const [mine, others, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
-    const stranger = await listen("", { "x-api-key": await serviceCommand(dataDir, "keys", "create", "--user", "eve") });
+    const stranger = await listen("", { "x-api-key": await createKey(dataDir, "eve") });
     const id = await submit(client, canvas(31), { client_id: "m" });
     for (const socket of [mine, all]) await socket.over(id);
     const free = await submit(client, canvas(32));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendRaw } from "@/tests/support/raw-http";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 
 describe("on a real connection", () => {
   let service: ServiceProcess;
@@ -12,7 +12,7 @@ describe("on a real connection", () => {
   let dataDir: string;
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "lightdesk-limits-"));
-    key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+    key = await createKey(dataDir, "ada");
     const settings = { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", LIGHTDESK_MAX_UPLOAD_BYTES: "1000000", LIGHTDESK_MAX_JSON_BYTES: "100000" };
     service = await startServiceProcess(dataDir, settings);
   });
@@ -46,7 +46,7 @@ describe("on a real connection", () => {
   });
 
   it("a missing, an unknown and a revoked key are answered alike, on paths and methods that do not exist as well", async () => {
-    const revoked = await serviceCommand(dataDir, "keys", "create", "--user", "grace");
+    const revoked = await createKey(dataDir, "grace");
     await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
     for (const [method, path] of [
       ["GET", "/api/jobs"],

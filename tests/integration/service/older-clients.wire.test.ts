@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Client } from "@/tests/support/service";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { canvas, ended, list, png, record, submit, waiting } from "./support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -15,7 +15,7 @@ let client: Client;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
   service = await startServiceProcess(dataDir);
-  client = httpClient(service.url, await serviceCommand(dataDir, "keys", "create", "--user", "ada"));
+  client = httpClient(service.url, await createKey(dataDir, "ada"));
 });
 afterAll(async () => {
   await service.stop();
@@ -51,7 +51,7 @@ describe("the history in its older shape", () => {
 
   it("is empty for a job that is unknown, somebody else's, or has not ended", async () => {
     const running = await submit(client, waiting(600));
-    const stranger = httpClient(service.url, await serviceCommand(dataDir, "keys", "create", "--user", "eve"));
+    const stranger = httpClient(service.url, await createKey(dataDir, "eve"));
     for (const [who, id] of [
       [client, running],
       [client, crypto.randomUUID()],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { png, record, sample } from "./support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -24,7 +24,7 @@ const pngMark = [0x89, 0x50, 0x4e, 0x47];
 
 describe.each(Object.keys(publicClients))("the public client %s", (name) => {
   it.each(["", "/api"])("runs a sample to its end, fetches its picture, uploads and reads, below %j", async (below) => {
-    const key = await serviceCommand(dataDir, "keys", "create", "--user", `user of ${name}${below}`);
+    const key = await createKey(dataDir, `user of ${name}${below}`);
     const graph = sample("01-invert") as Graph;
     const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
     const drive = publicClients[name];
@@ -41,7 +41,7 @@ describe.each(Object.keys(publicClients))("the public client %s", (name) => {
   });
 
   it.each(["", "/api"])("takes back what it submitted and what it made, below %j", async (below) => {
-    const key = await serviceCommand(dataDir, "keys", "create", "--user", `changer of ${name}${below}`);
+    const key = await createKey(dataDir, `changer of ${name}${below}`);
     const place = { base: `${service.url}${below}`, headers: { "X-API-Key": key } };
     await controlsOf[name]?.(place, (controls) => takeEverythingBack(httpClient(service.url, key), controls));
   });

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readRaw, sendRaw } from "@/tests/support/raw-http";
-import { serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 
 let service: ServiceProcess;
 let key: string;
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-refusals-"));
-  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  key = await createKey(dataDir, "ada");
   service = await startServiceProcess(dataDir, { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
 });
 afterAll(async () => {

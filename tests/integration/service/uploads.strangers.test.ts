@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { type Client } from "@/tests/support/service";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { record, string } from "./support";
 
@@ -17,7 +17,7 @@ let key: string;
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-strangers-"));
-  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  key = await createKey(dataDir, "ada");
   service = await startServiceProcess(dataDir);
   client = httpClient(service.url, key);
 });
