@@ -124,7 +124,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       if (running.get(job.id) === run) running.delete(job.id);
       run.end();
       // It may have been set aside for how the job ended.
-      if (job.remote) await refreshPool();
+      if (job.remote) inBackground(refreshPool());
       await tellEnd(run);
       inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
     }

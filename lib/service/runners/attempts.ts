@@ -25,13 +25,27 @@ export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: st
   await tx.run(query.insertInto("attempts").values({ job_seq: seq, number, ...values, ended_at: null, reason: null }));
 }
 
+const isOwn = ({ seq, fence }: Attempt) =>
+  sql<boolean>`exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state = 'in_progress')`;
+
 /** False: the attempt is no longer the job's, and must end. */
+export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boolean> {
+  const { seq, number, fence } = attempt;
+  const open = query
+    .selectFrom("attempts")
+    .select("number")
+    .where("job_seq", "=", seq)
+    .where("number", "=", number)
+    .where("fence", "=", fence);
+  return (await reader.row(open.where("ended_at", "is", null).where(isOwn(attempt)))) !== undefined;
+}
+
+/** The same, and where it is current it is written. */
 export async function writeAttempt(
   tx: Transaction,
   attempt: Attempt,
   changes: Partial<Pick<AttemptRow, "state" | "prompt_id" | "lease_until">>,
 ): Promise<boolean> {
-  const isOwn = sql<boolean>`exists (select 1 from jobs where seq = ${attempt.seq} and fence = ${attempt.fence} and state = 'in_progress')`;
   const update = query
     .updateTable("attempts")
     .set(changes)
@@ -39,7 +53,7 @@ export async function writeAttempt(
     .where("number", "=", attempt.number)
     .where("fence", "=", attempt.fence)
     .where("ended_at", "is", null)
-    .where(isOwn);
+    .where(isOwn(attempt));
   return (await tx.run(update)) === 1;
 }
 

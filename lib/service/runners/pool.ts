@@ -31,10 +31,14 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
 
   let reading: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
 
-  /** One after the other, so that what was read earlier never takes the place of what was read later. */
+  /** One after the other, so that what was read earlier never takes the place of what was read later. One that has not begun yet does for all. */
   function refresh(): Promise<void> {
-    const next = reading.then(readAgain);
+    next ??= reading.then(() => {
+      next = undefined;
+      return readAgain();
+    });
     reading = next.catch(() => undefined); // whoever asked is told
     return next;
   }

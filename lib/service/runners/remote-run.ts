@@ -15,7 +15,7 @@ import { type Run } from "../nodes/runner";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
 import { whileAway } from "../store/while-away";
-import { type Attempt, writeAttempt } from "./attempts";
+import { type Attempt, isCurrent, writeAttempt } from "./attempts";
 import { bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { listenTo, type Listening } from "./events-of";
@@ -225,7 +225,8 @@ async function finish(at: At, { entry, outputs, names }: Ended): Promise<RunOutc
   const { runner } = at;
   const ending = readEnding(entry);
   if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
-  if (!(await write(at, { lease_until: at.now() + at.limits.leaseMs }))) return { kind: "stale" };
+  // The runner waits for its next job meanwhile: it is only read, since a commit takes longer.
+  if (!(await patiently(at, () => isCurrent(at.database, at.attempt)))) return { kind: "stale" };
   const problem = await outputs.rest(entry);
   // A failed job keeps what could be had of it.
   if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
