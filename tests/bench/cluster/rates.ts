@@ -1,15 +1,21 @@
 // Submissions and claims a second with so many services on one database: the same number of clients in all, and the same runners.
 import { spread } from "../figures";
 import { load, type Load } from "../load";
+import { post } from "../processes";
+import { eachOf } from "../service/client";
 import { type Cluster, haveRun, jobOf, type Runners } from "./services";
 
 const CLIENTS = 20;
 
 export const rateNames = ["submissions a second", "- p95 ms", "jobs claimed, run and ended a second"];
 
-/** `jobs`: how many are claimed of those that the submissions left waiting. */
+/** `jobs`: how many are claimed of those that were submitted. */
 export async function measureRates(cluster: Cluster, runners: Runners, jobs: number): Promise<string[]> {
-  const { services } = cluster;
+  const { services, keys } = cluster;
+  const wanted = Array.from({ length: jobs }, (_, at) => at % services.length);
+  await eachOf(wanted, CLIENTS, async (at) => {
+    await post(`${services[at]?.url}/api/prompt`, { prompt: jobOf("rate") }, { "x-api-key": keys[at] ?? "" });
+  });
   const loads = await Promise.all(services.map((_, at) => submissionsTo(cluster, at, CLIENTS / services.length)));
   const runs = (loads[0] ?? []).map((_, run) => loads.flatMap((each) => each[run] ?? []));
   await cluster.resume();

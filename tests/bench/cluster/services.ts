@@ -59,6 +59,9 @@ export async function startCluster(postgresUrl: string, services: number, users:
     keys,
     pause: () => order("paused"),
     resume: () => order("ready"),
+    async giveSlots(slots: number): Promise<void> {
+      for (const id of ids) await store.runners.change(id, { slots });
+    },
     async stop(): Promise<void> {
       await Promise.all(started.map((service) => service.process.stop()));
       await store.close();
