@@ -1,12 +1,15 @@
 // A real HTTP server of a few lines that remembers what it was asked: stands for services of other people, good and bad ones.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { type Duplex } from "node:stream";
 
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
 export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
 /** What it returns is waited for. */
 type Answer = (request: Seen, response: ServerResponse) => unknown;
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export async function startLittleServer(answer: Answer): Promise<LittleServer> {
+/** `upgrade`: what becomes of WebSockets; without it there are none. */
+export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Promise<LittleServer> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     void read(request).then(async (body) => {
@@ -15,6 +18,12 @@ export async function startLittleServer(answer: Answer): Promise<LittleServer> {
       await answer(entry, response);
     });
   });
+  const upgraded = new Set<Duplex>();
+  if (upgrade)
+    server.on("upgrade", (request, socket, head) => {
+      upgraded.add(socket.once("close", () => upgraded.delete(socket)));
+      upgrade(request, socket, head);
+    });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no port");
@@ -27,6 +36,7 @@ export async function startLittleServer(answer: Answer): Promise<LittleServer> {
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
+        for (const socket of upgraded) socket.destroy();
       }),
   };
 }

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as ask } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { type Duplex } from "node:stream";
 
 type Proxying = {
   headers?: Record<string, string>;
@@ -44,18 +45,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
   server.on("upgrade", (request, socket, head) => {
     const { hostname, port, url, sent } = onwardOf(request);
     if (url === undefined) return void socket.destroy();
-    const onward = connect(Number(port), hostname);
-    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);
-    onward.write(`GET ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
-    onward.write(head);
-    onward.pipe(socket).pipe(onward);
-    for (const [one, other] of [
-      [onward, socket],
-      [socket, onward],
-    ] as const) {
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-    }
+    passUpgrade(request, socket, head, { hostname, port, url, sent });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -68,4 +58,22 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
       server.close();
     },
   };
+}
+
+type Onward = { hostname: string; port: string; url: string; sent: Record<string, unknown> };
+
+/** What begins as a request of HTTP and goes on as something else: bytes both ways until one side ends. */
+export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: Buffer, { hostname, port, url, sent }: Onward): void {
+  const onward = connect(Number(port), hostname);
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);
+  onward.write(`${method} ${url} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+  onward.write(head);
+  onward.pipe(socket).pipe(onward);
+  for (const [one, other] of [
+    [onward, socket],
+    [socket, onward],
+  ] as const) {
+    one.on("error", () => other.destroy());
+    one.on("close", () => other.destroy());
+  }
 }

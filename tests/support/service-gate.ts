@@ -1,21 +1,33 @@
-// In front of a service on a port: what it is asked is remembered, and of some questions the asker gets no answer.
+// In front of a service on a port: what it is asked is remembered, and of some questions the asker gets no answer. WebSockets pass.
+import { type ServerResponse } from "node:http";
+import { passUpgrade } from "./proxy";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
 
 /** Not passed on; or passed on, and its answer kept back. */
 type Fate = "lost" | "unanswered" | undefined;
 
 export function startServiceGate(service: { url: string }, fateOf: (asked: Seen) => Fate): Promise<LittleServer> {
-  return startLittleServer(async (asked, response) => {
+  const pass = async (asked: Seen, response: ServerResponse) => {
     const { method, url, headers, body } = asked;
     const fate = fateOf(asked);
     if (fate === "lost") return;
     const passed = { "x-api-key": String(headers["x-api-key"]), "content-type": String(headers["content-type"] ?? "application/json") };
-    const answer = await fetch(service.url + url, { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) });
-    const read = Buffer.from(await answer.arrayBuffer());
+    const sent = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
+    const heard = await fetch(service.url + url, sent).then(
+      async (answer) => ({ answer, read: Buffer.from(await answer.arrayBuffer()) }),
+      () => undefined,
+    );
+    // As the line there broke, the one from here does.
+    if (!heard) return void response.destroy();
+    const { answer, read } = heard;
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";
     if (type.startsWith("application/json")) answerJson(response, JSON.parse(read.toString()), answer.status);
     else response.writeHead(answer.status, { "content-type": type }).end(read);
+  };
+  return startLittleServer(pass, (request, socket, head) => {
+    const { hostname, port, host } = new URL(service.url);
+    passUpgrade(request, socket, head, { hostname, port, url: request.url ?? "/", sent: { ...request.headers, host } });
   });
 }
 
