@@ -33,7 +33,7 @@ export async function serviceCommand(dataDir: string, ...words: string[]): Promi
 
 /** A key as `keys create` makes one, without a process of its own. */
 export async function createKey(dataDir: string, user: string): Promise<string> {
-  const store = await openServiceStore(join(dataDir, "service"), 1);
+  const store = await openServiceStore(join(dataDir, "service"), { concurrency: 1 });
   const { key } = await store.keys.createKey(user).finally(() => store.close());
   return key;
 }
