@@ -1,0 +1,275 @@
+// What people and programs do while parts of the cluster fail. Each asks again as a page does, what is refused is held against what may be
+// said, and of all that was acknowledged it is remembered what must be so in the end.
+import { once } from "node:events";
+import { expect } from "vitest";
+import { WebSocket } from "ws";
+import { type EventSocket, openEvents } from "@/tests/support/event-socket";
+import { isPrompt } from "@/tests/support/service-gate";
+import { until } from "@/tests/support/until";
+import { type Cluster } from "./cluster";
+
+export type Answer = { status: number; text: string; setCookies: string[] };
+type Asking = { json?: unknown; headers?: Record<string, string>; to?: string };
+/** `gpu`: on the runner that the services share; `own`: by a service itself; `long`: until it is cancelled. */
+type Way = "gpu" | "own" | "long";
+export type People = Awaited<ReturnType<typeof createPeople>>;
+
+const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
+/** So many of each are on their way at once. */
+const AT_ONCE = 3;
+const NOT_ALLOWED = 1008;
+
+/** What may be said while something is away, by its code. `unknown`: behind it the service may have taken what it was sent. */
+const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: true }> = {
+  SERVICE_UNAVAILABLE: {
+    statuses: [503],
+    message:
+      /^(The console's database does not answer\. Try again in a moment: you stay signed in\.|The service's database does not answer now\. .*)$/,
+  },
+  UPSTREAM_ERROR: { statuses: [502], message: /^The service answered 50[0234] without saying why\.$/, unknown: true },
+  UPSTREAM_UNREACHABLE: { statuses: [502], message: /^The service at 127\.0\.0\.1:\d+ cannot be reached(: [a-z ]+)?\.$/, unknown: true },
+  INTERNAL: { statuses: [500], message: /^The console ended while it waited for the service's answer\.$/, unknown: true },
+};
+
+export async function createPeople(cluster: Cluster) {
+  const { front, gate, runner } = cluster;
+  let cookie = "";
+  const acknowledged = new Map<string, { job: string; way: Way }>();
+  const unknown: string[] = [];
+  const runs = new Map<string, string>();
+
+  /** As a browser does it; status 0 where the line broke. */
+  async function request(path: string, { json, headers, to = front }: Asking = {}): Promise<Answer> {
+    const sent = { cookie, ...(json !== undefined && { origin: front, "content-type": "application/json" }), ...headers };
+    try {
+      const answer = await fetch(to + path, { headers: sent, ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }) });
+      return { status: answer.status, text: await answer.text(), setCookies: answer.headers.getSetCookie() };
+    } catch {
+      return { status: 0, text: "", setCookies: [] };
+    }
+  }
+  const made = async (path: string, json: unknown) => {
+    const { status, text } = await request(path, { json });
+    if (status !== 201) throw new Error(`${path}: ${status} ${text}`);
+    return JSON.parse(text);
+  };
+
+  await made("/api/console/set-up", { token: cluster.setUpToken, ...owner });
+  cookie = await signIn(front);
+  const { connection: own } = await made("/api/console/connections", {
+    name: "The cluster",
+    baseUrl: gate.url,
+    key: cluster.key,
+    shared: true,
+  });
+  const connection: string = own.id;
+  const { app } = await made(`/api/apps?connection=${connection}`, { definition, access: { kind: "team" } });
+  const { token } = await made("/api/console/tokens", { name: "A script", role: "runner", connection, operations: "all", days: 30 });
+  const listener = listenAgainAndAgain(`${front}/ws?connection=${connection}`, { cookie, origin: front });
+  await until("it listens", () => listener.isOpen());
+
+  const about = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
+  const list = () => request(about("/api/jobs?limit=5"));
+  const submit = (key: string, way: Way) =>
+    request(about("/api/prompt"), { headers: { "idempotency-key": key }, json: { prompt: graphs[way](key) } });
+  /** As a program does it, which has no session. */
+  const runApp = (key: string, to?: string) =>
+    request(`/api/apps/${app.id}/runs`, {
+      headers: { cookie: "", "x-api-key": token, "idempotency-key": key },
+      json: { inputs: { prefix: key } },
+      ...(to !== undefined && { to }),
+    });
+  const sentFor = (key: string) => gate.seen.filter((asked) => isPrompt(asked) && asked.body.includes(`"${key}"`)).length;
+  const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
+  const jobOf = async (id: string) => JSON.parse((await answered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
+
+  /** Asked again until it is done, or what became of it is said not to be known. */
+  async function submitted(key: string, way: Way): Promise<string | undefined> {
+    const { status, text } = await answered(`${key} is accepted`, () => submit(key, way), { mayBeUnknown: true });
+    const job: string | undefined = status === 200 ? JSON.parse(text).prompt_id : undefined;
+    if (job === undefined) unknown.push(key);
+    else acknowledged.set(key, { job, way });
+    return job;
+  }
+
+  async function cancelled(key: string): Promise<void> {
+    const job = await submitted(key, "long");
+    if (job === undefined) return;
+    await until(`${key} is cancelled`, async () => {
+      const { status, text } = await request(about(`/api/jobs/${job}/cancel`), { json: {} });
+      // The answer to an earlier one may be what was lost.
+      if (status !== 200 && status !== 404) expectRefusedWell({ status, text, setCookies: [] });
+      return (await jobOf(job)).status === "cancelled";
+    });
+  }
+
+  /** Twice at once and then once more: the same run. */
+  async function ran(key: string): Promise<void> {
+    const runOf = ({ text }: Answer): string => JSON.parse(text).run.id;
+    const both = await Promise.all([1, 2].map(() => answered(`${key} is run`, () => runApp(key))));
+    const again = await answered(`${key} is run once more`, () => runApp(key));
+    expect(new Set([...both, again].map(runOf)).size).toBe(1);
+    runs.set(key, runOf(again));
+  }
+
+  return {
+    connection,
+    listener,
+    request,
+    list,
+    submit,
+    runApp,
+    sentFor,
+    ranFor,
+    submitted,
+    answered,
+    jobOf,
+
+    /** All of it at once. */
+    async work(name: string): Promise<void> {
+      const each = Array.from({ length: AT_ONCE }, (_, at) => `key-${name}-${at}-of-a-`);
+      const looked = each.map(() => answered("the list is read", list));
+      await Promise.all([
+        ...looked,
+        ...each.flatMap((key) => [submitted(`${key}gpu`, "gpu"), submitted(`${key}own`, "own")]),
+        cancelled(`${each[0]}long`),
+        ran(`${each[0]}run`),
+      ]);
+    },
+
+    /** Of all that was ever acknowledged; and whoever listens hears of what is new. */
+    async expectAllOnce(): Promise<void> {
+      await Promise.all(
+        [...acknowledged].map(async ([key, { job, way }]) => {
+          expect(JSON.parse((await answered("the same key again", () => submit(key, way))).text).prompt_id).toBe(job);
+          expect(sentFor(key), key).toBe(1);
+          const ended = await until(`the job of ${key} has ended`, async () => {
+            const found = await jobOf(job);
+            return ["completed", "failed", "cancelled"].includes(found.status) && found;
+          });
+          expect([key, ended.status, ended.outputs_count]).toEqual([
+            key,
+            way === "long" ? "cancelled" : "completed",
+            way === "long" ? 0 : 1,
+          ]);
+          if (way === "gpu") expect(ranFor(key), key).toBe(1);
+          if (way === "long") return;
+          const [output] = Object.values<{ images: { filename: string }[] }>(ended.outputs).flatMap(({ images }) => images);
+          await answered("its result is read", () => request(about(`/api/view?type=output&filename=${output?.filename}`)));
+        }),
+      );
+      expect(new Set([...acknowledged.values()].map(({ job }) => job)).size).toBe(acknowledged.size);
+      for (const key of unknown) expect([sentFor(key), ranFor(key)].map((times) => times <= 1)).toEqual([true, true]);
+      for (const [key, id] of runs) {
+        const read = () => request(`/api/apps/${app.id}/runs/${id}`, { headers: { cookie: "", "x-api-key": token } });
+        const state = await until(`${key} has ended`, async () => {
+          const { run } = JSON.parse((await answered("a run is read", read)).text);
+          return ["completed", "unknown"].includes(run.state) && run.state;
+        });
+        // A console that was killed may have been about to send it.
+        expect(sentFor(key) === 1 || (state === "unknown" && sentFor(key) === 0), key).toBe(true);
+      }
+      await until("it listens again", () => listener.isOpen());
+      const last = await submitted(`key-heard-${acknowledged.size}-of-all`, "gpu");
+      await until("it hears the end of a new job", () => listener.hasHeardEndOf(last ?? ""));
+      expect(listener.refusals().filter((said) => !/ 50[23]$/.test(said))).toEqual([]);
+      expect(listener.closedWith()).not.toContain(NOT_ALLOWED);
+    },
+    remove: () => listener.stop(),
+  };
+}
+
+/** The console says what is the matter, the proxy that it had no answer; nothing signs out. */
+export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnknown: boolean } {
+  expect(setCookies).toEqual([]);
+  if (status === 0) return { isUnknown: true };
+  if (text.startsWith("<html>")) {
+    expect([status, text]).toEqual([502, expect.stringContaining("502 Bad Gateway")]);
+    return { isUnknown: false };
+  }
+  const { code, message } = JSON.parse(text);
+  const saying = sayings[code];
+  expect([status, code, message], text).toEqual([
+    expect.toBeOneOf(saying?.statuses ?? []),
+    code,
+    expect.stringMatching(saying?.message ?? /^$/),
+  ]);
+  return { isUnknown: saying?.unknown === true };
+}
+
+/** Asked again until it is answered, as pages do it. */
+async function answered(what: string, asking: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
+  return until(what, async () => {
+    const answer = await asking();
+    if (answer.status === 200 || answer.status === 202) return answer;
+    const { isUnknown } = expectRefusedWell(answer);
+    // Asked again with its key the console would say the same.
+    return mayBeUnknown && isUnknown && answer.status !== 0 ? answer : undefined;
+  });
+}
+
+const graphs: Record<Way, (key: string) => object> = {
+  gpu: (key) => ({
+    "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
+    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: key } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: key } },
+  }),
+  own: (key) => ({
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 7 } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: key } },
+  }),
+  long: (key) => ({
+    "1": { class_type: "Wait", inputs: { seconds: 3600 } },
+    "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
+    "3": { class_type: "StringConcatenate", inputs: { string_a: key, string_b: "", delimiter: "" } },
+  }),
+};
+
+const definition = {
+  title: "A colour",
+  inputs: [{ name: "prefix", node: "2", input: "filename_prefix", label: "Name", control: { kind: "text" }, isRequired: true }],
+  outputs: [{ node: "2", label: "Result" }],
+  graph: graphs.own("x"),
+};
+
+async function signIn(front: string): Promise<string> {
+  const cookiesOf = (answer: Response) => answer.headers.getSetCookie().map((one) => one.split(";")[0]);
+  const begun = await fetch(`${front}/api/auth/csrf`);
+  const { csrfToken } = (await begun.json()) as { csrfToken: string };
+  const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
+  const headers = { cookie: cookiesOf(begun).join("; "), origin: front };
+  const done = await fetch(`${front}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
+  expect(done.status).toBe(200);
+  return cookiesOf(done).join("; ");
+}
+
+/** A page that opens its socket anew whenever it was closed. */
+function listenAgainAndAgain(url: string, headers: Record<string, string>) {
+  const sockets: EventSocket[] = [];
+  const refusals: string[] = [];
+  const closes: unknown[] = [];
+  let isOver = false;
+  const isOpen = () => sockets.at(-1)?.socket.readyState === WebSocket.OPEN;
+  const work = (async () => {
+    while (!isOver) {
+      const open = () => openEvents(url, headers).catch((error: Error) => void refusals.push(error.message));
+      const opened = await until("it is let in", async () => isOver || open());
+      if (opened === true) return;
+      sockets.push(opened);
+      if (isOver) await opened.close();
+      if (opened.socket.readyState === WebSocket.OPEN) closes.push((await once(opened.socket, "close"))[0]);
+    }
+  })();
+  return {
+    isOpen,
+    refusals: () => refusals,
+    closedWith: () => closes,
+    hasHeardEndOf: (job: string) =>
+      sockets.some(({ heard }) => heard.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === job)),
+    async stop(): Promise<void> {
+      isOver = true;
+      await sockets.at(-1)?.close();
+      await work;
+    },
+  };
+}
