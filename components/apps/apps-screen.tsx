@@ -173,7 +173,7 @@ function Card({ app, linked, eager, onChanged }: CardProps) {
           <span className="font-semibold break-words">{title}</span>
           {text ? <span className="line-clamp-2 break-words text-ink-2">{text}</span> : null}
         </span>
-        <span className="flex flex-wrap items-center gap-x-2 gap-y-1 px-3 pt-1.5 pb-2.5 text-sm text-ink-3">
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1 pt-1.5 pr-12 pb-2.5 pl-3 text-sm text-ink-3">
           {tags.map((tag) => (
             <span key={tag} className="rounded-full border border-line px-1.5">
               {tag}
