@@ -92,6 +92,13 @@ export async function createDatabase(url: string): Promise<OwnDatabase> {
   return { url: own.href, drop: () => ask(url, `DROP DATABASE ${name} WITH (FORCE)`).then(() => undefined) };
 }
 
+/** The address of the same database, where tables are looked for in this schema. */
+export function inSchema(url: string, schema: string): string {
+  const there = new URL(url);
+  there.searchParams.set("options", `-c search_path=${schema}`);
+  return there.href;
+}
+
 /** Rows of one statement, past the console. */
 export async function ask<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });

@@ -2,9 +2,12 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { type QueryResultRow } from "pg";
 import { inject, vi } from "vitest";
 import { createService, type ServiceOptions } from "@/lib/service/index";
-import { ask, createDatabase, type OwnDatabase } from "./postgres-server";
+import { SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
+import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
 
 // Real jobs and processes on a machine that may be busy: bounds on a hang, not figures.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -77,7 +80,8 @@ async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
 
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
-  const own = options.databaseUrl === undefined ? await databaseOf(folder) : undefined;
+  // One that is given, or `undefined` for SQLite, counts.
+  const own = "databaseUrl" in options ? undefined : await databaseOf(folder);
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
   const log = { info: () => undefined, warn: () => undefined, error: complain };
@@ -108,6 +112,17 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
       return createClient(send, key);
     },
     anonymous: (key?: string) => createClient(send, key),
+    /** A statement past the service, on whichever database it has. */
+    async rows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
+      if (own) return ask<Row>(inSchema(own.url, SERVICE_SCHEMA), statement);
+      const database = new Sqlite(join(folder, "service.sqlite"));
+      try {
+        const prepared = database.prepare<[], Row>(statement);
+        return prepared.reader ? prepared.all() : (prepared.run(), []);
+      } finally {
+        database.close();
+      }
+    },
     /** What is kept of keys: the rows on PostgreSQL, else the bytes of the files. */
     async storedKeys() {
       if (own) return JSON.stringify(await ask(own.url, "SELECT * FROM lightdesk_service.keys"));

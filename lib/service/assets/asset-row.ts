@@ -35,6 +35,7 @@ export async function readPreviews(reader: Reader, userId: number, assets: reado
 }
 
 async function attachTags(reader: Reader, rows: readonly Omit<StoredAsset, "tags">[]): Promise<StoredAsset[]> {
+  if (rows.length === 0) return [];
   const tags = new Map<number, string[]>(rows.map((row) => [row.seq, []]));
   const seqs = [...tags.keys()];
   const found = await reader.rows(

@@ -13,7 +13,7 @@ import { migrate } from "@/lib/service/store/migrations";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { ask, createDatabase, inSchema, type OwnDatabase } from "@/tests/support/postgres-server";
 
 /** More than are read at once. */
 const ROWS = 1200;
@@ -124,9 +124,7 @@ test("a folder that a service holds is left alone", async () => {
 });
 
 async function askService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-  const url = new URL(database.url);
-  url.searchParams.set("options", `-c search_path=${SERVICE_SCHEMA}`);
-  return ask<Row>(url.href, text);
+  return ask<Row>(inSchema(database.url, SERVICE_SCHEMA), text);
 }
 
 type ColumnInfo = { name: string; type: string };

@@ -1,7 +1,6 @@
 import { access, rm } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, ended, type Json, list, png, record, string, submit } from "./support";
@@ -208,9 +207,7 @@ describe("changing and deleting assets", () => {
 
   it("shows what is left of a damaged row, and the list around it", async () => {
     const asset = await add("damaged");
-    const database = new Sqlite(join(bench.folder, "service.sqlite"));
-    database.prepare("UPDATE assets SET metadata = '{', created_at = 9e17 WHERE id = ?").run(string(asset.id));
-    database.close();
+    await bench.rows(`UPDATE assets SET metadata = '{', created_at = 9000000000000000 WHERE id = '${string(asset.id)}'`);
     expect(await read(asset)).toMatchObject({ id: asset.id, user_metadata: {} });
     const all = record((await client.get("/api/assets?limit=500")).body);
     expect(list(all.assets).map(({ id }) => id)).toContain(asset.id);

@@ -155,9 +155,7 @@ describe("looking for assets", () => {
     await make("whole a.txt", { user_metadata: '{"damage":1}' });
     await make("whole b.txt", { user_metadata: '{"damage":1}' });
     await make("broken c.txt", { user_metadata: '{"damage":1}' });
-    const database = new Sqlite(join(bench.folder, "service.sqlite"));
-    database.exec("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
-    database.close();
+    await bench.rows("UPDATE assets SET metadata = '{damaged' WHERE name = 'broken c.txt'");
     const additions: Record<string, string>[] = [{}, { limit: "1" }, { name_contains: "le" }];
     for (const more of additions) {
       const { assets, total } = record(
@@ -194,7 +192,7 @@ describe("a database of before the search index", () => {
       INSERT INTO asset_tags (asset_seq, tag, position) VALUES (1, 'kept', 1), (1, 'b', 2);`);
     database.close();
 
-    const bench = await startService({ dataDir: folder });
+    const bench = await startService({ dataDir: folder, databaseUrl: undefined });
     const client = bench.client("ada");
     for (const query of [
       "name_contains=STRASSE",

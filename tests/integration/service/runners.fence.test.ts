@@ -1,6 +1,4 @@
 // An attempt whose job was taken over by another process: it learns of it, ends itself, and writes nothing of the job.
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -43,18 +41,16 @@ describe("a stale attempt", () => {
     server.does(way);
     const id = await submit(client, graph);
     await until("it is there", async () => server.seen.ran.length === 1);
-    const store = new Sqlite(join(bench.folder, "service.sqlite"));
-    const attempt = () => store.prepare("SELECT state, lease_until, ended_at FROM attempts").get() as Json;
-    store.prepare("UPDATE jobs SET fence = fence + 1 WHERE id = ?").run(id);
-    const before = attempt();
+    const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
+    await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
+    const before = await attempts();
     open();
     await act(id);
     await until("the attempt has ended itself", async () => (await detail(client, id)).progress === undefined);
     expect(await detail(client, id)).toMatchObject({ status: "in_progress", runner: { label: "A", attempt: 1 } });
     expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toEqual([]);
-    expect(attempt()).toEqual(before);
-    expect(store.prepare("SELECT count(*) AS n FROM job_results").get()).toEqual({ n: 0 });
+    expect(await attempts()).toEqual(before);
+    expect(await bench.rows("SELECT job_seq FROM job_results")).toEqual([]);
     await until("it is not there any more", async () => server.queue().running === undefined);
-    store.close();
   });
 });
