@@ -85,7 +85,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
       })
       .finally(() => {
         sending = false;
-        if (waiting.length > 0) send();
+        if (waiting.length > 0 || missed.size > 0) send();
       });
   }
 

@@ -148,7 +148,6 @@ it("what could not be sent is not sent later: the state is told instead", async 
   await until("it is known there", () => there.events.isHeard(job));
   wire.cut();
   there.events.tell(job, "executing", { at: 1 });
-  there.events.tell(job, "executing", { at: 2 });
   wire.mend();
   await until("the state is told", () => shown(heard).at(-1) === "status" && heard.length > 1);
   there.events.tell(job, "executing", { at: 3 });

@@ -48,7 +48,10 @@ it("the same address is fetched once, whichever of the two was asked for it", as
   const { here, there } = await two.clients();
   source.behaviour.holdAfter = 1000;
   const paths = [await begin(here, `${source.url}/same`), await begin(there, `${source.url}/same`)];
-  await until("one runs", () => source.given.length === 1);
+  await until("a part of one has come", async () => {
+    const tasks = await Promise.all(paths.map((path) => read(here, path)));
+    return tasks.some(({ bytes_downloaded: count }) => count === 1000);
+  });
   expect((await Promise.all(paths.map((path) => read(here, path)))).map(({ status }) => status).sort()).toEqual(["created", "running"]);
   source.behaviour.holdAfter = undefined;
   for (const response of source.held) response.destroy();
@@ -88,6 +91,22 @@ it("is taken over where its process is gone, and what that one had is neither tr
   two.wire.mend();
   await until("the part of the first one is gone", async () => (await partsOf(two.there)).length === 0, { timeoutMs: 20_000 });
   expect(await ask(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([{ n: 1 }]);
+});
+
+it("whoever was given up writes nothing any more of a task that is another's", async () => {
+  const { here } = await two.clients();
+  source.behaviour.holdAfter = 100_000;
+  const path = await begin(here, `${source.url}/given-up`);
+  await reached(here, path, 100_000);
+  const another = "('another', now() + interval '1 hour', 0, '{}')";
+  await ask(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots, worker_ids) VALUES ${another}`);
+  await ask(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
+  source.behaviour.holdAfter = undefined;
+  for (const response of source.held) response.destroy();
+  await until("its part is gone", async () => (await partsOf(two.here)).length === 0 && (await partsOf(two.there)).length === 0);
+  expect(await read(here, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
+  expect(await ask(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);
+  expect(await ask(two.url, "SELECT 1 FROM lightdesk_service.assets WHERE origin = 'upload'")).toEqual([]);
 });
 
 it("what runs when a service stops goes on at the other", async () => {
