@@ -92,7 +92,7 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
     await expect(page.getByText("Grace's cloud")).toHaveCount(0);
     await card.getByRole("button", { name: `Who sees its jobs: ${grace.name}` }).click();
     const dialog = page.getByRole("dialog", { name: `Who sees the jobs of ${grace.name}` });
-    await expect(dialog.getByText("read only")).toBeVisible();
+    await expect(dialog.getByText("but change nothing")).toBeVisible();
     await expectAccessibleInBothThemes(page);
     await dialog.getByRole("checkbox", { name: /Ada Owner/ }).check();
     await dialog.getByRole("button", { name: "Save" }).click();
