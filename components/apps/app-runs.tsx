@@ -39,7 +39,12 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
   };
   const mark = (id: string) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-MOST_COMPARED));
   return (
-    <section id={RESULTS} aria-label={t("title")} className="scroll-mt-[116px] flex min-w-0 flex-col gap-3.5">
+    // Below the form as high as the window, so that a new run can be brought to its top before its results have landed.
+    <section
+      id={RESULTS}
+      aria-label={t("title")}
+      className="flex min-w-0 scroll-mt-[116px] flex-col gap-3.5 max-lg:min-h-[calc(100dvh-165px)]"
+    >
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null}
       {chosen.length > 0 ? (
         <div className="sticky top-[60px] z-10 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-sm">

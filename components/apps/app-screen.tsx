@@ -154,8 +154,8 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
       runs.forget();
       tell(told);
     }
-    // On a phone they are below the form.
-    else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "nearest" });
+    // The new run is the first of them. On a phone they are below the form; elsewhere older ones may have been looked at.
+    else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "start" });
     await onRun();
   }
   async function fill(next: FieldValues) {

@@ -92,6 +92,7 @@ async function runOnce(phone: Page, number: number): Promise<string> {
   const { inputs }: { inputs: Record<string, string> } = (await leaving).postDataJSON();
   expect(inputs).toEqual({ image: expect.any(String), filename_prefix: name });
   await expect(phone.getByRole("link", { name: new RegExp(`^Download ${name}_`) })).toBeVisible();
+  await expect(phone.getByRole("article").first()).toBeInViewport({ ratio: 0.9 });
   return inputs.image ?? "";
 }
 
