@@ -55,7 +55,7 @@ test("where a browser blocks the cookies of third parties, a visitor works all t
         Object.assign(second, { getTicket: first.getTicket, id: "second" });
         document.body.append(second);
       });
-      const second = visitor.locator("#second").frameLocator("iframe");
+      const second = embedded(visitor, "#second");
       await expect(second.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
       await visitor.locator("#end").click();
       await expect(heard(visitor)).toContainText('session-ended {"reason":"host"}');

@@ -2,6 +2,7 @@
 import { type APIRequestContext, expect, type FrameLocator, type Page } from "@playwright/test";
 import { startProcess } from "@/tests/support/start-process";
 import { type Desk, owner } from "./desk";
+import { findOnlyMoved } from "./test";
 
 type Saved = { host: { id: string }; secret: string };
 export type HostPage = { url: string; id: string; secret: string; stop(): Promise<unknown> };
@@ -22,8 +23,10 @@ export async function startHostPage(request: APIRequestContext, desk: Desk, memb
   return { url, id: host.id, secret, stop: () => started.stop() };
 }
 
-export function embedded(page: Page): FrameLocator {
-  return page.locator("lightdesk-embed").first().frameLocator("iframe");
+export function embedded(page: Page, element = "lightdesk-embed"): FrameLocator {
+  const frame = page.locator(element).first().frameLocator("iframe");
+  findOnlyMoved(frame);
+  return frame;
 }
 
 export function heard(page: Page) {

@@ -1,5 +1,5 @@
 // The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
-import { type APIRequestContext, test as base, type Cookie, expect, type Locator, type Page } from "@playwright/test";
+import { type APIRequestContext, test as base, type Cookie, expect, type FrameLocator, type Locator, type Page } from "@playwright/test";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";
@@ -140,36 +140,47 @@ function lookAsAPersonDoes(page: Page): void {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loadedAnew.add(page);
   });
   actOnlyWhenReady(page);
+  const { keyboard } = page;
+  const [press, insertText, type] = [keyboard.press.bind(keyboard), keyboard.insertText.bind(keyboard), keyboard.type.bind(keyboard)];
+  keyboard.press = async (...given) => untilTaken(page).then(() => press(...given));
+  keyboard.insertText = async (...given) => untilTaken(page).then(() => insertText(...given));
+  keyboard.type = async (...given) => untilTaken(page).then(() => type(...given));
+  findOnlyMoved(page);
+}
 
-  // What is found by its role is never hidden.
-  const moved = page.locator('css=:not(div[hidden][id^="S:"] *)');
-  const [locator, byText, byLabel] = [page.locator.bind(page), page.getByText.bind(page), page.getByLabel.bind(page)];
-  const [byTitle, byTestId] = [page.getByTitle.bind(page), page.getByTestId.bind(page)];
-  page.locator = (...given) => locator(...given).and(moved);
-  page.getByText = (...given) => byText(...given).and(moved);
-  page.getByLabel = (...given) => byLabel(...given).and(moved);
-  page.getByTitle = (...given) => byTitle(...given).and(moved);
-  page.getByTestId = (...given) => byTestId(...given).and(moved);
+type Place = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
+
+/** Of a page or a frame of its own. What is found by its role is never hidden. */
+export function findOnlyMoved(place: Place): void {
+  const moved = place.locator('css=:not(div[hidden][id^="S:"] *)');
+  const [locator, byText, byLabel] = [place.locator.bind(place), place.getByText.bind(place), place.getByLabel.bind(place)];
+  const [byTitle, byTestId] = [place.getByTitle.bind(place), place.getByTestId.bind(place)];
+  place.locator = (...given) => locator(...given).and(moved);
+  place.getByText = (...given) => byText(...given).and(moved);
+  place.getByLabel = (...given) => byLabel(...given).and(moved);
+  place.getByTitle = (...given) => byTitle(...given).and(moved);
+  place.getByTestId = (...given) => byTestId(...given).and(moved);
 }
 
 const loadedAnew = new WeakSet<Page>();
 let locatorsWait = false;
+
+async function untilTaken(page: Page): Promise<void> {
+  if (loadedAnew.delete(page)) await page.waitForFunction(isReady);
+}
 
 /** Every locator's actions wait until React has taken over a page that was loaded anew. */
 function actOnlyWhenReady(page: Page): void {
   if (locatorsWait) return;
   locatorsWait = true;
   const locators: Locator = Object.getPrototypeOf(page.locator("html"));
-  const isReadyNow = async (of: Page) => {
-    if (!loadedAnew.delete(of)) return;
-    await of.waitForFunction(isReady);
-  };
-  const actions: string[] = ["click", "fill", "check", "uncheck", "selectOption", "press", "setInputFiles", "tap", "dragTo"];
-  for (const name of actions) {
+  const presses = ["click", "dblclick", "tap", "hover", "focus", "press", "dragTo", "dispatchEvent"];
+  const entries = ["fill", "clear", "pressSequentially", "check", "uncheck", "setChecked", "selectOption", "setInputFiles"];
+  for (const name of [...presses, ...entries]) {
     const act: unknown = Reflect.get(locators, name);
     if (typeof act !== "function") throw new Error(`A locator has no ${name} any more.`);
     const actWhenReady = async function (this: Locator, ...given: unknown[]): Promise<unknown> {
-      await isReadyNow(this.page());
+      await untilTaken(this.page());
       return Reflect.apply(act, this, given);
     };
     Reflect.set(locators, name, actWhenReady);
