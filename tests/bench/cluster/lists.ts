@@ -18,6 +18,9 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell
   tell(`  filling SQLite with ${jobs} jobs`);
   seedJobs(file, "bench", jobs);
   takeTheSlot(file);
+  // First: a folder whose rows were moved is refused.
+  const onSqlite = await listsOf(await startService(folder, {}, first.headers), tell);
+  takeTheSlot(file);
   const database = await createDatabase(postgresUrl);
   tell("  copying them to PostgreSQL");
   await copyServiceStore({ file }, { url: database.url }, (said) => tell(`  ${said}`));
@@ -25,7 +28,6 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell
   await client.connect();
   await client.query("VACUUM ANALYZE");
   await client.end();
-  const onSqlite = await listsOf(await startService(folder, {}, first.headers), tell);
   const onPostgres = await listsOf(await startService(newFolder(), { DATABASE_URL: database.url }, first.headers), tell);
   await database.drop();
   return onSqlite.map(({ name, target, figure, spread }, at) => {
