@@ -28,7 +28,7 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell
   await client.connect();
   await client.query("VACUUM ANALYZE");
   await client.end();
-  const onPostgres = await listsOf(await startService(newFolder(), { DATABASE_URL: database.url }, first.headers), tell);
+  const onPostgres = await listsOf(await startService(folder, { DATABASE_URL: database.url }, first.headers), tell);
   await database.drop();
   return onSqlite.map(({ name, target, figure, spread }, at) => {
     const other = onPostgres[at];
