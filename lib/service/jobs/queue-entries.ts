@@ -14,8 +14,8 @@ export const QUEUE_SCHEMA = "lightdesk_queue";
 export const EVERY = "every";
 /** Whose turn is the one that was taken last. */
 const TAKEN = 0;
-/** Tries of the library: an entry goes back by itself, so none is used up. */
-const MOST_TRIES = 25;
+/** Tries of the library, its most: an entry that a process could not take is freed, and each time counts as one. */
+const MOST_TRIES = 32_767;
 const AT_ONCE = 2000;
 
 /** What it complains of is told; it logs every job that it has given out. */

@@ -211,7 +211,9 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     const askers = new Set<Worker>();
     events.on("worker:getJob:start", ({ worker }) => askers.add(worker));
     events.on("worker:getJob:empty", ({ worker }) => void (askers.delete(worker) && (asking -= 1)));
-    events.on("worker:getJob:error", ({ worker }) => {
+    events.on("worker:getJob:error", ({ worker, error }) => {
+      // That the database is away is said by whoever renews the lease.
+      if (!asStorageFailure(error)) log.error({ err: error }, "no entry of the queue could be read");
       // Else it was still before it, and was given nothing.
       if (!askers.delete(worker)) return;
       asking -= 1;

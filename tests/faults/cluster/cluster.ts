@@ -22,10 +22,10 @@ type Kind = { script: string; says: string };
 const console: Kind = { script: "dist/console.mjs", says: "Lightdesk" };
 const service: Kind = { script: "dist/service.mjs", says: "Service" };
 const FIVE_MINUTES_MS = 300_000;
-/** What it is loaded before says that it is later. */
+/** What it is loaded before says that it is later. Next copies what is `Date`'s own. */
 const laterBy = (ms: number) =>
   `--import=data:text/javascript,${encodeURIComponent(
-    `const Real=Date;globalThis.Date=class extends Real{constructor(...a){a.length?super(...a):super(Real.now()+${ms})}static now(){return Real.now()+${ms}}}`,
+    `const Real=Date;globalThis.Date=class extends Real{constructor(...a){a.length?super(...a):super(Real.now()+${ms})}static now(){return Real.now()+${ms}}static UTC=Real.UTC;static parse=Real.parse}`,
   )}`;
 const clocks: Record<string, string>[] = [{}, { NODE_OPTIONS: laterBy(FIVE_MINUTES_MS) }];
 /** Of whoever sends it no answer of a service is heard. */

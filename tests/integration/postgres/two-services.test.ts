@@ -131,6 +131,15 @@ it("finds again, at a start, what waits and is lost from the queue, and drops wh
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
+it("runs a job whose entry a hundred workers were given and could not take", async () => {
+  const { here } = await two.clients();
+  for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
+  const waits = await submit(here, canvas(3));
+  await ask(two.url, "UPDATE lightdesk_queue._private_jobs SET attempts = attempts + 100");
+  await here.post("/api/interrupt");
+  expect((await ended(here, waits)).status).toBe("completed");
+});
+
 it("gives back what a service that is cut off was running, and fails it where that was the third attempt", async () => {
   const { here, there } = await two.clients();
   const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
