@@ -1,5 +1,5 @@
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
-import { buildFolder } from "./bin/build-folder.mjs";
+import { buildFolder } from "./bin/build/build-folder.mjs";
 
 const securityHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },

@@ -1,6 +1,6 @@
 // What the commands of backups read and print.
 import { resolve } from "node:path";
-import { isFullDisk } from "@/lib/shared/disk-reserve";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Manifest } from "@/lib/server/backup/manifest";
 
 const SAY_EVERY_MS = 2000;

@@ -5,5 +5,5 @@ import { enterProject, ensureBundles } from "./prepare.mjs";
 
 enterProject();
 await ensureBundles();
-const { runBundled } = await import("./bundle.mjs");
+const { runBundled } = await import("./build/bundle.mjs");
 await runBundled("tests/bench/service/main.ts", "bench-service");

@@ -5,7 +5,7 @@ import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
 
 enterProject();
 await ensureBuilt(await ensureBundles(), "");
-const { runBundled } = await import("./bundle.mjs");
+const { runBundled } = await import("./build/bundle.mjs");
 await runBundled("tests/bench/main.ts", "bench", {
   "bench-queue": "tests/bench/queue/main.ts",
   "bench-runners": "tests/bench/cluster/runners.ts",

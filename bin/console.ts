@@ -25,7 +25,7 @@ import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { keptAdmission, keptReasonsCheck, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
-import { buildFolder } from "./build-folder.mjs";
+import { buildFolder } from "./build/build-folder.mjs";
 import { startTelemetry } from "./telemetry";
 
 const GRACE_MS = 10_000;

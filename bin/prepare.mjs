@@ -3,10 +3,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { buildFolder } from "./build-folder.mjs";
-import { fingerprint } from "./fingerprint.mjs";
-import { finishPages } from "./finish-pages.mjs";
-import { ensureInstalled } from "./installed.mjs";
+import { buildFolder } from "./build/build-folder.mjs";
+import { fingerprint } from "./build/fingerprint.mjs";
+import { finishPages } from "./build/finish-pages.mjs";
+import { ensureInstalled } from "./build/installed.mjs";
 import { run } from "./run.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -33,7 +33,7 @@ export async function ensureBundles() {
   await ensureInstalled(root);
   const wanted = fingerprint(root);
   await madeOnce(bundles, wanted, async () => {
-    const { bundle } = await import("./bundle.mjs");
+    const { bundle } = await import("./build/bundle.mjs");
     await bundle();
   });
   return wanted;

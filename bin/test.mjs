@@ -4,11 +4,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { ensureBrowser } from "./browser.mjs";
-import { checks } from "./checks.mjs";
+import { checks } from "./checks/checks.mjs";
 import { enterProject, ensureBundles } from "./prepare.mjs";
 import { run } from "./run.mjs";
-import { makeTestFolder } from "./test-folder.mjs";
-import { beginnings, failureOf } from "./test-results.mjs";
+import { makeTestFolder } from "./checks/test-folder.mjs";
+import { beginnings, failureOf } from "./checks/test-results.mjs";
 
 const began = performance.now();
 const asked = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Files that the build packed with Brotli once (bin/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
+// Files that the build packed with Brotli once (bin/build/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
 // answer packs them again.
 // Guarantees: clients without Brotli get what they got before; an address without a packed file is left alone.
 // Must never: answer. Next sends the file, with its caching, its ETag and its 304.

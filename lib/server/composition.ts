@@ -11,7 +11,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
-import { createDiskReserve } from "@/lib/shared/disk-reserve";
+import { createDiskReserve } from "@/lib/shared/database/disk-reserve";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLandedOutputs } from "./answers/landed-outputs";
 import { type AttemptLimit, createAttemptLimit } from "./limits/attempt-limit";

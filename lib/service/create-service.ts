@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createDiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
+import { createDiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createAccessTimes } from "./assets/access-times";
@@ -17,11 +17,11 @@ import { startHousekeeping, type Chore } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createJobEvents, type Tell } from "./events/job-events";
-import { hearOthers, RUNNERS } from "./jobs/beside-others";
-import { createEngine } from "./jobs/engine";
-import { createHistoryClears } from "./jobs/history-clears";
+import { hearOthers, RUNNERS } from "./jobs/run/beside-others";
+import { createEngine } from "./jobs/run/engine";
+import { createHistoryClears } from "./jobs/history/history-clears";
 import { countJobs } from "./jobs/list-jobs";
-import { createLiveRuns } from "./jobs/live-runs";
+import { createLiveRuns } from "./jobs/run/live-runs";
 import { createRunner } from "./nodes/runner";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { type Opened, openServiceDatabase } from "./open-database";
@@ -38,8 +38,8 @@ import { createRunners } from "./runners/store";
 import { classes } from "./nodes/classes";
 import { createKeys, findUserByKey } from "./users/keys";
 import { type PruneParts, pruneTasks } from "./downloads/prune-tasks";
-import { applyRetention, hasRetention, type RetentionParts } from "./jobs/retention";
-import { trimCache } from "./nodes/trim-cache";
+import { applyRetention, hasRetention, type RetentionParts } from "./jobs/history/retention";
+import { trimCache } from "./nodes/cache/trim-cache";
 import { importUserFiles } from "./userdata/import-files";
 
 // What the service does on its own, again and again: keeping the history, the ended tasks and the cache of results within their

@@ -1,18 +1,18 @@
 // What the service keeps its rows in, and what finds assets there, on whichever of the two databases it is.
 // Must never: begin with an empty database beside files of users, which the sweep would remove as files that no row names.
 
-import { type DiskReserve } from "@/lib/shared/disk-reserve";
+import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { type AssetSearch } from "./assets/search/asset-search";
 import { createPostgresSearch } from "./assets/search/postgres-search";
 import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
 import { type Folders } from "./assets/folders";
-import { type CreateQueue } from "./jobs/job-queue";
-import { createMemoryQueue } from "./jobs/memory-queue";
-import { openSharedQueues, type SharedQueues } from "./jobs/shared-queues";
+import { type CreateQueue } from "./jobs/queue/job-queue";
+import { createMemoryQueue } from "./jobs/queue/memory-queue";
+import { openSharedQueues, type SharedQueues } from "./jobs/queue/shared-queues";
 import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
 import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";
 import { type Chore } from "./housekeeping";
-import { createNoSharedProgress, createPostgresProgress, type SharedProgress } from "./jobs/shared-progress";
+import { createNoSharedProgress, createPostgresProgress, type SharedProgress } from "./jobs/run/shared-progress";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { requireDatabase, requireNoFiles } from "./store/data-folder";

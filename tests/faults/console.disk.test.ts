@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endSession, readSession } from "@/lib/server/auth/session";
 import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
 import { openStore } from "@/lib/server/store/store";
-import { isFullDisk } from "@/lib/shared/disk-reserve";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { createHarness, type Harness } from "../support/harness";
 import { fillForSqlite } from "./disk/full-sqlite";
 import { disks, type SmallDisk } from "./disk/small-disk";

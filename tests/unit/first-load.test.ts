@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkFirstLoad } from "@/bin/first-load.mjs";
+import { checkFirstLoad } from "@/bin/checks/first-load.mjs";
 
 const jobs = (kB: number, overFrameKB: number) => [{ page: "/jobs", kB, overFrameKB }];
 

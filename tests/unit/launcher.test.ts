@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buildFolder } from "@/bin/build-folder.mjs";
-import { fingerprint } from "@/bin/fingerprint.mjs";
+import { buildFolder } from "@/bin/build/build-folder.mjs";
+import { fingerprint } from "@/bin/build/fingerprint.mjs";
 import { checkNode } from "@/bin/prepare.mjs";
 
 describe("what a build depends on", () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { makeTestFolder } from "@/bin/test-folder.mjs";
+import { makeTestFolder } from "@/bin/checks/test-folder.mjs";
 
 let memory = "";
 beforeEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => rmSync(memory, { recursive: true }));
 
 /** In a process of its own: what it printed, and its number. */
 function inProcess(ending: string): { printed: string; pid: number } {
-  const file = JSON.stringify(pathToFileURL("bin/test-folder.mjs").href);
+  const file = JSON.stringify(pathToFileURL("bin/checks/test-folder.mjs").href);
   const program = `import { existsSync } from "node:fs";
     import { makeTestFolder } from ${file};
     const folder = makeTestFolder(${JSON.stringify(memory)}, 1);

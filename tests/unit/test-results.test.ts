@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { beginnings, failureOf, readPlaywright, readVitest } from "@/bin/test-results.mjs";
+import { beginnings, failureOf, readPlaywright, readVitest } from "@/bin/checks/test-results.mjs";
 
 let folder = "";
 const report = (value: unknown) => {

@@ -20,7 +20,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { isFullDisk } from "@/lib/shared/disk-reserve";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { runOperation } from "../bff/bff-route";

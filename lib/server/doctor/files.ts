@@ -4,7 +4,7 @@
 import "server-only";
 import { existsSync } from "node:fs";
 import { tryBlobPlace } from "@/lib/service/index";
-import { openToRead } from "@/lib/shared/sqlite-copy";
+import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
-import { openToRead } from "@/lib/shared/sqlite-copy";
+import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
 import { INSTALLATION_HEADER, installationOf, nameInstallation } from "../installation";
 import { openKeyRing } from "../keys/key-ring";

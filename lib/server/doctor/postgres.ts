@@ -3,8 +3,8 @@
 
 import "server-only";
 import { serviceDatabaseSchema, servicePostgresMigrations } from "@/lib/service/index";
-import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/postgres";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/database/postgres";
 import { postgresMigrations } from "../store/migrations";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 

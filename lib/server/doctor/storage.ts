@@ -6,8 +6,8 @@ import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs
 import { dirname, join } from "node:path";
 import { type Database as Connection } from "better-sqlite3";
 import { serviceMigrations } from "@/lib/service/index";
-import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { requireStores } from "../backup/copy-stores";
 import { sealedHosts } from "../embed/hosts";
 import { type Env } from "../env";

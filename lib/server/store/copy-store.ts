@@ -1,9 +1,9 @@
 // Copies a console's store from one database into another: from SQLite to PostgreSQL, or back.
-// Guarantees: those of lib/shared/copy-tables.ts; the index of the jobs' words is made along. No console starts on a copy that has not ended.
+// Guarantees: those of lib/shared/database/copy-tables.ts; the index of the jobs' words is made along. No console starts on a copy that has not ended.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
+import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type Database } from "./database";
 import { dialectOf } from "./dialect/dialect";
 import { indexed } from "./jobs/job-ledger";

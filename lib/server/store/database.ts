@@ -5,7 +5,7 @@
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
 import SqliteDatabase from "better-sqlite3";
-import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Compilable, Kysely, Migrator, type SqliteDatabase as Sqlite, SqliteDialect, type SqliteStatement } from "kysely";
 import { migrations } from "./migrations";
 import { type Tables } from "./tables";

@@ -6,7 +6,7 @@ import "server-only";
 import { sql } from "kysely";
 import { copyStore, requireFinished } from "./copy-store";
 import { type Database, migrate, openDatabase } from "./database";
-import { isNoTable } from "@/lib/shared/postgres";
+import { isNoTable } from "@/lib/shared/database/postgres";
 import { openPostgres } from "./dialect/open-postgres";
 import { postgresMigrations } from "./migrations";
 

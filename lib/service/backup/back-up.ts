@@ -9,7 +9,7 @@ import { join, relative } from "node:path";
 import { once } from "node:events";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
-import { countRows, migrationsOf, openToRead } from "@/lib/shared/sqlite-copy";
+import { countRows, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { blobPath } from "../assets/blob-path";
 import { filesBelow } from "../store/data-folder";
 import { syncFolder } from "../store/sync-folder";

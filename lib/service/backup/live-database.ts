@@ -2,8 +2,8 @@
 // Must never: write to it.
 
 import { type Content } from "@/lib/shared/hashed-copy";
-import { copyDatabase, fillDatabase, openToRead } from "@/lib/shared/sqlite-copy";
-import { openPool } from "@/lib/shared/postgres";
+import { copyDatabase, fillDatabase, openToRead } from "@/lib/shared/database/sqlite-copy";
+import { openPool } from "@/lib/shared/database/postgres";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { SERVICE_SCHEMA } from "../store/postgres/migrate";
 import { isNamed } from "./contents";

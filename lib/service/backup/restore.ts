@@ -4,7 +4,7 @@
 import { mkdir, opendir, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
-import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/sqlite-copy";
+import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { migrations } from "../store/migrations";
 import { blobPath } from "../assets/blob-path";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";

@@ -2,9 +2,9 @@
 
 import { operations } from "@/lib/contract/operations";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
-import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history";
+import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
 import { findJob } from "../jobs/job-row";
-import { listQueue, manageQueue } from "../jobs/queue";
+import { listQueue, manageQueue } from "../jobs/queue-view";
 import { objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";

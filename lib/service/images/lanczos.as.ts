@@ -1,4 +1,4 @@
-// The sums of Lanczos in AssemblyScript, for the vector instructions that JavaScript does not have: `bin/bundle.mjs` compiles this to
+// The sums of Lanczos in AssemblyScript, for the vector instructions that JavaScript does not have: `bin/build/bundle.mjs` compiles this to
 // dist/lanczos.wasm, and lanczos.ts says where in the memory everything lies.
 // Sums are whole numbers in fixed point: the result is that of adding one by one in any order, to the byte.
 // Must never read or write further than 16 bytes behind what it is given.

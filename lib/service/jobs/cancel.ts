@@ -2,8 +2,8 @@
 
 import { type Database } from "../store/database";
 import { type JobEvents } from "../events/job-events";
-import { type Engine } from "./engine";
-import { cancelPendingJobs } from "./queue";
+import { type Engine } from "./run/engine";
+import { cancelPendingJobs } from "./queue-view";
 
 /** Returns the ids that were really cancelled. */
 export async function cancelJobs(

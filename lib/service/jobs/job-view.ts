@@ -6,9 +6,9 @@ import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/r
 import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
-import { resultOfNoRun } from "./finish";
+import { resultOfNoRun } from "./run/finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
-import { type Progress } from "./run-record";
+import { type Progress } from "./run/run-record";
 import { inputTexts, objectText, resultTexts } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 

@@ -10,7 +10,7 @@ import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate"
 import { type PromptError } from "../nodes/validation/parse-prompt";
 import { type Pool, storeNeeds } from "../runners/pool";
 import { type Database, query } from "../store/database";
-import { type Engine } from "./engine";
+import { type Engine } from "./run/engine";
 import { toStoredTexts } from "./secrets";
 import { workflowIdOf } from "./workflow-id";
 

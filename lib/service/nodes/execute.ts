@@ -6,10 +6,10 @@ import { Cancelled, type Cancellation } from "./cancellation";
 import { renumber } from "./display-name";
 import { type FailedNode, toExecutionError } from "./failure-report";
 import { createInputs, type GivenInput } from "./inputs";
-import { createKeptValues, type KeptValues } from "./kept-values";
+import { createKeptValues, type KeptValues } from "./cache/kept-values";
 import { planRun, type PlannedNode } from "./plan";
 import { createProgressReporter } from "./progress";
-import { type NodeResultKept, planReuse, type Reuse } from "./reuse";
+import { type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
 import { type ProducedFile, type RunOutcome, type RunEvent, type RunRequest } from "./run";
 import { createFileSaver, type FileSaver } from "./save-file";
 import { checkTexts, createShownTexts } from "./text-bounds";
@@ -19,7 +19,7 @@ import { setTimeout } from "node:timers/promises";
 import { type NodeContext, NodeFailure } from "./definition";
 import { producedPath } from "./stored-outputs";
 import { type ImageFiles } from "./image-files";
-import { type NodeCache } from "./node-cache";
+import { type NodeCache } from "./cache/node-cache";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;

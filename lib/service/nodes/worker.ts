@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { executeGraph } from "./execute";
 import { createImageFiles } from "./image-files";
-import { createNodeCache } from "./node-cache";
+import { createNodeCache } from "./cache/node-cache";
 import { type FromWorker, type ToWorker } from "./protocol";
 
 // One job, one picture at a time: nothing of sharp's own cache or parallelism is needed, and memory stays bounded.

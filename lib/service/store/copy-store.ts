@@ -1,14 +1,14 @@
 // Copies the rows of the service from one database into another: from SQLite to PostgreSQL, or back; or what PostgreSQL holds at one moment
 // into a file of SQLite, for backups.
-// Guarantees: those of lib/shared/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on a copy that has
+// Guarantees: those of lib/shared/database/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on a copy that has
 // not ended, nor on rows that were moved away. Must never: change a row of what it copies from.
 
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 import { Kysely, PostgresDialect, SqliteDialect, sql } from "kysely";
-import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { openPool } from "@/lib/shared/postgres";
+import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { openPool } from "@/lib/shared/database/postgres";
 import { type Tables } from "./schema";
 import { lockDataFolder } from "./data-lock";
 import { migrate, postgresMigrations } from "./migrations";

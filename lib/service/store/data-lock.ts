@@ -5,7 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
-import { isFullDisk } from "@/lib/shared/disk-reserve";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 
 export type DataLock = { release(): void };
 

@@ -1,7 +1,7 @@
 // Many small writes, one fsync: what is asked for within one turn of the event loop is committed together, one piece of work after another.
 // Guarantees: on a full disk what makes room is committed all the same, from the reserve; a promise resolves only after its commit; a piece of work that throws is undone alone and its neighbours are kept.
 
-import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Transaction } from "./database";
 
 type Work<T> = (tx: Transaction) => Promise<T>;

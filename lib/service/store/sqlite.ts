@@ -3,8 +3,8 @@
 // Underneath everything is synchronous: a commit and the reads that follow each other without other waits take one turn of the event loop.
 
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
-import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { type DiskReserve, isFullDisk } from "@/lib/shared/disk-reserve";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type AssetChangeListener, tellOfAssets } from "./asset-triggers";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/sqlite";

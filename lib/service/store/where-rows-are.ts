@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findUnfinishedCopy, leftBehind } from "@/lib/shared/copy-tables";
-import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/postgres";
+import { findUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
+import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { writeWhole } from "@/lib/shared/hashed-copy";
-import { openToRead } from "@/lib/shared/sqlite-copy";
+import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { holdsFiles } from "./data-folder";
 import { type Database, query } from "./database";
 import { SERVICE_SCHEMA } from "./postgres/migrate";

@@ -1,4 +1,4 @@
-import { measureFirstLoad } from "@/bin/first-load.mjs";
+import { measureFirstLoad } from "@/bin/checks/first-load.mjs";
 import { table } from "../figures";
 import { type Section } from "../section";
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { fingerprint } from "@/bin/fingerprint.mjs";
+import { fingerprint } from "@/bin/build/fingerprint.mjs";
 import { requireBuilt } from "./image";
 
 let folder = "";

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, s
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
-import { fingerprint } from "@/bin/fingerprint.mjs";
+import { fingerprint } from "@/bin/build/fingerprint.mjs";
 
 const execute = promisify(execFile);
 

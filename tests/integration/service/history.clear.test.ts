@@ -2,8 +2,8 @@
 // background, over a stop and a start as well. Every question in between is answered a second time by a look at all rows here.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { removeEndedByIds } from "@/lib/service/jobs/ended-jobs";
-import { createHistoryClears } from "@/lib/service/jobs/history-clears";
+import { removeEndedByIds } from "@/lib/service/jobs/history/ended-jobs";
+import { createHistoryClears } from "@/lib/service/jobs/history/history-clears";
 import { findJob, readJobs } from "@/lib/service/jobs/job-row";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";

@@ -1,7 +1,7 @@
 // What the queue of waiting jobs keeps for every order of comings and goings.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createFairQueue } from "@/lib/service/jobs/fair-queue";
+import { createFairQueue } from "@/lib/service/jobs/queue/fair-queue";
 
 it("shows the job that it gives next, whoever came, went or was put back before", () => {
   const user = fc.integer({ min: 1, max: 3 });

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
-import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "@/lib/shared/postgres";
+import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "@/lib/shared/database/postgres";
 import { type Database } from "../database";
 import { postgresMigrations } from "../migrations";
 import { type Tables } from "../tables";

@@ -1,12 +1,12 @@
 // Consoles that share a PostgreSQL: each has one connection that listens, and holds a lock for whatever it is in the middle of. The server gives
 // the locks back when that connection ends.
-// Guarantees: those of the line (lib/shared/postgres-line.ts); a new one holds again what is still under way, and whoever listens hears that
+// Guarantees: those of the line (lib/shared/database/postgres-line.ts); a new one holds again what is still under way, and whoever listens hears that
 // something may have been missed. Must never: hold up work for longer than a few seconds.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { createPostgresLine } from "@/lib/shared/postgres-line";
+import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database } from "../database";
 import { createWork, type HearChange, type Peers } from "./peers";
 

@@ -4,9 +4,9 @@
 // to have failed.
 
 import { type PostgresPool } from "kysely";
-import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/copy-tables";
-import { openPool } from "@/lib/shared/postgres";
-import { isStoreAway } from "@/lib/shared/store-away";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { openPool } from "@/lib/shared/database/postgres";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/postgres";
 import { createGroupCommit } from "../group-commit";

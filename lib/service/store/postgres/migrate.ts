@@ -1,7 +1,7 @@
 // Brings the service's PostgreSQL database to the newest shape. Its tables lie in a schema of their own, so that the console's may be beside them.
 // One transaction for all that is missing: processes that start together wait for each other, and what fails leaves nothing behind.
 
-import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "@/lib/shared/postgres";
+import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "@/lib/shared/database/postgres";
 import { postgresMigrations } from "../migrations";
 
 /** Extensions and their functions are in `public`. */

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { type SqlBool, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { createPostgresLine } from "@/lib/shared/postgres-line";
+import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database } from "../database";
 import { MOST_NOTICE_BYTES, type ProcessEvents, type ProcessFacts, type Processes } from "../processes";

@@ -1,0 +1,87 @@
+// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines; and compiles the
+// one kernel that is written in AssemblyScript; and writes down which methods the routes have. Bundles programs of tests/ too, and runs them.
+// Packages stay outside the bundles, but for a few; `server-only` is a guard for Next's bundler and is left out here.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { run } from "../run.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export const entries = {
+  service: "bin/service.ts",
+  console: "bin/console.ts",
+  "rotate-keys": "bin/rotate-keys.ts",
+  members: "bin/members.ts",
+  audit: "bin/audit.ts",
+  "copy-store": "bin/copy-store.ts",
+  backup: "bin/backup.ts",
+  restore: "bin/restore.ts",
+  doctor: "bin/doctor.ts",
+  settings: "lib/server/env.ts",
+  "answer-thread": "lib/server/answers/answer-thread.ts",
+  "node-worker": "lib/service/nodes/worker.ts",
+};
+
+/** Of many small files each, all of which every start would look for and read: two fifths of the processor time of a start of the service. */
+const inside = ["@fastify/busboy", "@hono/node-server", "file-type", "hono", "kysely", "undici", "ws", "zod"];
+
+const options = {
+  absWorkingDir: root,
+  outdir: "dist",
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  packages: "external",
+  alias: { "server-only": join(root, "node_modules/server-only/empty.js") },
+  logLevel: "warning",
+};
+
+export async function bundle() {
+  await Promise.all([
+    compileKernel("lib/service/images/lanczos.as.ts", "dist/lanczos.wasm"),
+    build({ ...options, ...withPackages(), entryPoints: entries, sourcemap: true }),
+    listMethods("dist/routes.json"),
+  ]);
+}
+
+function withPackages() {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const outside = Object.keys(dependencies).filter((name) => !inside.includes(name));
+  // Some of them are no modules, and ask for Node's own parts by `require`.
+  const js = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+  return { packages: "bundle", external: outside.flatMap((name) => [name, `${name}/*`]), banner: { js } };
+}
+
+/** A program of tests/, in this process: the benches, and the contract suite as a command. `others`: those that it starts, by their names in dist/. */
+export async function runBundled(entry, name, others = {}) {
+  await build({ ...options, entryPoints: { [name]: entry, ...others } });
+  await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
+}
+
+/** By path, what each route of the console exports: lib/http/route-methods.ts reads it. */
+async function listMethods(outFile) {
+  const files = readdirSync(join(root, "app/api"), { recursive: true, encoding: "utf8" }).filter((file) => /[\\/]route\.ts$/.test(file));
+  const entryPoints = files.map((file) => `app/api/${file}`);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: "dist",
+    outbase: "app",
+    format: "esm",
+    metafile: true,
+    write: false,
+  });
+  const routes = Object.entries(metafile.outputs).map(([path, { exports }]) => [path.replace(/^dist(.*)\/route\.js$/, "$1"), exports]);
+  mkdirSync(join(root, "dist"), { recursive: true });
+  writeFileSync(join(root, outFile), JSON.stringify(Object.fromEntries(routes)));
+}
+
+async function compileKernel(source, outFile) {
+  const asked = ["--outFile", outFile, "--optimizeLevel", "3", "--runtime", "stub", "--enable", "simd"];
+  const { code, output } = await run(process.execPath, ["node_modules/assemblyscript/bin/asc.js", source, ...asked], { cwd: root });
+  if (code !== 0) throw new Error(`${source} does not compile:\n${output}`);
+}

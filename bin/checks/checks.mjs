@@ -1,0 +1,51 @@
+// What `npm test` runs: each check is a command, what it must come after, and how its result is counted. Two run at a time.
+// Tests that start servers wait for much of their time, and one such check runs at a time: what only computes goes on beside it and gives way.
+import { readPlaywright, readVitest } from "./test-results.mjs";
+
+const node = process.execPath;
+const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
+
+/** @param {string} result @param {string} project */
+const vitest = (result, project) =>
+  tool(
+    "vitest/vitest.mjs",
+    ...["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=test-results/${result}.json`],
+  );
+
+/**
+ * @typedef {import("./test-results.mjs").Results} Results
+ * @typedef {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean }} Check
+ * @type {(Check & { read?: (code: number) => Results })[]}
+ */
+export const checks = [
+  { name: "build", command: [node, "bin/build.mjs"] },
+  { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
+  {
+    name: "unit, integration, contract, faults",
+    command: vitest("tests", "!installed"),
+    after: ["build"],
+    waits: true,
+    read: (code) => readVitest(code, "test-results/tests.json"),
+  },
+  // For tests that would else build while others run; beside the tests that do without it.
+  { name: "build below a path", command: [node, "bin/build.mjs"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
+  // They make PageProps<"/jobs"> known. A build writes next-env.d.ts too: the last who does names the folder of the types.
+  { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
+  {
+    name: "browser",
+    command: tool("@playwright/test/cli.js", "test"),
+    after: ["build", "build below a path"],
+    waits: true,
+    read: (code) => readPlaywright(code, "test-results/playwright.json"),
+  },
+  {
+    name: "installed",
+    command: vitest("installed", "installed"),
+    after: ["build", "build below a path"],
+    read: (code) => readVitest(code, "test-results/installed.json"),
+  },
+  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), givesWay: true },
+  { name: "types", command: tool("typescript/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
+  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), givesWay: true },
+  { name: "dead code", command: tool("knip/bin/knip.js"), givesWay: true },
+];

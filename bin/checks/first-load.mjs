@@ -1,0 +1,81 @@
+// Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails when Jobs outgrows a budget.
+// They are compared with the frame: the chunks that every page of the console loads, which is what a page with nothing in it would load.
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { pathToFileURL } from "node:url";
+import { enterProject } from "../prepare.mjs";
+
+const listing = ".next/diagnostics/route-bundle-stats.json";
+const frame = "the frame";
+const framed = "app/(console)";
+const budget = { page: "/jobs", kB: 206, overFrameKB: 35 };
+
+/** @returns {{ page: string, kB: number, overFrameKB: number }[]} by page */
+export function measureFirstLoad() {
+  if (!existsSync(listing)) throw new Error(`There is no ${listing}: run "npm run build" first.`);
+  const sizes = new Map();
+  const gzipped = (file) => {
+    if (!sizes.has(file)) sizes.set(file, gzipSync(readFileSync(file), { level: 9 }).length);
+    return sizes.get(file);
+  };
+  const kBOf = (files) => files.reduce((sum, file) => sum + gzipped(file), 0) / 1000;
+  const listed = JSON.parse(readFileSync(listing, "utf8"));
+  const pages = listed.map(({ route, firstLoadChunkPaths }) => ({ page: route, kB: kBOf(firstLoadChunkPaths) }));
+  const frameKB = kBOf(
+    inEvery(listed.filter(({ route }) => framedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths)),
+  );
+  return pages.map(({ page, kB }) => ({ page, kB, overFrameKB: kB - frameKB })).sort((a, b) => a.page.localeCompare(b.page));
+}
+
+/** The routes of the pages that stand in the console's frame. */
+function framedRoutes() {
+  const files = readdirSync(framed, { recursive: true }).filter((file) => /(^|[\\/])page\.tsx$/.test(file));
+  const partsOf = (file) => file.split(/[\\/]/).slice(0, -1);
+  // A folder in brackets is no part of the address.
+  return files.map(
+    (file) =>
+      `/${partsOf(file)
+        .filter((part) => !part.startsWith("("))
+        .join("/")}`,
+  );
+}
+
+function inEvery(lists) {
+  const [first, ...others] = lists;
+  if (!first) throw new Error(`The build has no page of ${framed} to compare with.`);
+  return first.filter((file) => others.every((list) => list.includes(file)));
+}
+
+export function describeFirstLoad(pages) {
+  const width = Math.max(...pages.map(({ page }) => page.length));
+  return pages
+    .map(
+      ({ page, kB, overFrameKB }) =>
+        `${page.padEnd(width)}  ${kB.toFixed(1).padStart(6)} kB  ${overFrameKB.toFixed(1).padStart(6)} over ${frame}`,
+    )
+    .join("\n");
+}
+
+/** One sentence for each budget that is exceeded. */
+export function checkFirstLoad(pages) {
+  const watched = pages.find(({ page }) => page === budget.page);
+  if (!watched) throw new Error(`The build has no page ${budget.page}.`);
+  const { page, kB, overFrameKB } = watched;
+  const faults = [];
+  if (kB > budget.kB) faults.push(`${page} loads ${kB.toFixed(1)} kB; its budget is ${budget.kB} kB.`);
+  if (overFrameKB > budget.overFrameKB)
+    faults.push(`${page} loads ${overFrameKB.toFixed(1)} kB over ${frame}; its budget is ${budget.overFrameKB} kB.`);
+  return faults;
+}
+
+function main() {
+  enterProject();
+  const pages = measureFirstLoad();
+  console.log(describeFirstLoad(pages));
+  if (!process.argv.includes("--check")) return;
+  const faults = checkFirstLoad(pages);
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) main();

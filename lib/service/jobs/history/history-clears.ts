@@ -1,0 +1,74 @@
+// Clearing users' histories: every job that had ended when it was asked for is shown nowhere once that is answered. Removing the rows of
+// a million jobs takes minutes and goes on in the background, at the first of the processes; a mark that is stored loses nothing to a stop or a crash.
+// What still waits or runs, or ends while this goes on, is left alone; assets stay.
+
+import { isFirst } from "@/lib/service/housekeeping";
+import { type ServiceLog } from "@/lib/service/options";
+import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { type Processes } from "@/lib/service/store/processes";
+import { removeCleared } from "./ended-jobs";
+import { countJobs } from "../list-jobs";
+import { terminalStates } from "../transitions";
+
+export type HistoryClears = ReturnType<typeof createHistoryClears>;
+
+const CHANNEL = "history cleared";
+
+export function createHistoryClears(database: Database, processes: Processes, log: ServiceLog) {
+  const underWay = new Map<number, Promise<void>>();
+  let isStopping = false;
+
+  function inBackground(userId: number): void {
+    if (isStopping) return;
+    // One that is under way may have looked for the last time: it is looked once more after it.
+    const before = underWay.get(userId) ?? Promise.resolve();
+    const work = before
+      .then(() => removeCleared(database, userId, { goOn: () => !isStopping, isOwn: () => isFirst(processes) }))
+      .catch((error: unknown) => log.error({ err: error }, "a cleared history could not be removed: it is tried again"))
+      .finally(() => underWay.get(userId) === work && underWay.delete(userId));
+    underWay.set(userId, work);
+  }
+
+  /** Inside a commit. Returns how many entries go. */
+  async function mark(tx: Transaction, userId: number, at: number): Promise<number> {
+    const entries = await countJobs(tx, userId, terminalStates);
+    if (entries === 0) return 0;
+    await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
+    await tx.run(query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId));
+    return entries;
+  }
+
+  /** Goes on with what is left, whoever was asked for it. */
+  async function round(): Promise<void> {
+    if (!(await isFirst(processes))) return;
+    const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
+    for (const { id } of await database.rows(left)) if (!underWay.has(id)) inBackground(id);
+  }
+
+  return {
+    round,
+
+    async start(): Promise<void> {
+      const hear = () => void round().catch((error: unknown) => log.warn({ err: error }, "a cleared history is removed a little later"));
+      processes.listen(CHANNEL, hear, hear);
+      await round();
+    },
+
+    /** Returns how many entries have gone. */
+    async clear(userId: number, at: number): Promise<number> {
+      const entries = await database.commitFreeing(async (tx) => {
+        const marked = await mark(tx, userId, at);
+        if (marked > 0) await processes.tell(CHANNEL, null, tx);
+        return marked;
+      });
+      if (entries > 0 && (await isFirst(processes))) inBackground(userId);
+      return entries;
+    },
+
+    /** What is under way ends after its present piece. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      await Promise.all(underWay.values());
+    },
+  };
+}

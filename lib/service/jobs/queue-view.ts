@@ -1,0 +1,104 @@
+// The queue as its user sees it and manages it: only pending jobs are cancelled here, and the receipt lists what really was.
+
+import { sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type ManageBody } from "@/lib/contract/schemas/queue";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type Database, query, type Reader } from "../store/database";
+import { type StoreDialect } from "../store/dialect/dialect";
+import { type Engine } from "./run/engine";
+import { cancelPending } from "./run/finish";
+import { inPieces, listText, queuedTexts } from "./stored-texts";
+
+/** GET /api/prompt counts exactly. */
+const MOST_LISTED = 5000;
+
+/** As JSON text in pieces: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
+export async function* listQueue(reader: Reader, userId: number): AsyncIterable<string> {
+  const waiting = (state: KnownJobState) =>
+    reader.rows(
+      query
+        .selectFrom("jobs")
+        .select(["seq", "id", "create_time"])
+        .where("user_id", "=", userId)
+        .where("state", "=", state)
+        .orderBy("seq")
+        .limit(MOST_LISTED),
+    );
+  const running = await waiting("in_progress");
+  const pending = await waiting("pending");
+  async function* tuples(jobs: typeof running): AsyncIterable<string> {
+    let position = 0;
+    for (const { seq, id, create_time } of jobs) {
+      // A tuple holds a whole graph: one is held at a time. One that was removed meanwhile is left out.
+      const texts = await queuedTexts(reader, seq);
+      if (texts)
+        yield listText([String((position += 1)), writeExactJson(id), texts.prompt, texts.outputs, writeExactJson({ create_time })]);
+    }
+  }
+  yield* inPieces('{"queue_running":[', tuples(running), "]");
+  yield* inPieces(',"queue_pending":[', tuples(pending), "]}");
+}
+
+type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "waitAgain">; now: () => number };
+
+/** A commit cancels so many: some forty milliseconds, as a queue of a hundred thousand must not hold up everybody else. */
+const AT_ONCE = 3000;
+
+/** clear wins over delete. */
+export async function manageQueue(parts: QueueParts, userId: number, body: ManageBody) {
+  if (body.clear) return { deleted: await clearQueue(parts, userId), cleared: true };
+  return { deleted: await cancelPendingJobs(parts, userId, body.delete ?? []), cleared: false };
+}
+
+/** Unknown, running and ended ids are left out of the answer. */
+export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: readonly string[]): Promise<string[]> {
+  const asked = [...new Set(ids)];
+  const deleted: string[] = [];
+  for (let start = 0; start < asked.length; start += AT_ONCE) {
+    const cancelled = await cancelSome(parts, pendingAmong(parts.database.dialect, userId, asked.slice(start, start + AT_ONCE)));
+    await parts.engine.forgetPending(
+      userId,
+      cancelled.map((job) => job.seq),
+    );
+    for (const { id } of cancelled) deleted.push(id);
+  }
+  return deleted;
+}
+
+/** Everything that waits now. None of it starts while its turn to be cancelled has not come; what is sent meanwhile stays. */
+async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> {
+  const { database, engine } = parts;
+  const last = (await database.row(pendingOf(userId).orderBy("seq", "desc").limit(1)))?.seq;
+  if (last === undefined) return [];
+  const left = pendingOf(userId).where("seq", "<=", last);
+  const oldest = left.orderBy("create_time").orderBy("id").limit(AT_ONCE);
+  const deleted: string[] = [];
+  await engine.forgetPending(userId);
+  try {
+    for (let cancelled = await cancelSome(parts, oldest); cancelled.length > 0; cancelled = await cancelSome(parts, oldest))
+      for (const { id } of cancelled) deleted.push(id);
+    return deleted;
+  } finally {
+    // What could not be cancelled waits on, and has to be known to wait.
+    await engine.waitAgain(userId, last);
+  }
+}
+
+function pendingOf(userId: number) {
+  return query.selectFrom("jobs").select(["seq", "id"]).where("user_id", "=", userId).where("state", "=", "pending");
+}
+
+/** Row by row: it keeps the planner from walking all that waits instead of looking up the few. */
+function pendingAmong({ rowByRow }: StoreDialect, userId: number, ids: readonly string[]) {
+  const isPending = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} = 'pending'`;
+  return query.selectFrom("jobs").select(["seq", "id"]).where("id", "in", ids).where(isPending).orderBy("seq");
+}
+
+function cancelSome({ database, now }: QueueParts, waiting: ReturnType<typeof pendingOf>): Promise<{ seq: number; id: string }[]> {
+  return database.commitFreeing(async (tx) => {
+    const jobs = await tx.rows(waiting);
+    if (jobs.length > 0) await cancelPending(tx, jobs.map((job) => job.seq), now()); // prettier-ignore
+    return jobs;
+  });
+}

@@ -1,0 +1,108 @@
+// The queue in the memory of the one process that serves a database: slots that are free take what waits, one job after the other.
+// Guarantees: no more slots ask for a job than jobs wait; while the disk takes nothing, what waits goes on waiting.
+
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
+import { type Place } from "@/lib/service/runners/pool";
+import { type Claimed } from "../run/claim";
+import { createFairQueue } from "./fair-queue";
+import { type Floor, type JobQueue } from "./job-queue";
+import { createNextClaim } from "./next-claim";
+import { waitingJobs } from "./waiting-jobs";
+
+const PAUSE_MS = 1000;
+
+export function createMemoryQueue(floor: Floor): JobQueue {
+  const { database, log, pool, concurrency } = floor.parts;
+  const queue = createFairQueue();
+  /** Slots that are about to take a job. */
+  let asking = 0;
+  let isStopped = false;
+  let rest: NodeJS.Timeout | undefined;
+
+  const mayTake = () => floor.mayTake() && rest === undefined && !isStopped;
+  const nextClaim = (place: Place) => createNextClaim({ parts: floor.parts, queue, running: floor.running, mayTake }, place);
+
+  /** Nothing is taken for a while: a disk that took no claim takes none a moment later. */
+  function pause(): void {
+    rest ??= setTimeout(() => {
+      rest = undefined;
+      pump();
+    }, PAUSE_MS).unref();
+  }
+
+  function pump(): void {
+    while (mayTake()) {
+      const free = pool.free();
+      const canBegin = (kind: string) => free.some(({ id }) => pool.canDo(kind, id));
+      // A slot that asks for a job finds one: no more of them ask than jobs wait.
+      const next = free.length > 0 && asking < queue.size(canBegin) ? queue.peek(canBegin) : undefined;
+      const runner = next && pool.best(next.kind, free);
+      if (!runner) return;
+      const place = pool.occupy(runner);
+      floor.inBackground(
+        serve(place).finally(() => {
+          place.release();
+          pump();
+        }),
+      );
+    }
+  }
+
+  /** Runs one job after the other until none waits. */
+  async function serve(place: Place, first?: Claimed): Promise<void> {
+    let job = first ?? (await claimAlone(place));
+    while (job) {
+      const next = nextClaim(place);
+      await floor.run(job, next);
+      job = next.job() ?? (await claimAlone(place));
+    }
+  }
+
+  async function claimAlone(place: Place): Promise<Claimed | undefined> {
+    if (queue.size() === 0) return undefined;
+    const claim = nextClaim(place);
+    asking += 1;
+    try {
+      await claim.keepIf(database.commit(claim.take));
+    } catch (error) {
+      log.error({ err: error }, "no job could be begun");
+      pause();
+    } finally {
+      asking -= 1;
+      // What came while this slot asked was taken for the one that it asks for.
+      pump();
+    }
+    return claim.job();
+  }
+
+  /** One that was submitted meanwhile may be in the queue twice: whoever takes it the second time finds that it waits no longer. */
+  async function load(which?: { userId: number; last: number }): Promise<void> {
+    const waits = await waitingJobs(database, which);
+    await pool.know(waits.map(({ needs }) => needs));
+    for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
+    pump();
+  }
+
+  return {
+    start: () => load(),
+    enqueue: () => Promise.resolve(),
+    waits({ userId, seq, kind }, isFirst) {
+      if (isFirst) queue.putBack(userId, seq, kind);
+      else queue.add(userId, seq, kind);
+      pump();
+    },
+    forget: (userId, seqs) => Promise.resolve(queue.forget(userId, seqs)),
+    waitAgain: (userId, last) => load({ userId, last }),
+    repair: () => Promise.resolve(),
+    takeBack: () => Promise.resolve(),
+    changed: pump,
+    goOn: (job, place) => serve(place, job),
+    // With several slots it is not known which of them serves that job.
+    guess: () => (concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined),
+    stop() {
+      isStopped = true;
+      clearTimeout(rest);
+      return Promise.resolve();
+    },
+  };
+}

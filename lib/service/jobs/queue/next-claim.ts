@@ -1,0 +1,81 @@
+// Taking the next job for a slot, inside a commit: the one that ends the slot's last job where there is one, so that no reader ever sees two
+// jobs on a slot or a moment without any, and the disk is waited for once.
+// Guarantees: what was taken in a commit that failed waits again, in its place; a job that cannot be read takes nothing else with it.
+
+import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
+import { type EngineParts } from "../run/engine-parts";
+import { type FairQueue, type Waiting } from "./fair-queue";
+import { type Transaction } from "@/lib/service/store/database";
+import { type Place } from "@/lib/service/runners/pool";
+import { readRunner, stateOf } from "@/lib/service/runners/store";
+
+export type NextClaim = ReturnType<typeof createNextClaim>;
+
+type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
+
+/** For one commit. */
+export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, place: Place) {
+  const { log, pool } = parts;
+  let taken: Waiting[] = [];
+  let claimed: Claimed | undefined;
+  let isKept = false;
+  let isRunnerGone = false;
+
+  async function tryOne(tx: Transaction, seq: number): Promise<Claimed | undefined> {
+    try {
+      return await tx.attempt(() => claimJob(tx, parts, seq, place));
+    } catch (error) {
+      // A disk that takes no claim takes nothing else of this commit either.
+      if (asStorageFailure(error)) throw error;
+      log.error({ err: error, seq }, "a job could not be begun");
+      return undefined;
+    }
+  }
+
+  /** All of it waits again, in its place. */
+  function putBack(): void {
+    if (claimed) running.delete(claimed.id);
+    claimed = undefined;
+    for (const { userId, seq, kind } of taken.reverse()) queue.putBack(userId, seq, kind);
+    taken = [];
+  }
+
+  return {
+    /** Inside the commit. Passes over what was cancelled while it waited, or cannot be read. */
+    async take(tx: Transaction): Promise<void> {
+      putBack(); // what an earlier try of the same commit took
+      if (!mayTake() || queue.size() === 0) return;
+      // As it is stored now: somebody may have paused or removed it a moment ago, perhaps by command.
+      const runner = await readRunner(tx, place.runner.id);
+      if (!runner || stateOf(runner) !== "ready") {
+        isRunnerGone = true;
+        return;
+      }
+      while (!claimed && mayTake()) {
+        const next = queue.take((kind) => pool.canDo(kind, runner.id));
+        if (!next) return;
+        taken.push(next);
+        claimed = await tryOne(tx, next.seq);
+        // Known as running from its claim on, so that no cancel falls between waiting and running.
+        if (claimed) running.set(claimed.id, createRunning(claimed, parts.events));
+      }
+    },
+
+    /** Waits for the commit that `take` was called in. */
+    async keepIf<T>(commit: Promise<T>): Promise<T> {
+      try {
+        const result = await commit;
+        isKept = true;
+        if (isRunnerGone) await pool.refresh();
+        return result;
+      } catch (error) {
+        if (!isKept) putBack();
+        throw error;
+      }
+    },
+
+    /** What the slot runs next. */
+    job: () => (isKept ? claimed : undefined),
+  };
+}

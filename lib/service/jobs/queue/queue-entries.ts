@@ -1,0 +1,128 @@
+// The entries of graphile-worker's queue: one for each job that waits, in the order of turns. Inside commits, with the rows of the jobs.
+// A job's turn is the later of its user's last turn and of the turn taken last, plus one: so each user's next job comes before any user's second
+// one. The library sorts by moments: the turn is one, in microseconds after the year 2000.
+
+import { type Logger } from "graphile-worker";
+import { type Pool } from "pg";
+import { type ServiceLog } from "@/lib/service/options";
+import { type Reader, type Transaction } from "@/lib/service/store/database";
+import { plainStatement } from "@/lib/service/store/statement";
+import { type Waiting } from "./fair-queue";
+
+export const QUEUE_SCHEMA = "lightdesk_queue";
+/** A flag of every entry: whoever skips it takes none. */
+export const EVERY = "every";
+/** Whose turn is the one that was taken last. */
+const TAKEN = 0;
+/** Tries of the library, its most: an entry that a process could not take is freed, and each time counts as one. */
+const MOST_TRIES = 32_767;
+const AT_ONCE = 2000;
+
+/** What it complains of is told; it logs every job that it has given out. */
+export async function queueLogger(log: ServiceLog): Promise<Logger> {
+  const { Logger } = await import("graphile-worker");
+  const told: readonly string[] = ["error", "warning"];
+  return new Logger(() => (level, message) => {
+    if (told.includes(level)) log.warn({ message }, "the queue complains");
+  });
+}
+
+/** `turn`: another one than the next: before all others, or where it was. */
+export async function enqueueAll(tx: Transaction, jobs: readonly Waiting[], turn?: "first" | number): Promise<void> {
+  for (let first = 0; first < jobs.length; first += AT_ONCE) await enqueueSome(tx, jobs.slice(first, first + AT_ONCE), turn);
+}
+
+async function enqueueSome(tx: Transaction, jobs: readonly Waiting[], turn: "first" | number | undefined): Promise<void> {
+  const next = `greatest(coalesce(turns.turn, 0), taken.turn) + row_number() OVER (PARTITION BY asked.user_id ORDER BY place)`;
+  const fixed = turn === "first" ? "taken.turn" : "?::bigint";
+  const text = `
+    WITH taken AS (SELECT coalesce(max(turn), 0) AS turn FROM turns WHERE user_id = ${TAKEN}),
+    placed AS (
+      SELECT asked.seq, asked.user_id, asked.kind, ${turn === undefined ? next : fixed} AS turn
+        FROM taken, unnest(?::bigint[], ?::bigint[], ?::text[]) WITH ORDINALITY AS asked (seq, user_id, kind, place)
+        LEFT JOIN turns ON turns.user_id = asked.user_id
+    ),
+    kept AS (
+      INSERT INTO turns (user_id, turn) SELECT user_id, max(turn) FROM placed GROUP BY user_id
+        ON CONFLICT (user_id) DO UPDATE SET turn = greatest(turns.turn, excluded.turn)
+    )
+    SELECT count(*) FROM ${QUEUE_SCHEMA}.add_jobs(ARRAY(SELECT (
+      'run', json_build_object('seq', seq, 'userId', user_id, 'kind', kind, 'turn', turn), NULL,
+      timestamptz '2000-01-01 00:00:00Z' + turn * interval '1 microsecond', ${MOST_TRIES}, seq::text, 0, ARRAY[kind, '${EVERY}']
+    )::${QUEUE_SCHEMA}.job_spec FROM placed ORDER BY turn))`;
+  const lists = [jobs.map(({ seq }) => seq), jobs.map(({ userId }) => userId), jobs.map(({ kind }) => kind)];
+  await tx.rows(plainStatement(text, typeof turn === "number" ? [turn, ...lists] : lists));
+}
+
+/** Others are counted from it. */
+export async function tookTurn(tx: Transaction, turn: number): Promise<void> {
+  const text = `INSERT INTO turns (user_id, turn) VALUES (${TAKEN}, ?) ON CONFLICT (user_id) DO UPDATE SET turn = greatest(turns.turn, excluded.turn)`;
+  await tx.rows(plainStatement(text, [turn]));
+}
+
+/** Of these jobs of the user. What comes next takes the place of what is gone. */
+export async function removeEntries(tx: Transaction, userId: number, seqs: readonly number[]): Promise<void> {
+  await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT unnest(?::bigint[])::text)`, [seqs]);
+  await stepBack(tx, userId);
+}
+
+/** Of all jobs of the user that wait, and will be cancelled by that process: until `endClearing` they have none. */
+export async function beginClearing(tx: Transaction, userId: number, processId: string): Promise<void> {
+  const pending = "FROM jobs WHERE user_id = ? AND state = 'pending'";
+  await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT seq::text ${pending})`, [userId]);
+  await stepBack(tx, userId);
+  const mark = `INSERT INTO turns (user_id, turn, cleared_until, cleared_by) VALUES (?, 0, (SELECT max(seq) ${pending}), ?)
+    ON CONFLICT (user_id) DO UPDATE SET cleared_until = excluded.cleared_until, cleared_by = excluded.cleared_by`;
+  await tx.rows(plainStatement(mark, [userId, userId, processId]));
+}
+
+export async function endClearing(tx: Transaction, userId: number): Promise<void> {
+  await tx.rows(plainStatement("UPDATE turns SET cleared_until = NULL, cleared_by = NULL WHERE user_id = ?", [userId]));
+}
+
+/** Of jobs that wait no longer. */
+export function removeStale(tx: Transaction): Promise<void> {
+  const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending'";
+  return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
+}
+
+async function complete(tx: Transaction, ids: string, values: readonly unknown[] = []): Promise<void> {
+  await tx.rows(plainStatement(`SELECT count(*) FROM ${QUEUE_SCHEMA}.complete_jobs(ARRAY(${ids}))`, values));
+}
+
+async function stepBack(tx: Transaction, userId: number): Promise<void> {
+  const last = `SELECT max(seq)::text FROM jobs WHERE user_id = ? AND state = 'pending'`;
+  const turn = `SELECT (extract(epoch FROM run_at - timestamptz '2000-01-01 00:00:00Z') * 1000000)::bigint FROM ${QUEUE_SCHEMA}.jobs WHERE key = (${last})`;
+  await tx.rows(plainStatement(`UPDATE turns SET turn = coalesce((${turn}), 0) WHERE user_id = ?`, [userId, userId]));
+}
+
+/** What these workers hold waits again. */
+export async function freeWorkers(tx: Transaction, workerIds: readonly string[]): Promise<void> {
+  if (workerIds.length > 0) await tx.rows(plainStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
+}
+
+/** Some jobs that wait without an entry: from before the queue was there, copied, restored, or lost by a process that ended. */
+export async function seqsWithoutEntry(reader: Reader, after: number): Promise<number[]> {
+  const usable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
+  const clearing = "turns.user_id = jobs.user_id AND seq <= cleared_until AND cleared_by IN (SELECT id FROM processes)";
+  const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND seq > ?
+    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable}) AND NOT EXISTS (SELECT 1 FROM turns WHERE ${clearing})
+    ORDER BY seq LIMIT ${AT_ONCE}`;
+  return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
+}
+
+/** Makes the library's tables, once for processes that start together; and takes away what can never be given out again. */
+export async function makeQueue(pgPool: Pool, log: ServiceLog): Promise<void> {
+  const { makeWorkerUtils } = await import("graphile-worker");
+  const client = await pgPool.connect();
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtextextended('lightdesk queue migrations', 0))");
+    const utils = await makeWorkerUtils({ pgPool, schema: QUEUE_SCHEMA, logger: await queueLogger(log) });
+    await utils.migrate();
+    await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
+    await utils.release();
+  } finally {
+    // The lock goes with the connection.
+    client.release(true);
+  }
+}

@@ -1,0 +1,115 @@
+// Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even where bytes are equal.
+// `toStaged` tells what the worker found out of them; `insertOutputs` names them in the commit that ends the job.
+// Guarantees: what the user's quota has no room for is left out, and nothing else is.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { insertAsset } from "@/lib/service/assets/insert-asset";
+import { fileNameOf } from "@/lib/service/assets/asset-view";
+import { insertBlob } from "@/lib/service/assets/create-asset";
+import { refusalOf } from "@/lib/service/assets/quota";
+import { type StagedFile } from "@/lib/service/assets/staged-file";
+import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
+import { newId } from "@/lib/service/new-id";
+import { type ServiceError } from "@/lib/service/service-error";
+import { type Transaction } from "@/lib/service/store/database";
+
+export type StagedOutput = { file: ProducedFile; staged: Omit<StagedFile, "dispose"> };
+
+/** The service's own encoders wrote it: it is what they say it is. */
+export function toStaged(file: ProducedFile): StagedOutput {
+  const { path, hash, sha256, byteLength, mimeType } = file;
+  return { file, staged: { path, hash, sha256, size: byteLength, mediaType: mimeType } };
+}
+
+type FileItem = { filename: string; subfolder: string; type: string; display_name: string };
+export type NodeOutput = Record<string, unknown[]>;
+export type KeptOutputs = {
+  outputs: Record<string, NodeOutput>;
+  outputs_count: number;
+  has_image: number;
+  has_video: number;
+  has_audio: number;
+  preview: string | null;
+};
+
+/** What one node put out, in the shape in which it is stored when the job has ended; undefined where it put out nothing. */
+export function outputOfNode({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
+  const node: NodeOutput = {};
+  for (const file of files) addFile(node, file);
+  addOthers(node, others);
+  if (texts) node.text = [...texts];
+  return Object.keys(node).length > 0 ? node : undefined;
+}
+
+function addFile(node: NodeOutput, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
+  const filename = fileNameOf({ hash, media_type: mimeType, name: displayName });
+  const item: FileItem = { filename, subfolder: "", type, display_name: displayName, ...facts };
+  (node[key] ??= []).push(item);
+  if (animated) (node.animated ??= []).push(true);
+  return item;
+}
+
+function addOthers(node: NodeOutput, others: NodeOthers): void {
+  for (const [key, items] of Object.entries(others)) node[key] = [...(node[key] ?? []), ...items];
+}
+
+/** Inside a commit. In the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
+export async function insertOutputs(
+  tx: Transaction,
+  job: { id: string; userId: number; at: number },
+  staged: readonly StagedOutput[],
+  { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
+): Promise<{ kept: KeptOutputs; refusal: ServiceError | undefined }> {
+  const outputs: Record<string, NodeOutput> = {};
+  const previews: { rank: number; value: Record<string, unknown> }[] = [];
+  const kinds = new Set<string>();
+  let count = 0;
+  let refusal: ServiceError | undefined;
+
+  for (const { file, staged: content } of staged) {
+    const refused = await refusalOf(tx, job.userId, content);
+    if (refused) {
+      refusal ??= refused;
+      continue;
+    }
+    count += 1;
+    await insertBlob(tx, content, job.at);
+    await insertAsset(
+      tx,
+      {
+        id: newId(),
+        ownerId: job.userId,
+        origin: "output",
+        content,
+        name: file.displayName,
+        tags: [file.type],
+        metadata: { ...(file.width !== undefined && { width: file.width, height: file.height }), node_id: file.nodeId },
+        mimeType: file.mimeType,
+        output: { jobId: job.id, nodeId: file.nodeId, key: file.key, index: file.index },
+      },
+      job.at,
+    );
+    const item = addFile((outputs[file.nodeId] ??= {}), file);
+    kinds.add(file.mimeType.split("/")[0] ?? "");
+    previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
+  }
+  for (const [nodeId, values] of others) addOthers((outputs[nodeId] ??= {}), values);
+  for (const [nodeId, lines] of texts) {
+    (outputs[nodeId] ??= {}).text = [...lines];
+    const content = lines[0];
+    if (content !== undefined) {
+      const truncated = content.length > 1024 && { truncated: true };
+      previews.push({ rank: 2, value: { content: content.slice(0, 1024), ...truncated, nodeId, mediaType: "text" } });
+    }
+  }
+  const [preview] = previews.sort((a, b) => a.rank - b.rank);
+  const kept: KeptOutputs = {
+    outputs,
+    outputs_count: count,
+    has_image: Number(kinds.has("image")),
+    has_video: Number(kinds.has("video")),
+    has_audio: Number(kinds.has("audio")),
+    preview: preview ? writeExactJson(preview.value) : null,
+  };
+  return { kept, refusal };
+}

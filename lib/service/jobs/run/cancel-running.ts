@@ -1,0 +1,56 @@
+// Cancelling what runs, at whichever process of the service: in the store, by what is so inside the commit. Whoever runs it hears of it, and ends it.
+
+import { sql } from "kysely";
+import { endAttempt } from "@/lib/service/runners/attempts";
+import { query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { type Running } from "./claim";
+import { type EngineParts } from "./engine-parts";
+import { cancelPending, cancelRunning } from "./finish";
+import { createRunRecord } from "./run-record";
+
+/** The channel on which processes are told that jobs were cancelled. */
+export const CANCELLED = "cancelled";
+
+type Parts = Pick<EngineParts, "processes" | "now">;
+type Which = { userId: number; jobIds?: readonly string[] | undefined };
+export type Cancelled = { id: string; seq: number; run: Running | undefined };
+
+/** Of the user, that run: these, or all. */
+export function runningJobs(reader: Reader, { processes: { isHeldElsewhere } }: Parts, { userId, jobIds }: Which) {
+  const running = query
+    .selectFrom("jobs")
+    .select(["id", "seq", "fence", "start_time", sql<number>`case when ${isHeldElsewhere} then 1 else 0 end`.as("is_elsewhere")])
+    .where("user_id", "=", userId)
+    .where("state", "=", "in_progress");
+  return reader.rows(jobIds === undefined ? running : running.where("id", "in", reader.dialect.texts(jobIds)));
+}
+
+/** Inside a commit. `ran`: of these jobs, those that this process ran when it was asked; `running`: by id, those that it runs now. */
+export async function cancelAll(
+  tx: Transaction,
+  parts: Parts,
+  which: Which,
+  { ran, running }: { ran: readonly Running[]; running: ReadonlyMap<string, Running> },
+): Promise<Cancelled[]> {
+  const { processes, now } = parts;
+  const cancelled: Cancelled[] = [];
+  let isOthers = false;
+  for (const { id, seq, fence, start_time, is_elsewhere } of await runningJobs(tx, parts, which)) {
+    const here = running.get(id);
+    const run = here?.fence === fence ? here : undefined;
+    if (!run && is_elsewhere === 0) continue;
+    // What was put out elsewhere is known there alone.
+    const record = run?.record ?? createRunRecord(id, {}, [], start_time ?? now());
+    if (!(await cancelRunning(tx, { id, seq, fence }, record, now()))) continue;
+    await endAttempt(tx, { seq, fence }, "lost", now(), "It was cancelled.");
+    cancelled.push({ id, seq, run });
+    isOthers ||= !run;
+  }
+  // Its worker was lost a moment ago, and it waits again.
+  for (const run of ran) {
+    if (cancelled.some(({ id }) => id === run.id)) continue;
+    if (await cancelPending(tx, [run.seq], now())) cancelled.push({ id: run.id, seq: run.seq, run });
+  }
+  if (isOthers) await processes.tell(CANCELLED, null, tx);
+  return cancelled;
+}

@@ -1,0 +1,163 @@
+// Taking one job out of the queue of the store, and what is known of it from then on while it runs.
+
+import { randomUUID } from "node:crypto";
+import { type Selectable } from "kysely";
+import { textOf } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
+import { type Place } from "@/lib/service/runners/pool";
+import { type RunnerRow } from "@/lib/service/runners/store";
+import { query, type Transaction } from "@/lib/service/store/database";
+import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
+import { type JobEvents } from "@/lib/service/events/job-events";
+import { createRunTeller, type RunTeller } from "./run-teller";
+import { type EngineParts } from "./engine-parts";
+import { failJob } from "./finish";
+import { readGraph, readRecord, readStrings } from "../job-row";
+import { createRunRecord, type RunRecord } from "./run-record";
+import { move } from "../transitions";
+
+export type Claimed = {
+  seq: number;
+  id: string;
+  userId: number;
+  attempts: number;
+  slot: string;
+  fence: number;
+  needs: number | null;
+  /** Where it runs, unless that is the built-in runner. */
+  remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
+  startMs: number;
+  graph: Graph;
+  outputs: string[];
+  extraData: Record<string, unknown>;
+  images: { name: string; hash: string }[];
+};
+
+export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "needs" | "remote"> & {
+  record: RunRecord;
+  teller: RunTeller;
+  /** Ends the run soon; before it has begun, keeps it from beginning. */
+  cancel(): void;
+  /** Ends the run here and leaves it where it is, to be found again. */
+  leave(): void;
+  /** It runs here no more, however it ended. */
+  end(): void;
+  over: Promise<void>;
+  /** Set once the runner has the job. */
+  handOver(run: { cancel(): void; leave?(): void }): void;
+};
+
+export function createRunning(job: Claimed, events: JobEvents): Running {
+  let isCancelled = false;
+  let isLeft = false;
+  let handed: { cancel(): void; leave?(): void } | undefined;
+  const { seq, id, userId, attempts, fence, needs, remote, extraData } = job;
+  const clientId = textOf(extraData.client_id);
+  let end: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => (end = resolve));
+  return {
+    seq,
+    id,
+    userId,
+    attempts,
+    fence,
+    needs,
+    ...(remote && { remote }),
+    record: createRunRecord(id, job.graph, job.outputs, job.startMs),
+    teller: createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length }),
+    cancel() {
+      isCancelled = true;
+      handed?.cancel();
+    },
+    leave() {
+      isLeft = true;
+      handed?.leave?.();
+    },
+    end: () => end(),
+    over,
+    handOver(run) {
+      handed = run;
+      if (isCancelled) run.cancel();
+      else if (isLeft) run.leave?.();
+    },
+  };
+}
+
+type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes">;
+
+/** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
+export async function claimJob(
+  tx: Transaction,
+  { now, log, remoteLimits, processes }: ClaimParts,
+  seq: number,
+  { runner, slot }: Place,
+): Promise<Claimed | undefined> {
+  const job = await tx.row(
+    query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
+  );
+  if (job?.state !== "pending") return undefined;
+  const at = Math.max(now(), job.create_time);
+  const attempts = job.attempts + 1;
+  const fence = job.fence + 1;
+  const isRemote = runner.address !== null;
+  await move(
+    tx,
+    { seq, from: "pending", to: "in_progress", at },
+    { attempts, slot, fence, runner: isRemote ? runner.id : null, start_time: at, holder: processes.id },
+  );
+  const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
+  if (isRemote) {
+    await beginAttempt(tx, attempt, runner.id, at, remoteLimits.leaseMs);
+    if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
+  }
+  return readClaimed(tx, { now, log }, job, {
+    attempts,
+    fence,
+    slot,
+    startMs: at,
+    ...(isRemote && { remote: { runner, attempt, isResumed: false } }),
+  });
+}
+
+type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "remote">;
+type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
+
+/** One that was sent to a runner by a process that is dead, taken over. Inside a commit. */
+export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Claimed | undefined> {
+  const taken = await takeOver(tx, parts.processes, seq);
+  const job = await tx.row(
+    query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
+  );
+  const runner = taken && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner)));
+  if (!taken || !job || !runner) return undefined;
+  const startMs = job.start_time ?? parts.now();
+  const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs };
+  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
+}
+
+async function readClaimed(
+  tx: Transaction,
+  { now, log }: Pick<ClaimParts, "now" | "log">,
+  job: JoinedRow,
+  facts: Facts,
+): Promise<Claimed | undefined> {
+  const { seq, needs } = job;
+  const images = await tx.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
+  try {
+    const extraData = readRecord(job.extra_data);
+    const outputs = readStrings(job.outputs_to_execute);
+    return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
+  } catch (error) {
+    log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
+    await failJob(
+      tx,
+      { ...job, fence: facts.fence },
+      "DamagedJob",
+      "What the service stored of this job is damaged, so it cannot run. Submit it again.",
+      now(),
+    );
+    if (facts.remote) await endAttempt(tx, { seq, fence: facts.fence }, "lost", now());
+    return undefined;
+  }
+}

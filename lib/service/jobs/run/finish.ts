@@ -1,0 +1,111 @@
+// How a job ends: one commit that moves its state, stores what is kept, and lets go of the files it had pinned.
+// Inside a commit. What ends one job answers false when it has already left the state that it is expected in.
+
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { asStorageException } from "@/lib/service/storage-failure";
+import { query, type Transaction } from "@/lib/service/store/database";
+import { type KeptOutputs } from "./adopt-outputs";
+import { type Ending, type Message, type RunRecord } from "./run-record";
+import { move, moveAll } from "../transitions";
+
+/** `fence`: of the attempt that speaks; an older one than the job's changes nothing. */
+type Job = { seq: number; id: string; fence?: number };
+
+export async function finishRun(
+  tx: Transaction,
+  job: Job,
+  record: RunRecord,
+  ending: Exclude<Ending, { kind: "interrupted" }>,
+  kept: KeptOutputs,
+  now: number,
+): Promise<boolean> {
+  const at = Math.max(now, record.startMs);
+  const { outputs, ...columns } = kept;
+  const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
+  const to = ending.kind === "error" ? "failed" : "completed";
+  if (!(await move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })))
+    return false;
+  await store(tx, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
+  return true;
+}
+
+/** A cancelled run keeps nothing that its nodes put out. No run ends before it began, whatever the clock does. */
+export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<boolean> {
+  const at = Math.max(now, record.startMs);
+  if (!(await move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to: "cancelled", at }, runTimes(record, at)))) return false;
+  const ending: Ending = { kind: "interrupted" };
+  await store(tx, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
+  return true;
+}
+
+/** Many at once; false where none of them waits. */
+export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<boolean> {
+  const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
+  if (moved === 0) return false;
+  if (moved !== seqs.length) throw new Error("a job to be cancelled did not wait");
+  await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
+  return true;
+}
+
+/** Of a job that was cancelled while it waited: nothing is stored of it. */
+export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
+  const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
+  return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
+}
+
+/** For what happens around the nodes: no node is to blame. */
+export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<boolean> {
+  const error = errorAround(type, message);
+  if (
+    !(await move(
+      tx,
+      { seq: job.seq, fence: job.fence, from: "in_progress", to: "failed", at },
+      { error: writeExactJson(error), end_time: at },
+    ))
+  )
+    return false;
+  await store(tx, job.seq, {
+    outputs: {},
+    messages: [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]],
+    meta: {},
+  });
+  return true;
+}
+
+/** An error that no node is to blame for. */
+export function errorAround(type: string, message: string): ExecutionError {
+  return {
+    node_id: "",
+    node_type: "",
+    exception_type: type,
+    exception_message: message,
+    traceback: [],
+    current_inputs: {},
+    current_outputs: {},
+  };
+}
+
+/** What went wrong is a matter of the service or of its disk. */
+export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<boolean> {
+  const { type, message } = asStorageException(cause) ?? {
+    type: "ServiceError",
+    message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
+  };
+  return failJob(tx, job, type, message, at);
+}
+
+function runTimes(record: RunRecord, at: number) {
+  return { start_time: record.startMs, end_time: at, execution_time: at - record.startMs };
+}
+
+async function store(tx: Transaction, seq: number, result: { outputs: object; messages: Message[]; meta: object }): Promise<void> {
+  const values = { outputs: writeExactJson(result.outputs), messages: writeExactJson(result.messages), meta: writeExactJson(result.meta) };
+  await tx.run(
+    query
+      .insertInto("job_results")
+      .values({ job_seq: seq, ...values })
+      .onConflict((conflict) => conflict.column("job_seq").doUpdateSet(values)),
+  );
+  await tx.run(query.deleteFrom("job_images").where("job_seq", "=", seq));
+}

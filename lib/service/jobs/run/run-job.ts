@@ -1,0 +1,227 @@
+// One job from its claim to its end: the request to the runner, the events that come back, the commit that closes it.
+
+import { join } from "node:path";
+import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
+import { endAttempt, forgetAttempt, noteEnd } from "@/lib/service/runners/attempts";
+import { runRemotely } from "@/lib/service/runners/remote-run";
+import { readRunner, storeProblem } from "@/lib/service/runners/store";
+import { kindOf } from "@/lib/service/runners/pool";
+import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { move } from "../transitions";
+import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
+import { type Claimed, type Running } from "./claim";
+import { type EngineParts } from "./engine-parts";
+import { observedRun } from "@/lib/service/figures";
+import { type Waiting } from "../queue/fair-queue";
+import { errorAround, finishRun } from "./finish";
+import { type JobQueue } from "../queue/job-queue";
+import { type NextClaim } from "../queue/next-claim";
+import { giveBackOrFail } from "./recover";
+import { type RunRecord } from "./run-record";
+
+/** `waits`: its worker was lost and it is tried once more. `isClean`: the record knows all files of the folder. */
+type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
+
+/** `untilStored`: commits until the disk and the database take it; `untilThere`: tries again while the database does not answer. */
+export type Ordered = {
+  job: Claimed;
+  running: Running;
+  queue: Pick<JobQueue, "enqueue">;
+  untilStored: Database["commit"];
+  untilThere<T>(work: () => Promise<T>): Promise<T>;
+};
+
+/** The commit that ends the job takes the next one. */
+export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
+  return observedRun(run.job.id, () => execute(parts, run));
+}
+
+async function execute(
+  parts: EngineParts,
+  run: Ordered & { outputDir: string; next: NextClaim; nextImage: string | undefined },
+): Promise<Execution> {
+  const { job, running, outputDir, next, nextImage } = run;
+  const { record, teller } = running;
+  teller.begun(record.startMs);
+  const cacheDir = join(parts.folders.nodeCache, String(job.userId));
+  const hashes = job.images.map(({ hash }) => hash);
+  const on = (event: RunEvent) => {
+    record.note(event);
+    teller.note(event);
+  };
+  const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
+    const nodes = job.remote
+      ? await runOnRunner(parts, job, job.remote, { record, outputDir, pathOf, on })
+      : parts.runner.run(
+          {
+            jobId: job.id,
+            graph: job.graph,
+            outputs: job.outputs,
+            images: Object.fromEntries(job.images.map(({ name, hash }) => [name, { path: pathOf(hash), hash }])),
+            nextImage,
+            outputDir,
+            maxPixels: parts.maxJobPixels,
+            cacheDir,
+            blobsDir: parts.blobs.folder,
+            pngText: pngTextOf(job),
+          },
+          on,
+        );
+    running.handOver(nodes);
+    return nodes.done.catch((error: unknown): RunOutcome => {
+      parts.log.warn({ err: error, job: job.id }, "the worker of a job was lost");
+      return { kind: "lost", reason: "", counts: true };
+    });
+  });
+  if (outcome.kind === "lost") return { waits: await giveBack(parts, run, outcome), isClean: false, how: "worker lost" };
+  if (outcome.kind === "stale" || outcome.kind === "left") return { isClean: false, how: outcome.kind };
+  if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
+    parts.log.error(
+      { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
+      "a worker was lost with its job",
+    );
+  if (outcome.kind !== "cancelled") await close(parts, run, outcome, next);
+  return { isClean: outcome.kind === "success", how: outcome.kind };
+}
+
+type Remote = NonNullable<Claimed["remote"]>;
+
+async function runOnRunner(
+  parts: EngineParts,
+  job: Claimed,
+  { runner, attempt, isResumed }: Remote,
+  {
+    record,
+    outputDir,
+    pathOf,
+    on,
+  }: { record: RunRecord; outputDir: string; pathOf: (hash: string) => string; on: (event: RunEvent) => void },
+) {
+  const { database, now, pool } = parts;
+  const images = query
+    .selectFrom("job_images")
+    .innerJoin("blobs", "blobs.hash", "job_images.hash")
+    .select(["name", "job_images.hash", "media_type", "size"])
+    .where("job_seq", "=", job.seq);
+  const inputs = (await database.rows(images)).map(({ name, hash, media_type, size }) => ({
+    name,
+    hash,
+    mediaType: media_type,
+    size,
+    path: pathOf(hash),
+  }));
+  const { id, label, address } = runner;
+  return runRemotely(
+    { ...parts, limits: parts.remoteLimits },
+    {
+      jobId: job.id,
+      attempt,
+      isResumed,
+      runner: { id, label, address: address ?? "" },
+      graph: job.graph,
+      outputs: job.outputs,
+      nodesTotal: record.progress().nodes_total,
+      extraData: job.extraData,
+      inputs,
+      library: pool.libraries.all(),
+      outputDir,
+      isGone: async () => (await readRunner(database, id)) === undefined,
+      unreachable: ({ code, message }) =>
+        void database
+          .commit((tx) => storeProblem(tx, id, { code, message }, now()))
+          .then(pool.refresh)
+          .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "that a runner is out of reach could not be stored")),
+    },
+    on,
+  );
+}
+
+/** What waits for another attempt then, if it does. */
+export async function giveBack(
+  { now }: Pick<EngineParts, "now">,
+  { job, running, queue, untilStored }: Ordered,
+  { reason, counts }: { reason: string; counts: boolean },
+): Promise<Waiting | undefined> {
+  const { seq, userId } = job;
+  return untilStored(async (tx) => {
+    const at = now();
+    if (!(await isOwn(tx, job))) return undefined;
+    if (!job.remote) {
+      if (await giveBackOrFail(tx, job, at)) return undefined;
+    } else if (!counts) {
+      await forgetAttempt(tx, job);
+      const back = { start_time: null, slot: null, runner: null, attempts: job.attempts - 1 };
+      await move(tx, { seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
+    } else {
+      await endAttempt(tx, job, "lost", at, reason);
+      await noteEnd(tx, { runner: job.remote.runner.id, userId, isGood: false, ms: at - running.record.startMs });
+      if (await giveBackOrFail(tx, job, at, reason)) return undefined;
+    }
+    const waits = { userId, seq, kind: await kindOf(tx, job) };
+    await queue.enqueue(tx, waits, true);
+    return waits;
+  });
+}
+
+/** Inside a commit: no other attempt has begun, and nobody has cancelled it. */
+async function isOwn(tx: Transaction, { seq, fence }: Pick<Claimed, "seq" | "fence">): Promise<boolean> {
+  const row = await tx.row(query.selectFrom("jobs").select(["state", "fence"]).where("seq", "=", seq));
+  return row?.state === "in_progress" && row.fence === fence;
+}
+
+/** Files that are given their places side by side: the disk syncs many folders in hardly more time than one. */
+const AT_ONCE = 16;
+
+type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
+
+async function close(parts: EngineParts, { job, running, untilThere }: Ordered, outcome: Ended, next: NextClaim): Promise<void> {
+  const { database, blobs } = parts;
+  const { record } = running;
+  const staged = record.files.map(toStaged);
+  const hashes = [...new Set(staged.map((output) => output.staged.hash))];
+  async function store(): Promise<void> {
+    for (let first = 0; first < staged.length; first += AT_ONCE)
+      await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
+    const ending = database.commit(async (tx) => {
+      await end(tx, parts, job, record, outcome, staged);
+      await next.take(tx);
+    });
+    await next.keepIf(ending);
+  }
+  try {
+    // What was done is not done again because the database went away in the end.
+    await untilThere(() => blobs.hold(hashes, store));
+  } finally {
+    for (const hash of hashes) await blobs.drop(hash);
+  }
+}
+
+/** Inside a commit. */
+async function end(
+  tx: Transaction,
+  { now }: EngineParts,
+  job: Claimed,
+  record: RunRecord,
+  outcome: Ended,
+  staged: readonly StagedOutput[],
+): Promise<void> {
+  const at = now();
+  if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and what it adopted is dropped
+  const { kept, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
+  // What could not be kept weighs more than a node that failed after it: nothing else says where that output is.
+  const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
+  await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, kept, at);
+  if (job.remote) await endAttempt(tx, job, "over", at);
+  await noteEnd(tx, {
+    runner: job.remote?.runner.id ?? null,
+    userId: job.userId,
+    isGood: outcome.kind === "success",
+    ms: at - record.startMs,
+  });
+}
+
+/** `prompt` and every text of extra_pnginfo (the editor's `workflow` among them), as the family writes them into a PNG. */
+function pngTextOf(job: Claimed): Record<string, unknown> {
+  const info = job.extraData.extra_pnginfo;
+  return { prompt: job.graph, ...(typeof info === "object" && info !== null && !Array.isArray(info) ? info : {}) };
+}

@@ -1,0 +1,122 @@
+// What is known of a job while it runs, and what of it is kept when it has ended: messages, the nodes' facts, files and texts, progress.
+// In memory only: a crash loses it, and the job starts again.
+
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
+
+export type Message = [string, Record<string, unknown>];
+/** `current_node` is absent until the first node begins; a node that tells no steps is at step 0 of `STEPS`. */
+export type Progress = { value: number; nodes_done: number; nodes_total: number; current_node?: string; step: number; steps: number };
+export type NodeMeta = {
+  node_id: string;
+  display_node: string;
+  parent_node: null;
+  real_node_id: string;
+  start_time: number;
+  end_time: number;
+  cached: boolean;
+};
+
+const STEPS = 100;
+
+export type Ending = { kind: "success" } | { kind: "error"; error: ExecutionError } | { kind: "interrupted" };
+export type RunRecord = ReturnType<typeof createRunRecord>;
+
+export function createRunRecord(jobId: string, graph: Graph, outputs: readonly string[], startMs: number) {
+  const meta = new Map<string, NodeMeta>();
+  const files: ProducedFile[] = [];
+  const texts = new Map<string, string[]>();
+  const others = new Map<string, NodeOthers>();
+  /** The node at work, with the moment it began. */
+  let working: { nodeId: string; since: number } | undefined;
+  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
+
+  const done = () => {
+    const { nodes_total } = progress;
+    return { value: Math.min(1, meta.size / Math.max(1, nodes_total)), nodes_done: meta.size, nodes_total };
+  };
+
+  return {
+    startMs,
+    files,
+    texts,
+    others,
+    progress: () => progress,
+
+    /** Of all nodes that ran, the one that failed or was interrupted among them: it ends with the job. */
+    meta(ending: Ending, at: number): Record<string, NodeMeta> {
+      const all = Object.fromEntries(meta);
+      const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? working?.nodeId : undefined;
+      if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || meta.has(nodeId)) return all;
+      const since = working?.nodeId === nodeId ? working.since : at;
+      return { ...all, [nodeId]: toMeta(nodeId, Math.min(since, at), at, false) };
+    },
+
+    note(event: RunEvent): void {
+      if (event.kind === "preview") return;
+      if (event.kind === "cached") return; // said again of each node, in its turn
+      if (event.kind === "start") {
+        working = { nodeId: event.nodeId, since: event.startMs };
+        // At once: the reporter speaks ten times a second, and a node that computes says nothing until its first rows are done.
+        progress = { ...done(), ...workingOn(event.nodeId) };
+        return;
+      }
+      if (event.kind === "progress") {
+        const within = event.steps ? Math.min(1, (event.step ?? 0) / event.steps) : 0;
+        progress = {
+          value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + within) / event.nodesTotal) : 0,
+          nodes_done: event.nodesDone,
+          nodes_total: event.nodesTotal,
+          ...workingOn(event.currentNode, event.step, event.steps),
+        };
+        return;
+      }
+      const { nodeId } = event;
+      if (working?.nodeId === nodeId) working = undefined;
+      meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
+      // After the last one: all nodes are done while what they put out is stored.
+      progress = { ...done(), ...workingOn(nodeId, STEPS) };
+      // A runner's history has the last word of a node.
+      if (event.files.length > 0) files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
+      if (event.texts) texts.set(nodeId, event.texts);
+      if (event.others) others.set(nodeId, event.others);
+    },
+
+    messages(ending: Ending, at: number): Message[] {
+      const executed = [...meta.keys()];
+      const cached = executed.filter((nodeId) => meta.get(nodeId)?.cached);
+      const first: Message[] = [
+        ["execution_start", { prompt_id: jobId, timestamp: startMs }],
+        ["execution_cached", { nodes: cached, prompt_id: jobId, timestamp: startMs }],
+      ];
+      if (ending.kind === "success") return [...first, ["execution_success", { prompt_id: jobId, timestamp: at }]];
+      if (ending.kind === "error") return [...first, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];
+      const node_id = working?.nodeId ?? progress.current_node ?? "";
+      return [
+        ...first,
+        ["execution_interrupted", { prompt_id: jobId, node_id, node_type: graph[node_id]?.class_type ?? "", executed, timestamp: at }],
+      ];
+    },
+  };
+}
+
+function workingOn(current_node: string, step = 0, steps = STEPS): Pick<Progress, "current_node" | "step" | "steps"> {
+  return { current_node, step, steps };
+}
+
+function toMeta(nodeId: string, start_time: number, end_time: number, cached: boolean): NodeMeta {
+  return { node_id: nodeId, display_node: nodeId, parent_node: null, real_node_id: nodeId, start_time, end_time, cached };
+}
+
+function countReached(graph: Graph, outputs: readonly string[]): number {
+  const reached = new Set<string>();
+  const open = [...outputs];
+  for (let nodeId = open.pop(); nodeId !== undefined; nodeId = open.pop()) {
+    const node = graph[nodeId];
+    if (!node || reached.has(nodeId)) continue;
+    reached.add(nodeId);
+    for (const value of Object.values(node.inputs)) if (Array.isArray(value) && typeof value[0] === "string") open.push(value[0]);
+  }
+  return reached.size;
+}

@@ -1,0 +1,87 @@
+// An online copy of a SQLite database that another process may write to meanwhile.
+// Guarantees: the copy is of one moment, one file without a log, readable by its owner alone, and passed the integrity check; the source is
+// only read.
+
+import { rm, writeFile } from "node:fs/promises";
+import Sqlite, { type Database as Connection } from "better-sqlite3";
+import { isFullDisk } from "./disk-reserve";
+import { type Content, hashFile } from "../hashed-copy";
+
+/** 8 MiB of most databases in a turn. */
+const PAGES_AT_ONCE = 2000;
+
+/** Only to be read; waits for a lock for a moment. */
+export function openToRead(file: string): Connection {
+  return new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 5000 });
+}
+
+export async function copyDatabase(from: string, to: string): Promise<Content> {
+  await rm(to, { force: true });
+  // SQLite makes a file that others may read; it takes this one as it is.
+  await writeFile(to, "", { mode: 0o600 });
+  try {
+    await copyAtOnce(from, to);
+  } catch (error) {
+    await rm(to, { force: true });
+    if (!(error instanceof Sqlite.SqliteError) || isFullDisk(error)) throw error;
+    const why = /^SQLITE_BUSY/.test(error.code)
+      ? "is held by a process that started on a full disk: make room there and start it again"
+      : `cannot be read: ${error.message}`;
+    throw new Error(`The database ${from} ${why}.`, { cause: error });
+  }
+  return hashFile(to);
+}
+
+async function copyAtOnce(from: string, to: string): Promise<void> {
+  const source = openToRead(from);
+  try {
+    // One reading from beginning to end: else each commit of others would restart the copy.
+    source.exec("BEGIN");
+    source.prepare("SELECT count(*) FROM sqlite_master").get();
+    await source.backup(to, { progress: () => PAGES_AT_ONCE });
+  } finally {
+    source.close();
+  }
+  makeOneFile(to, from);
+}
+
+/** A database that is made by `fill`, or brought up to date where it is there: one file, whole, readable by its owner alone. None where that fails. */
+export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
+  try {
+    // SQLite makes a file that others may read; it takes this one as it is.
+    await writeFile(file, "", { mode: 0o600, flag: "a" });
+    await fill();
+    makeOneFile(file, file);
+    return await hashFile(file);
+  } catch (error) {
+    for (const end of ["", "-wal", "-shm", "-journal"]) await rm(file + end, { force: true });
+    throw error;
+  }
+}
+
+/** Of a database that nothing has open. `from`: what it is a copy of. */
+function makeOneFile(file: string, from: string): void {
+  const copy = new Sqlite(file);
+  try {
+    copy.pragma("journal_mode = DELETE");
+    requireIntegrity(copy, from);
+  } finally {
+    copy.close();
+  }
+}
+
+export function requireIntegrity(database: Connection, file: string): void {
+  const found = String(database.pragma("integrity_check(1)", { simple: true }));
+  if (found !== "ok") throw new Error(`The database ${file} is damaged (${found}).`);
+}
+
+/** The names of the migrations that made it, in order. */
+export function migrationsOf(database: Connection, table: "kysely_migration" | "migrations"): string[] {
+  return database.prepare<[], string>(`SELECT name FROM ${table} ORDER BY name`).pluck().all();
+}
+
+export function countRows<Table extends string>(database: Connection, tables: readonly Table[]): Record<string, number> {
+  return Object.fromEntries(
+    tables.map((table) => [table, database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0]),
+  );
+}
