@@ -46,7 +46,7 @@ function inEvery(lists) {
   return first.filter((file) => others.every((list) => list.includes(file)));
 }
 
-export function describeFirstLoad(pages) {
+function describeFirstLoad(pages) {
   const width = Math.max(...pages.map(({ page }) => page.length));
   return pages
     .map(
