@@ -1,5 +1,5 @@
-// When an asset's bytes were last read. Gathered in memory and written once a second: a gallery must not cost a commit per picture.
-// A crash or a full disk may lose the last second of these times, and nothing else.
+// Records when an asset's bytes were last read. Times are gathered in memory and written once a second, so that a gallery does not cost one
+// commit per picture. A crash or a full disk may lose the last second of these times, nothing else.
 
 import { sql } from "kysely";
 import { type Database } from "../store/database";
@@ -8,12 +8,12 @@ import { type StoredAsset } from "./asset-row";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
 
-/** So many in one statement. */
+/** Rows per statement. */
 const AT_ONCE = 500;
 
 export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
   const unwritten = new Map<number, number>();
-  /** Those of the last commit: while it is under way they are in no row, and after it not in rows that were read before. */
+  /** Times of the last commit. While it runs they are in no row; after it, rows that were read earlier still lack them. */
   let written = new Map<number, number>();
   let underWay: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -23,13 +23,13 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
     written = new Map(unwritten);
     unwritten.clear();
     try {
-      // PostgreSQL takes the values of a list for texts, unless it is told.
+      // PostgreSQL reads the values of a list as text unless they are cast.
       const times = [...written].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
       await database.commit(async (tx) => {
         for (let from = 0; from < times.length; from += AT_ONCE) {
           const some = sql.join(times.slice(from, from + AT_ONCE));
           await tx.run(
-            // Another process may have written a later one.
+            // Another process may have written a later time.
             statement(
               sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("told.column2"))} from (values ${some}) as told where seq = told.column1`,
             ),
@@ -37,12 +37,12 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
         }
       });
     } catch {
-      // A disk that takes nothing must not keep anybody from reading, and these times are told anew with the next read.
+      // A full disk must not keep users from reading; the next read of an asset records its time again.
       written = new Map();
     }
   }
 
-  /** Resolves once every time that was told before is in its row. */
+  /** Resolves once every time recorded before this call is in its row. */
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -56,7 +56,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
       unwritten.set(asset.seq, now());
       timer ??= setTimeout(() => void flush(), 1000).unref();
     },
-    /** The row with a time that is not written yet. */
+    /** The row with its latest access time, even if that is not written yet. */
     fresh: (asset: StoredAsset): StoredAsset => ({
       ...asset,
       last_access_time: unwritten.get(asset.seq) ?? Math.max(written.get(asset.seq) ?? 0, asset.last_access_time),

@@ -1,4 +1,4 @@
-// The filter of a list of assets, as it was asked for.
+// Reads the filter of an asset list from its query.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { foldName } from "@/lib/shared/fold-name";

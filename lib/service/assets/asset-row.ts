@@ -1,4 +1,4 @@
-// Rows of assets as the rest of the service reads them, together with their tags and the type of their bytes.
+// Rows of assets as the rest of the service reads them, with their tags and the media type of their bytes.
 
 import { type Selectable } from "kysely";
 import { query, type Reader } from "../store/database";
@@ -24,7 +24,7 @@ export async function readAssets(reader: Reader, seqs: readonly number[]): Promi
   );
 }
 
-/** By their ids: what the user sees of the assets that were chosen as previews of others. */
+/** By id: the assets that are chosen as previews of other assets, as far as the user may see them. */
 export type Previews = ReadonlyMap<string, StoredAsset>;
 
 export async function readPreviews(reader: Reader, userId: number, assets: readonly StoredAsset[]): Promise<Previews> {

@@ -1,4 +1,4 @@
-// An asset as the interface shows it. Every field of the resource is there; times are RFC 3339; URLs are absolute.
+// An asset as the interface shows it: every field of the resource, times in RFC 3339, absolute URLs.
 
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { type Previews, type StoredAsset } from "./asset-row";
@@ -6,7 +6,7 @@ import { extensionOf } from "./file-extension";
 import { isImage } from "./media-type";
 import { previewKindOf } from "./thumbnails/preview-kind";
 
-/** The name under which bytes are read back and given to LoadImage. */
+/** The name by which the bytes are read back and passed to LoadImage. */
 export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {
   return `${asset.hash}.${extensionOf(asset.media_type, asset.name)}`;
 }
@@ -16,19 +16,19 @@ function typeOf(tags: readonly string[]): "input" | "output" | "temp" {
 }
 
 const PREVIEW_EDGE = 512;
-/** What a preview shows something of; a sign of the kind alone is not worth an address. */
+/** Kinds whose preview shows something of the content; an icon of the kind alone is not worth a URL. */
 const previewed = new Set(["image", "video", "audio"]);
 
-/** `previews`: of the assets that are shown together. */
+/** `previews`: the preview assets of all assets that are shown together. */
 export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
-  // A preview that was deleted, or never became visible, leaves the asset as it is without one.
+  // If the chosen preview was deleted or is not visible to the user, the asset is shown without it.
   const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
   const shown = chosen ?? asset;
   return {
     id: asset.id,
     name: asset.name,
     size: asset.size,
-    // Newer services of the interface say hash and job_id.
+    // Newer services of the interface use the names `hash` and `job_id`; both names are sent.
     asset_hash: `blake3:${asset.hash}`,
     hash: `blake3:${asset.hash}`,
     mime_type: asset.mime_type ?? asset.media_type,
@@ -51,7 +51,7 @@ function previewUrl(asset: StoredAsset, baseUrl: string): string {
   return `${baseUrl}/api/view?${query.toString()}`;
 }
 
-/** A damaged row shows what is left of it: it must not break its list. */
+/** Damaged metadata reads as empty: one damaged row must not break the whole list. */
 export function readMetadata(text: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactJson(text);

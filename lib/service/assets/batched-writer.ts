@@ -1,7 +1,7 @@
-// Small chunks onto the disk in large writes, one under way while the next is gathered: a write for every chunk of a socket costs more
-// than the copying. The disk is sent on its way meanwhile, so that the sync at the end has little left to wait for.
-// Guarantees: bytes land in order and whole; at most two batches are in memory; a write or a sync that failed rejects the next call.
-// The chunks must not change after they were handed over.
+// Gathers small chunks into large writes: one batch is written while the next is gathered. A write for every chunk of a socket would cost
+// more than this copying. Data is synced along the way, so that the final sync has little left to do.
+// Guarantees: bytes land in order and complete; at most two batches are in memory; a failed write or sync rejects the next call.
+// Callers must not change a chunk after handing it over.
 
 import { type FileHandle } from "node:fs/promises";
 
@@ -27,10 +27,10 @@ export function createBatchedWriter(handle: FileHandle) {
       written += total;
       if (!syncing && written - syncedFrom >= SYNC_EVERY_BYTES) syncing = syncEarly();
     });
-    underWay.catch(() => undefined); // told to whoever calls next
+    underWay.catch(() => undefined); // the next call reports it
   }
 
-  /** A disk tells of a failed write once, to whoever syncs first: that must not be lost. */
+  /** A disk reports a failed write only once, to the first sync; the error is kept so that it is not lost. */
   async function syncEarly(): Promise<void> {
     syncedFrom = written;
     try {
@@ -49,23 +49,23 @@ export function createBatchedWriter(handle: FileHandle) {
       if (bytes >= BATCH_BYTES) await flush();
     },
 
-    /** So many bytes are in the file, from its beginning. */
+    /** How many bytes are in the file, from its beginning. */
     written: () => written,
 
-    /** All that was handed over has been written. */
+    /** Resolves once all bytes handed over are written. */
     async end(): Promise<void> {
       await flush();
       await underWay;
     },
 
-    /** And is on the disk. */
+    /** Resolves once all written bytes are on the disk. */
     async sync(): Promise<void> {
       await syncing;
       if (trouble !== undefined) throw trouble;
       await handle.sync();
     },
 
-    /** For when the work is given up: nothing touches the file afterwards. */
+    /** Gives the file up: once this resolves, nothing touches it any more. */
     async abandon(): Promise<void> {
       await underWay.catch(() => undefined);
       await syncing;
@@ -73,7 +73,7 @@ export function createBatchedWriter(handle: FileHandle) {
   };
 }
 
-/** A disk may take a part of what it is given. */
+/** A disk may write only part of what it is given. */
 async function writeWhole(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
   let left = chunks;
   while (left.length > 0) {

@@ -1,4 +1,4 @@
-// Where the bytes of a hash lie below the folder of blobs. Apart from the store, since a worker that reads needs no more than this.
+// The path of a hash's bytes below the blob folder. Separate from the store because workers that read need nothing else.
 
 import { join } from "node:path";
 

@@ -1,38 +1,38 @@
-// Bytes, once per content, by their hash: the one door to where they lie (docs/decisions/0056). Whoever asks does not know which place
-// is used.
-// Guarantees: a blob that is about to be named (`hold`) is not swept or dropped in between.
-// Must never hold a blob in memory.
+// Stores bytes once per content, by their hash. It is the only door to where bytes lie (docs/decisions/0056); callers do not know which
+// place is used.
+// Guarantees: a blob that is about to be named (`hold`) is not swept or dropped meanwhile.
+// Must never: hold a whole blob in memory.
 
 import { type StagedFile } from "./staged-file";
 import { type StoredBytes } from "./blobs/stored-bytes";
 
 export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 
-/** Where bytes lie. It knows nothing of rows. */
+/** A place where bytes are stored. It knows nothing of rows. */
 export type BlobPlace = {
-  /** Files by their hash in the layout of blob-path.ts, as far as this machine has them: for workers. What is not there is not asked for. */
+  /** For workers: files by hash in the layout of blob-path.ts, as far as this machine has them. A missing file is not fetched. */
   folder: string;
-  /** Gives a staged file its place; the caller holds the hash and has had the bytes synced. The staged file itself stays the caller's to remove. */
+  /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file itself. */
   adopt(staged: Content): Promise<void>;
   has(hash: string): Promise<boolean>;
-  /** `size`: what it was stored with. */
+  /** `size`: the size that the bytes were stored with. */
   open(hash: string, size: number): Promise<StoredBytes>;
-  /** For what reads files: each lies at its path until `use` has ended. Nothing lies at the path of one whose bytes are missing. */
+  /** For code that reads files: each file is at its path until `use` has ended. If bytes are missing, there is no file at their path. */
   withFiles<T>(hashes: readonly string[], use: (pathOf: (hash: string) => string) => Promise<T>): Promise<T>;
   remove(hash: string): Promise<void>;
-  /** Every hash that it has. */
+  /** Every hash stored here. */
   list(): AsyncIterable<string>;
-  /** Removes what uploads that were cut off have left. */
+  /** Removes what interrupted uploads left behind. */
   tidy(): Promise<void>;
-  /** Where this machine keeps copies: those of bytes that no row names any more. Returns how many went. */
+  /** Only where this machine keeps copies: removes copies of bytes that no row names any more. Returns how many were removed. */
   sweepCache?(named: Named): Promise<number>;
 };
 
-/** What is being named at this moment, so that nobody removes it. */
+/** Hashes that are being named at this moment and must not be removed. */
 export type Holds = {
   /** Keeps `hashes` until `work` (which commits the rows that name them) has ended. */
   hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
-  /** Whether `remove` has run: not where the hash is held, or a row names it. */
+  /** Runs `remove` unless the hash is held or a row names it. Returns whether it ran. */
   unlessHeld(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
@@ -40,13 +40,16 @@ export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy" | "sweepCache
   Pick<Holds, "hold"> & {
     /** Removes a blob that no row names any more. */
     drop(hash: string): Promise<void>;
-    /** Mark and sweep after a crash: everything that no row names goes, until `goOn` says no. Returns how many went. */
+    /**
+     * Mark and sweep after a crash: removes every blob that no row names, for as long as `goOn` returns true. Returns how many were
+     * removed.
+     */
     sweep(goOn: () => boolean): Promise<number>;
-    /** The same of this machine's copies. */
+    /** The same for this machine's copies. */
     sweepCache(): Promise<number>;
   };
 
-/** Those of `hashes` that rows name. */
+/** The hashes among `hashes` that rows name. */
 export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const SWEPT_AT_ONCE = 500;
@@ -91,7 +94,7 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds, n
   };
 }
 
-/** For a place that one process has to itself. */
+/** For a place that only one process uses. */
 export function createOwnHolds(named: Named): Holds {
   const held = new Map<string, number>();
   const removing = new Map<string, Promise<unknown>>();
@@ -112,7 +115,7 @@ export function createOwnHolds(named: Named): Holds {
     async hold(hashes, work) {
       for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
       try {
-        // What is going goes first: what is stored now must stay.
+        // Waits for removals under way first: what is stored now must stay.
         await Promise.allSettled(hashes.flatMap((hash) => removing.get(hash) ?? []));
         return await work();
       } finally {
@@ -121,7 +124,7 @@ export function createOwnHolds(named: Named): Holds {
     },
 
     async unlessHeld(hash, remove) {
-      // Nobody begins to hold it before the removal has ended, and whoever held it has committed what names it.
+      // `hold` waits until this removal has ended, and earlier holders have already committed the rows that name the hash.
       while (removing.has(hash)) await removing.get(hash)?.catch(() => undefined);
       if (held.has(hash)) return false;
       const removal = removeUnnamed(hash, remove).finally(() => removing.delete(hash));

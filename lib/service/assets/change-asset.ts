@@ -1,4 +1,4 @@
-// Editing and deleting an asset. A blob goes when the last asset, file of a user and unfinished job that name it have gone.
+// Edits and deletes assets. A blob is removed once no asset, user file or unfinished job names it.
 
 import { type z } from "zod";
 import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
@@ -17,7 +17,7 @@ import { type Thumbnails } from "./thumbnails/thumbnails";
 type AssetEdit = z.output<typeof assetEditBodySchema>;
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails };
 
-/** Own or public; anything else is as unknown as what never was. */
+/** The user's own asset or a public one; any other answers as if it did not exist. */
 export async function requireAsset(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
   const asset = await findAsset(reader, id, [userId, PUBLIC_OWNER]);
   if (!asset) throw noAsset();
@@ -62,7 +62,7 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
 export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<void> {
   const { database } = stores;
   await database.commitFreeing(async (tx) => {
-    // Of many at once one deletes it; for the others it is gone.
+    // Of several concurrent requests one deletes the asset; for the others it is gone.
     if ((await tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq))) === 0) throw noAsset();
     if ((await byHash(tx, asset.owner_id, asset.hash)) !== undefined) return;
     const layers = query.deleteFrom("mask_layers").where("owner_id", "=", asset.owner_id);
@@ -86,7 +86,7 @@ export async function collectBlob(stores: Stores, hash: string): Promise<void> {
   await thumbnails.forget(hash);
 }
 
-/** Those of `hashes` that a row of blobs has. */
+/** The hashes among `hashes` that have a row in `blobs`. */
 export async function withBlobRow(reader: Reader, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
   const rows = await reader.rows(query.selectFrom("blobs").select("hash").where("hash", "in", hashes));

@@ -1,6 +1,6 @@
-// Making an asset from bytes that are staged or already stored.
-// Guarantees: one asset per user and content for uploads and from-hash (a client's id is matched first; new tags join the existing one);
-// the row is durable, and its bytes are on disk under their hash, before the promise resolves.
+// Makes an asset from staged or already stored bytes.
+// Guarantees: uploads and from-hash make one asset per user and content (a client's id is matched first; new tags are added to the existing
+// asset); the row is durable, and its bytes are on disk under their hash, before the promise resolves.
 
 import { ServiceError } from "../service-error";
 import { newId } from "../new-id";
@@ -27,7 +27,7 @@ export type NewAsset = {
 export type Created = { asset: StoredAsset; createdNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
-/** The staged file stays the caller's to dispose of. */
+/** The caller disposes of the staged file. */
 export async function createFromStaged(stores: Stores, staged: StagedFile, wanted: NewAsset): Promise<Created> {
   const [created] = await createTogether(stores, [{ staged, wanted }]);
   if (!created) throw new Error("nothing was created");
@@ -47,26 +47,26 @@ export async function createTogether(
       return stores.database.commit(async (tx) => {
         const at = stores.now();
         const created: Created[] = [];
-        // One after the other: the same content may be there twice.
+        // One after the other, since the same content may appear twice.
         for (const { staged, wanted } of files) created.push(await findOrInsert(tx, staged, wanted, at, () => insertBlob(tx, staged, at)));
         await also(tx, created);
         return created;
       });
     });
   } finally {
-    // What was refused, or turned out not to be needed, must not stay on the disk without a name.
+    // Bytes that were refused or turned out not to be needed must not stay on the disk without a row.
     for (const hash of hashes) await stores.blobs.drop(hash);
   }
 }
 
-/** Content that the user may see already, own or public, and that is really on disk. */
+/** From content that the user may already see (own or public) and that is really on disk. */
 export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
   const created = await createIfStored(stores, hash, wanted);
   if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
   return created;
 }
 
-/** The same, and undefined where there is no such content. In one commit with what `also` writes. */
+/** Like `createFromHash`, but undefined if there is no such content. One commit with what `also` writes. */
 export async function createIfStored(
   stores: Stores,
   hash: string,
@@ -83,7 +83,7 @@ export async function createIfStored(
   });
 }
 
-/** Content whose bytes were lost counts as absent: sending it again brings it back. */
+/** Content whose bytes were lost counts as absent; sending it again restores it. */
 export async function isStored(stores: Pick<Stores, "database" | "blobs">, userId: number, hash: string): Promise<boolean> {
   const content = await findVisibleContent(stores.database, userId, hash);
   return content !== undefined && (await stores.blobs.has(content.hash));
@@ -112,7 +112,7 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
   );
 }
 
-/** `place` writes the row of the content, where an asset comes to name it. */
+/** `place` writes the row of the content; it is called only if a new asset is inserted. */
 async function findOrInsert(
   tx: Transaction,
   content: { hash: string; size: number },

@@ -1,11 +1,11 @@
-// Keeps a folder of files that can be made again within its bound: those that were used longest ago go first.
+// Keeps a folder of reproducible files within its bound: the least recently used files are removed first.
 
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 type Kept = { path: string; size: number; usedAt: number };
 
-/** Room that an eviction makes beyond what is needed, so that not every writing evicts. */
+/** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */
 const ROOM = 0.2;
 
 /** Returns how many bytes are left. */

@@ -1,5 +1,5 @@
-// The ending of `<hash>.<ext>`, by what the bytes are.
-// Must never give bytes the ending of a kind that they are not: readers choose the viewer by it.
+// The file extension in `<hash>.<ext>`, chosen by what the bytes are.
+// Must never: give bytes the extension of another kind; readers choose the viewer by it.
 
 const extensions: Readonly<Record<string, string>> = {
   "image/png": "png",
@@ -47,7 +47,7 @@ const extensions: Readonly<Record<string, string>> = {
 };
 const taken = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
 
-/** Where the bytes say nothing of their kind, the name's own ending (weights, meshes, tables), if no other kind owns it. */
+/** If the bytes do not reveal their kind (weights, meshes, tables), uses the name's own extension, unless that belongs to another kind. */
 export function extensionOf(mediaType: string, name = ""): string {
   const known = extensions[mediaType];
   if (known) return known;

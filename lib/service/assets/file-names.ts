@@ -1,7 +1,7 @@
 // Which file a name means, for LoadImage and GET /api/view:
 //   1. `blake3:` names and `<hash>` or `<hash>.<ext>`, where the user may see that content
 //   2. the user's newest input of that name   3. any other own asset of it, newest first   4. a public asset
-// A suffix ` [output]`, ` [temp]` or ` [input]` lets own assets with that tag go first.
+// With a suffix ` [output]`, ` [temp]` or ` [input]`, own assets with that tag come first.
 
 import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
@@ -13,9 +13,9 @@ import { readAssets, type StoredAsset } from "./asset-row";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
-/** With its folders. What a job reads is in an index by its name, and PostgreSQL takes no more than 2,704 bytes there. */
+/** For a name with its folders. Names that a job reads are indexed, and PostgreSQL takes at most 2,704 bytes in that index. */
 const MOST_NAME_BYTES = 2000;
-/** So many names in one statement. */
+/** Names per statement. */
 const AT_ONCE = 500;
 
 export async function findByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
@@ -23,7 +23,7 @@ export async function findByName(reader: Reader, userId: number, name: string): 
   return seq === undefined ? undefined : (await readAssets(reader, [seq]))[0];
 }
 
-/** Of those names that mean a file, its content. A file that is no image hides an older image of its name, as it does in GET /api/view. */
+/** The content of each name that means a file. A file that is no image hides an older image of the same name, as in GET /api/view. */
 export async function findFiles(
   reader: Reader,
   userId: number,
@@ -60,18 +60,18 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
   return found;
 }
 
-/** Of a name that is one of a content. */
+/** The hash, if the name is the name of a content. */
 export function hashOfName(name: string): string | undefined {
   return hashName.exec(name.replace(annotation, ""))?.[1];
 }
 
-/** The name as it was asked for; the hash in it; the file's name, with its folders and without; the tag that goes first. */
+/** The name as requested; the hash in it; the file name with and without its folders; the tag that goes first. */
 function partsOf(name: string): (string | null)[] {
   const bare = name.replace(annotation, "");
   return [name, hashOfName(name) ?? null, bare || null, basename(bare) || null, annotation.exec(name)?.[1] ?? "input"];
 }
 
-/** An own asset before a public one; an upload before an output; the oldest of equals. One content may have many assets: none is gathered. */
+/** Prefers own assets to public ones, then uploads to outputs, then the oldest. The query picks one: a content may have many assets. */
 export async function byHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
   const found = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
   return found?.seq ?? undefined;
@@ -85,7 +85,7 @@ function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number |
   >`coalesce(${first(userId, sql`and origin <> 'output'`)}, ${first(userId, sql``)}, ${first(PUBLIC_OWNER, sql``)})`;
 }
 
-/** By the index of names: along that of times, which "+ 0" rules out, a name that is not there passes every asset of its owner. */
+/** `+ 0` forces the index of names: along the index of times, a name that does not exist would pass every asset of its owner. */
 function newestOf(userId: number, column: string): RawBuilder<number | null> {
   const newest = (owner: number, test: RawBuilder<unknown>) =>
     sql`(select seq from assets where name = ${sql.ref(column)} and owner_id = ${owner} ${test} order by created_at + 0 desc, seq desc limit 1)`;
@@ -95,7 +95,7 @@ function newestOf(userId: number, column: string): RawBuilder<number | null> {
 
 const MOST_CHOICES = 1000;
 
-/** What LoadImage offers: names of own inputs, newest first, then public ones. */
+/** The file names that LoadImage offers: own inputs, newest first, then public ones. */
 export async function listInputNames(reader: Reader, userId: number): Promise<string[]> {
   const images = query
     .selectFrom("assets")

@@ -1,4 +1,4 @@
-// Where things lie inside the service's own folder. One place, so that a sweep knows every other place.
+// Where things lie inside the service's data folder. All in one place, so that a sweep knows every folder.
 
 import { join } from "node:path";
 import { makeSyncedFolder } from "../store/sync-folder";
@@ -9,19 +9,19 @@ export function makeFolders(dataDir: string) {
   const folders = {
     root: dataDir,
     database: join(dataDir, "service.sqlite"),
-    /** The version of the layout is part of its name. */
+    /** The name includes the version of the layout. */
     blobs: join(dataDir, "blobs", "blake3-v1"),
-    /** Uploads in flight: emptied at each start, as `work` is. On the disk of the blobs, so that a link suffices. */
+    /** Unfinished uploads; emptied at each start, like `work`. On the same disk as the blobs, so that a link is enough. */
     temp: join(dataDir, "tmp"),
-    /** What running jobs put out, until it is stored. */
+    /** Outputs of running jobs until they are stored. */
     work: join(dataDir, "work"),
-    /** What has arrived of unfinished downloads; kept across restarts. On the disk of the blobs as well. */
+    /** The parts of unfinished downloads that have arrived; kept across restarts. Also on the disk of the blobs. */
     downloads: join(dataDir, "downloads"),
     thumbnails: join(dataDir, "thumbnails"),
     nodeCache: join(dataDir, "node-cache"),
-    /** Copies of bytes that lie in a bucket; made when they are needed. On the disk of `temp`. */
+    /** Copies of bytes that are stored in a bucket; made on demand. On the same disk as `temp`. */
     blobCopies: join(dataDir, "blob-copies"),
-    /** Of users, from before their files were rows (userdata/import-files.ts). */
+    /** Users' files from before they were rows (userdata/import-files.ts). */
     userdata: join(dataDir, "userdata"),
   };
   const { blobs, temp, work, downloads, thumbnails, nodeCache } = folders;

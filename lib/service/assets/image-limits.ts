@@ -1,4 +1,4 @@
-// What an uploaded image may be: judged from its header, before a pixel is decoded.
+// Limits for an uploaded image, checked by its header before a pixel is decoded.
 
 import { stat } from "node:fs/promises";
 import sharp from "sharp";
@@ -11,7 +11,7 @@ export const MOST_PIXELS = 67_108_864;
 
 export type ImageFile = { path: string; mediaType: string; size: number };
 
-/** The size as it is shown: a photograph's orientation is taken into account. */
+/** The size as displayed: a photograph's orientation is taken into account. */
 export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
   if (!isRaster(file.mediaType)) throw notAnImage();
   if (file.size > MOST_IMAGE_BYTES) throw tooHeavy();

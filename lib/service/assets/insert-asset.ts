@@ -1,4 +1,5 @@
-// One new row of an asset with its tags. Inside a commit only; the bytes must be held on disk by the caller. Refuses what the user's quota has no room for.
+// Inserts one asset with its tags. Refuses what does not fit into the user's quota.
+// Only inside a commit, and only while the caller holds the bytes on disk.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { query, type Transaction } from "../store/database";

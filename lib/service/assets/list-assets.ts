@@ -1,4 +1,4 @@
-// The list of assets: own ones, and public ones where asked for; every filter composes with every other, in every order.
+// Lists assets: own ones, and public ones on request. Every filter can be combined with every other, in every order.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Database } from "../store/database";

@@ -1,4 +1,5 @@
-// Tags with how many assets carry them: over everything visible from kept counters, or over the assets that a filter leaves.
+// Tags with the number of assets that carry them: from kept counters for everything visible, or counted over the assets that match a
+// filter.
 
 import { sql } from "kysely";
 import { type z } from "zod";
@@ -16,7 +17,7 @@ export async function listTags(reader: Reader, userId: number, wanted: TagsQuery
     .where("owner_id", "in", ownersOf(userId, wanted.include_public))
     .groupBy("tag");
   if (wanted.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${wanted.prefix})) = ${wanted.prefix}`);
-  // A tag that nothing carries any more is remembered with 0.
+  // A tag that no asset carries any more keeps its row, with 0.
   if (!wanted.include_zero) counts = counts.where("n", ">", 0);
   const total = (await reader.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
   const ordered = wanted.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");

@@ -1,9 +1,9 @@
-// A mask painted over an image: painted means alpha 0, as a loaded mask is 1 - alpha.
-// The result is the original with the upload's alpha; three layers are derived from the two and stored beside it:
+// A mask painted over an image. Painted means alpha 0, because a loaded mask is 1 - alpha.
+// The result is the original with the upload's alpha; three layers are derived from the two and stored with it:
 //   mask     white where it was painted        paint    the upload's colours there, transparent elsewhere
 //   painted  the original with these colours, opaque
-// The four become assets in one commit: half a mask is never there.
-// Everything runs from file to file: a picture's pixels pass through, they are not gathered.
+// The four become assets in one commit, so half a mask never exists.
+// Everything runs from file to file: a picture's pixels stream through and are not gathered in memory.
 
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -23,10 +23,10 @@ import { createTurns } from "@/lib/shared/turns";
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
 export type MaskNames = { result: string; mask: string; paint: string; painted: string };
-/** With the name that a reader knows the result by. */
+/** With the asset name of the result, which users see. */
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
-/** Two pictures of the largest size, several times over, are enough for one machine. */
+/** At most two at a time on one machine: each may process pictures of the largest size several times. */
 const inTurn = createTurns(2);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
@@ -67,13 +67,13 @@ const numbersOfColour: readonly string[] = ["srgb", "rgb16"];
 const asItIs = (path: string) => sharp(path, { ignoreIcc: true }).keepIccProfile();
 type Parts = { alpha: string; colours: string; flat: string };
 
-/** A picture whose header promises what its pixels do not hold is found out here. */
+/** Finds pictures whose pixels are not what their header promises. */
 async function draw(upload: string, original: string, made: MaskNames, parts: Parts): Promise<void> {
   try {
-    // Colours and alpha are parted first: joining a channel to a picture that still has one is not the same.
+    // Colours and alpha are separated first: joining a channel to a picture that still has alpha gives something else.
     await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(parts.alpha);
     await sharp(upload).autoOrient().removeAlpha().toColourspace("srgb").png().toFile(parts.colours);
-    // Its numbers stay as they are, with the profile that says what they mean: converted, a photograph of many colours loses some.
+    // Colour values stay as they are, with the profile that defines them: converting a photograph of many colours would lose some.
     const space = (await sharp(original).metadata()).space ?? "";
     const upright = sharp(original, { ignoreIcc: numbersOfColour.includes(space) })
       .autoOrient()
@@ -96,7 +96,7 @@ async function draw(upload: string, original: string, made: MaskNames, parts: Pa
   }
 }
 
-/** By the name of the result; undefined for any other file. A layer that was deleted is null. */
+/** Finds the layers by the file name of the result; undefined for any other file. A deleted layer is null. */
 export async function findMaskLayers(
   reader: Reader,
   userId: number,

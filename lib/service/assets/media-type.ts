@@ -1,19 +1,19 @@
-// What bytes are, judged by the bytes whatever the name says, and how they may be served.
-// Must never let markup or script be shown inline: it would run with the rights of the page's origin.
+// Detects the media type from the bytes, whatever the name says, and decides how bytes may be served.
+// Must never: let markup or script be shown inline; it would run with the rights of the page's origin.
 
 import { fileTypeFromBuffer } from "file-type";
 
-/** As many bytes as the recognisers look at. */
+/** How many bytes the recognisers look at. */
 export const HEAD_BYTES = 4100;
 const OCTETS = "application/octet-stream";
 const textFormats = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
 
 export async function sniffMediaType(head: Buffer): Promise<string> {
-  // Two kinds that the recogniser takes for others: weights, which begin with a length (19778 reads "BM"), and UTF-16 ("MPEG layer 1").
+  // The recogniser mistakes two kinds: weights, which begin with a length (19778 reads "BM"), and UTF-16 ("MPEG layer 1").
   if (isSafetensors(head) || isUtf16(head)) return OCTETS;
   const text = isText(head) ? head.toString("utf8") : undefined;
   const known = await fileTypeFromBuffer(head);
-  // Two letters make no program, archive or picture of a sentence; and what kind of XML it is, the words tell.
+  // A text that begins with two telling letters is no program, archive or picture. For XML, the words decide which kind it is.
   if (known && known.mime !== "application/xml" && (text === undefined || textFormats.test(known.mime))) return known.mime;
   return text === undefined ? OCTETS : sniffText(text, head.length < HEAD_BYTES);
 }
@@ -28,7 +28,7 @@ function sniffText(text: string, isWhole: boolean): string {
   return "text/plain";
 }
 
-/** Judged whole where the head is the whole file, else by how JSON begins. */
+/** Parses the head if it is the whole file; otherwise looks at how JSON begins. */
 function isJson(body: string, isWhole: boolean): boolean {
   if (!/^(\{\s*["}]|\[\s*([[\]{"\d-]|true|false|null))/.test(body)) return false;
   if (!isWhole) return true;
@@ -36,18 +36,18 @@ function isJson(body: string, isWhole: boolean): boolean {
     JSON.parse(body);
     return true;
   } catch {
-    return false; // it begins like JSON and is a text
+    return false; // begins like JSON but is plain text
   }
 }
 
 function isText(head: Buffer): boolean {
   if (head.length === 0 || head.includes(0)) return false;
   try {
-    // The head may end in the middle of a letter: `stream` forgives that and nothing else.
+    // The head may end in the middle of a character: `stream` accepts that and nothing else.
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return true;
   } catch {
-    return false; // no UTF-8
+    return false; // not UTF-8
   }
 }
 
@@ -65,7 +65,9 @@ export function isImage(mediaType: string): boolean {
   return mediaType.startsWith("image/") && !/[+/]xml$/.test(mediaType);
 }
 
-/** What the image library decodes: what upload/image takes, and what LoadImage and a preview read. Any other picture is a file like any other. */
+/**
+ * What the image library decodes: upload/image accepts these, and LoadImage and previews read them. Any other picture is an ordinary file.
+ */
 export const rasterTypes = ["image/png", "image/apng", "image/jpeg", "image/webp", "image/gif", "image/avif", "image/tiff"] as const;
 const rasters: ReadonlySet<string> = new Set(rasterTypes);
 
@@ -73,10 +75,10 @@ export function isRaster(mediaType: string): boolean {
   return rasters.has(mediaType);
 }
 
-/** What a browser may run when it is opened by itself, by its name: the bytes of a script look like any other text. */
+/** Names of files that a browser may run when they are opened directly: the bytes of a script look like any other text. */
 const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|css|hta|mht(ml)?|swf|vbs|wasm)$/i;
 
-/** Shown in a page; everything else is handed over as a file. */
+/** True if a page may show it; everything else is sent as a download. */
 export function isServedInline(mediaType: string, name: string): boolean {
   if (isImage(mediaType) || /^(video|audio)\/(?!.*[+/]xml$)/.test(mediaType)) return true;
   return (mediaType === "text/plain" || mediaType === "application/json") && !activeName.test(name);

@@ -1,4 +1,5 @@
-// What metadata_filter means: equality on nested paths, a list as any-of, numbers and booleans by their type; every condition must hold.
+// What metadata_filter means: equality on nested paths; a list means any of its values; numbers and booleans match by type; all conditions
+// must hold.
 // `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
 
 import { parseExactJson } from "@/lib/contract/json/exact-json";
@@ -8,7 +9,7 @@ const MOST_CONDITIONS = 50;
 
 export type Scalar = string | number | bigint | boolean | null;
 
-/** One of the values at one of the paths. */
+/** Holds if one of the values is at one of the paths. */
 export type MetadataCondition = { paths: string[][]; values: Scalar[] };
 
 export function readMetadataFilter(text: string | undefined): MetadataCondition[] {
@@ -31,7 +32,7 @@ function flatten(filter: Record<string, unknown>, path: readonly string[]): Meta
     if (isRecord(value)) return flatten(value, inner);
     if (inner.some((one) => /["\\\0]/.test(one))) throw refused("keys hold no quotes, no backslashes and no NUL");
     const steps = inner.flatMap((one) => one.split("."));
-    // The path as written, or with its dots taken as steps.
+    // The path as written, or with its dots read as steps.
     const paths = steps.length === inner.length ? [inner] : [inner, steps];
     return [{ paths, values: (Array.isArray(value) ? value : [value]).map(readScalar) }];
   });
@@ -43,7 +44,7 @@ function readScalar(value: unknown): Scalar {
   throw refused("values are texts, numbers, booleans, null or lists of these");
 }
 
-/** Undefined for lists and objects. A number that is stored as more digits than a double holds is one kind, however it was sent. */
+/** Undefined for lists and objects. A whole number with more digits than a double holds becomes a bigint, however it was sent. */
 export function toScalar(value: unknown): Scalar | undefined {
   if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
   return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;

@@ -1,5 +1,5 @@
-// The images that the samples load: shipped with the service, public, immutable. Every user may load them, none may change them.
-// An image that a newer version ships under the same name replaces the older content and keeps its id.
+// The images that the samples load: shipped with the service, public and immutable. Every user may load them, no user may change them.
+// If a newer version ships an image under the same name, it replaces the content and keeps the id.
 
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -25,7 +25,7 @@ export async function shipPublicAssets(stores: Stores, imagesDir: string): Promi
     try {
       await shipOne(stores, join(imagesDir, name), name);
     } catch (error) {
-      // A full disk must not keep the service from starting: only there can its users delete something.
+      // A full disk must not keep the service from starting: users can delete something only while it runs.
       if (!asStorageFailure(error)) throw error;
       stores.log.error({ err: error, name }, "an image of the samples could not be stored");
     }
@@ -67,7 +67,7 @@ async function shipOne(stores: Stores, path: string, name: string): Promise<void
   }
 }
 
-/** The same on every machine, so that links to a sample's image hold. */
+/** The same on every machine, so that links to a sample's image stay valid. */
 function idOf(name: string): string {
   const bytes = createHash("sha256").update(`lightdesk public asset ${name}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

@@ -1,5 +1,5 @@
-// The storage of one user: the bytes of distinct content that the user's assets refer to, against the quota where one is set.
-// Guarantees: content that the user has already needs no room, so that sending it again stays a no-op at the limit too.
+// The storage of one user: the bytes of distinct content that the user's assets refer to, measured against the quota if one is set.
+// Guarantees: content that the user already has needs no room, so sending it again stays a no-op even at the limit.
 
 import { ServiceError } from "../service-error";
 import { query, type Reader, type StoreLimits, type Transaction } from "../store/database";
@@ -18,7 +18,7 @@ export async function requireRoom(tx: Transaction, userId: number, content: { ha
   if (refusal) throw refusal;
 }
 
-/** Undefined where the content fits, or is there already. */
+/** Undefined if the content fits or is already there. */
 export async function refusalOf(
   reader: Limited,
   userId: number,
@@ -32,7 +32,7 @@ export async function refusalOf(
   return (await reader.row(own)) ? undefined : quotaExceeded(used, quota);
 }
 
-/** The most bytes of one file that may still turn out to fit: what is left, or as much as the largest that is there already. */
+/** The size of the largest file that may still fit: what is left of the quota, or the size of the largest file that is already there. */
 export async function roomFor(reader: Limited, userId: number): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
@@ -45,7 +45,7 @@ export async function roomFor(reader: Limited, userId: number): Promise<number> 
   return Math.max(quota - (await usedBytes(reader, userId)), Number(largest?.size ?? 0));
 }
 
-/** For work whose size is not known yet: refused where nothing at all fits any more. */
+/** For work whose size is not known yet: refuses if nothing at all fits any more. */
 export async function requireSomeRoom(reader: Limited, userId: number): Promise<void> {
   const quota = reader.limits.userQuotaBytes;
   const used = quota === undefined ? 0 : await usedBytes(reader, userId);

@@ -1,6 +1,6 @@
-// What lists of assets and of their tags ask: which assets a filter leaves, on each database in its own way.
-// Guarantees: the same answers on both. Totals are exact, ties are broken by id in the direction of the order, names are sorted without case
-// (by folded name).
+// Finds the assets that match a filter, for lists of assets and of their tags. Each database does it in its own way.
+// Guarantees: the same answers on both. Totals are exact, ties are broken by id in the direction of the order, names are sorted without
+// case (by folded name).
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { query, type Reader } from "@/lib/service/store/database";
@@ -10,11 +10,11 @@ import { type ReadFilter } from "../asset-filter";
 export type AssetPage = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
 
 export type AssetSearch = {
-  /** The numbers of the rows on the page, in its order, and how many the filter leaves. */
+  /** The row numbers on the page, in its order, and how many assets match the filter. */
   findPage(userId: number, filter: ReadFilter, includePublic: boolean, page: AssetPage): Promise<{ seqs: number[]; total: number }>;
-  /** How many of what the filter leaves carry each tag. */
+  /** How many of the matching assets carry each tag. */
   countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
-  /** Ends what goes on in the background. */
+  /** Ends the work in the background. */
   stop(): Promise<void>;
 };
 

@@ -1,5 +1,5 @@
-// The assets that a filter leaves, on PostgreSQL: from the tables, along whichever index its planner finds shortest (decision 64).
-// Guarantees: a page and its total are of one moment.
+// Finds the assets that match a filter on PostgreSQL: from the tables, along the index that the planner considers shortest (decision 64).
+// Guarantees: a page and its total are of the same moment.
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -15,7 +15,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
       if (filter.isNever) return { seqs: [], total: 0 };
       const owners = ownersOf(userId, includePublic);
       const tests = testsOf(filter);
-      // One branch for each owner: each is in order already, and they are merged as far as the page goes.
+      // One branch per owner: each is already in order, and they are merged only as far as the page goes.
       const column = sql.ref(orders[sort].column);
       const branches = owners.map((owner) => sql`select id, ${column} as place from ${assetsOf([owner], tests)}`);
       const placed = sql`order by place ${sql.raw(order)}, id ${sql.raw(order)}`;
@@ -65,7 +65,7 @@ function tagged(tags: readonly string[]): RawBuilder<unknown> {
   return sql`(select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
 }
 
-/** The value itself at the end of the path, or a list there with the value in it. */
+/** The value itself at the end of the path, or a list there that contains the value. */
 function holds({ paths, values }: MetadataCondition): RawBuilder<unknown> {
   const documents = paths.flatMap((path) => values.flatMap((value) => [documentOf(path, value), documentOf(path, [value])]));
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);

@@ -1,5 +1,5 @@
-// Sets of assets as one bit for each number of a row: a million take 125 kB, and two are intersected in a tenth of a millisecond.
-// A set may be shorter than another one: what lies beyond its end is not in it.
+// Sets of assets with one bit per row number: a million take 125 kB, and intersecting two takes a tenth of a millisecond.
+// Sets may differ in length: numbers beyond the end of a set are not in it.
 
 export type Bits = Uint32Array<ArrayBuffer>;
 
@@ -12,7 +12,7 @@ export function hasBit(bits: Bits, at: number): boolean {
   return (((bits[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1;
 }
 
-/** Returns the set, or a longer copy of it where there was no room. */
+/** Returns the set, or a longer copy of it if there was no room. */
 export function withBit(bits: Bits, at: number, isIn: boolean): Bits {
   const word = at >>> 5;
   if (word >= bits.length) {

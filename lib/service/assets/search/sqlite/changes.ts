@@ -1,5 +1,6 @@
-// Which assets have changed, in order, for what is kept of them in memory: everything kept knows up to where it has read, and reads on
-// before it is used. Bounded: whoever has not read for so long that the beginning was dropped is told so, and starts anew.
+// Records in order which assets have changed, for everything that is kept of them in memory: each reader knows how far it has read, and
+// reads on before it is used.
+// Bounded: a reader that is so far behind that the beginning was dropped is told so and starts anew.
 
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
 
@@ -9,7 +10,7 @@ const MOST_KEPT = 50_000;
 
 export function followChanges(database: SqliteDatabase, mostKept = MOST_KEPT) {
   let begin = 0;
-  /** How far the furthest reader is. */
+  /** How far the most advanced reader has read. */
   let readUntil = 0;
   let seqs: number[] = [];
   let kinds: number[] = [];
@@ -17,7 +18,7 @@ export function followChanges(database: SqliteDatabase, mostKept = MOST_KEPT) {
   database.listenToAssets((seq, changed) => {
     if (changed === 0) return;
     const last = seqs.length - 1;
-    // An asset with its tags is many changes of one row, and nothing is read between them.
+    // Creating an asset with its tags makes many changes of one row; they are merged if no reader has read in between.
     if (seqs[last] === seq && readUntil <= begin + last) {
       kinds[last] = (kinds[last] ?? 0) | changed;
       return;
@@ -37,10 +38,10 @@ export function followChanges(database: SqliteDatabase, mostKept = MOST_KEPT) {
   }
 
   return {
-    /** Where a reader that begins now starts. */
+    /** Where a reader that starts now begins. */
     end,
 
-    /** Each asset once that changed in one of the `wanted` ways from there on; undefined where that is no longer known. */
+    /** The assets that changed in one of the `wanted` ways since `position`, each once; undefined if that is no longer known. */
     since(position: number, wanted: number): number[] | undefined {
       if (position < begin) return undefined;
       if (position === end()) return [];

@@ -1,5 +1,5 @@
-// The tags of all assets in memory, each as the number that the counters of tags know it by.
-// Guarantees: exact for what was put last; what a change leaves behind is swept together once it is the larger part.
+// The tags of all assets in memory, each as its id in `tag_counts`.
+// Guarantees: exact for the latest `put`; space that changes leave behind is reclaimed once it is the larger part.
 
 import { type Bits, eachBit, newBits } from "./bits";
 import { longer } from "./names";
@@ -27,7 +27,7 @@ export function createCodes() {
   return {
     size: () => 4 * codes.length + 8 * starts.length,
 
-    /** `text`: each number after a comma, as `asset_tag_codes` keeps them. */
+    /** `text`: each number after a comma, as stored in `asset_tag_codes`. */
     put(seq: number, text: string): void {
       if (seq >= starts.length) {
         starts = longer(starts, seq + 1);
@@ -51,7 +51,7 @@ export function createCodes() {
       return false;
     },
 
-    /** All that carry it; the same as asking for each, in a third of the time. */
+    /** All assets that carry the tag; takes a third of the time of asking for each. */
     find(code: number, end: number): Bits {
       const [all, begins, stops] = [codes, starts, ends];
       const bits = newBits(end);

@@ -1,5 +1,5 @@
-// How many assets of an owner a filter leaves: from kept counters where there is one, else counted inside the search index.
-// Where several conditions leave few, the search index is asked once: it hands out their numbers, and the page is made from these.
+// How many assets of an owner match a filter: from kept counters if there is one, else counted inside the search index.
+// If several conditions leave few assets, the search index is asked once: it returns their numbers, and the page is made from these.
 
 import { type RawBuilder, sql } from "kysely";
 import { query, type Reader } from "@/lib/service/store/database";
@@ -8,12 +8,12 @@ import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { countOwned } from "../asset-search";
 import { anyTag, type OwnerFilter } from "./owner-filter";
 
-/** So many numbers are handed out at most; they are in memory while a page is made. */
+/** At most this many numbers are returned; they are in memory while a page is made. */
 const MOST_LISTED = 200_000;
 
 export type Matching = { total: number; seqs?: string };
 
-/** `seqs`: the matching assets as a JSON list, where that cost no more than counting them. */
+/** `seqs`: the matching assets as a JSON list, if listing them cost no more than counting. */
 export async function findMatching(reader: Reader, filter: ReadFilter, owned: OwnerFilter): Promise<Matching> {
   const { owner, found, isExact } = owned;
   const fewest = Math.min(...(await countTags(reader, owner, filter.include)).values());
@@ -44,7 +44,7 @@ async function countMatching(reader: Reader, filter: ReadFilter, owned: OwnerFil
   return countRows(reader, gathered(owned));
 }
 
-/** The matching rows of `assets`, by their numbers where these are known, else by the search index where it helps. */
+/** The matching rows of `assets`: by their numbers if these are known, else by the search index where it helps. */
 export function gathered({ owner, found, isExact, tests }: OwnerFilter, seqs?: string): RawBuilder<unknown> {
   if (seqs !== undefined) return sql`json_each(${seqs}) as listed cross join assets on assets.seq = listed.value`;
   const all = sql.join(tests, sql` and `);
@@ -53,14 +53,13 @@ export function gathered({ owner, found, isExact, tests }: OwnerFilter, seqs?: s
   return sql`asset_search cross join assets on assets.seq = asset_search.rowid where asset_search match ${found}${rest}`;
 }
 
-/** The numbers of what the search index finds, for `in`. */
+/** The row numbers that the search index finds, for use in `in`. */
 export function foundSeqs(found: string, seqs?: string): RawBuilder<unknown> {
   return seqs === undefined
     ? sql`(select rowid from asset_search where asset_search match ${found})`
     : sql`(select value from json_each(${seqs}))`;
 }
 
-/** For each of `tags`. */
 async function countTags(reader: Reader, owner: number, tags: readonly string[]): Promise<Map<string, number>> {
   const counts = new Map(tags.map((tag) => [tag, 0]));
   if (tags.length === 0) return counts;

@@ -1,6 +1,6 @@
-// A page of assets by the search index and the tables, found in one of three ways, by what the counts say is shortest: along the index of its
-// order, testing row by row; along it, looking each row up among those that the search index found; or by gathering what matches and
-// sorting that.
+// Finds a page of assets by the search index and the tables, in whichever of three ways the counts say is shortest: along the index of its
+// order, testing row by row; along it, looking each row up among those that the search index found; or by gathering all matches and sorting
+// them.
 
 import { type RawBuilder, sql } from "kysely";
 import { type Reader } from "@/lib/service/store/database";
@@ -10,7 +10,7 @@ import { type AssetPage, type AssetSort, countOwned, orders, ownersOf } from "..
 import { findMatching, foundSeqs, gathered, type Matching } from "./counts";
 import { anyTag, forOwner, type OwnerFilter } from "./owner-filter";
 
-/** Of one row; taken from measurements, only their proportions matter. */
+/** Costs per row, taken from measurements; only their proportions matter. */
 const TESTED = 1.5;
 const TESTED_WITH_METADATA = 4;
 const GATHERED = 1.8;
@@ -52,7 +52,7 @@ export async function findPage(
   return { seqs: backwards ? seqs.reverse() : seqs, total };
 }
 
-/** `everything`: how many the owner has; `reach`: how far into the order the page goes. */
+/** `everything`: how many assets the owner has; `reach`: how far into the order the page goes. */
 type Part = Matching & { owned: OwnerFilter; everything: number; reach: number };
 
 function rowsOf(filter: ReadFilter, part: Part, sort: AssetSort): RawBuilder<unknown> {
@@ -67,10 +67,10 @@ function rowsOf(filter: ReadFilter, part: Part, sort: AssetSort): RawBuilder<unk
   return collected < walked ? gathered(owned, seqs) : sql`${along} and ${sql.join(owned.tests, sql` and `)}`;
 }
 
-/** What the search index alone says of a row, and how long the list is in which it is looked up. */
+/** A test of a row by the search index alone, and the length of the list in which the row is looked up. */
 function lookedUp(filter: ReadFilter, { owned, total, seqs, everything }: Part): { test: RawBuilder<boolean>; length: number } | undefined {
   const { owner, found, isExact } = owned;
   if (found !== undefined) return isExact ? { test: sql`seq in ${foundSeqs(found, seqs)}`, length: total } : undefined;
-  // Nothing is asked for but that some tags are absent.
+  // The filter only asks that some tags are absent.
   return { test: sql`seq not in ${foundSeqs(anyTag(owner, filter.exclude))}`, length: everything - total };
 }

@@ -1,7 +1,7 @@
 // Keeps `asset_search` and `asset_tag_codes` in step with assets and their tags.
-// Guarantees: triggers note every asset that was made, changed or removed by whatever hand, and the note is worked off in the same commit;
-// notes that another process left are worked off when the service starts.
-// Its statements are plain text: it runs for every output of every job, and building them anew cost more than running them.
+// Guarantees: triggers note every asset that is made, changed or removed, whoever does it, and the notes are processed in the same commit;
+// notes that another process left are processed when the service starts.
+// Statements are plain text: they run for every output of every job, and building them anew cost more than running them.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
@@ -12,7 +12,7 @@ import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
 
 const AT_ONCE = 2000;
 
-/** `owner_id` is null where the asset is gone. */
+/** `owner_id` is null if the asset is gone. */
 type Noted = { seq: number; owner_id: number | null; name_folded: string; metadata: string; is_known: number; codes: string; tags: string };
 
 const NOTED = `
@@ -23,18 +23,18 @@ const NOTED = `
     (SELECT json_group_array(tag) FROM asset_tags WHERE asset_tags.asset_seq = notes.asset_seq) AS tags
   FROM (SELECT asset_seq FROM assets_unsearched ORDER BY asset_seq LIMIT ${AT_ONCE}) AS notes LEFT JOIN assets ON assets.seq = notes.asset_seq`;
 
-/** Before anything else uses the database: works off what was left, then each commit's own. */
+/** Call before anything else uses the database: processes the notes that were left, then those of each commit. */
 export async function keepSearchIndex(database: SqliteDatabase): Promise<void> {
   let left = 0;
   for (let done = -1; done !== 0; left += done) done = await database.commit(updateSearchIndex);
-  // So much at once leaves the index in many pieces, each of which every search would have to read.
+  // So many changes at once leave the index in many pieces, and every search would have to read each of them.
   if (left > AT_ONCE) await database.commit((tx) => tx.run(plainStatement("INSERT INTO asset_search (asset_search) VALUES ('optimize')")));
   database.beforeCommit(async (tx) => {
     while ((await updateSearchIndex(tx)) > 0);
   });
 }
 
-/** Returns how many notes were worked off. */
+/** Returns how many notes were processed. */
 async function updateSearchIndex(tx: Transaction): Promise<number> {
   const noted = await tx.rows(plainStatement<Noted>(NOTED));
   if (noted.length === 0) return 0;

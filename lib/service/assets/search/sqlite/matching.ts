@@ -1,5 +1,6 @@
-// Which assets of those that a user sees pass a filter, as a set of bits.
-// Guarantees: the same as the tests of `asset-filter` say. Undefined where only these can say it: metadata that the index does not know whole.
+// Which of the assets that a user sees match a filter, as a set of bits.
+// Guarantees: the same result as the tests of `owner-filter`. Undefined if only those can tell: the index does not hold all metadata of an
+// asset.
 
 import { sql } from "kysely";
 import { query, type Reader } from "@/lib/service/store/database";
@@ -14,10 +15,10 @@ import { ownedBy, type Table } from "./table";
 
 type Known = { reader: Reader; sets: Sets; table: Table };
 
-/** So many names are looked at one by one; for more of them, all names are, and the answer is kept. */
+/** Up to this many names are tested one by one; for more, all names are searched and the answer is kept. */
 const FEW = 30_000;
 
-/** The caller may change what it gets. */
+/** The caller may change the returned set. */
 export async function matching(known: Known, userId: number, filter: ReadFilter, includePublic: boolean): Promise<Bits | undefined> {
   const owners = includePublic ? [userId, PUBLIC_OWNER] : [userId];
   if (filter.isNever) return newBits(0);
@@ -41,7 +42,7 @@ function ofOwner({ sets, table }: Known, owner: number): Promise<Bits> {
   return sets.get({ name: `owner ${owner}`, kinds: assetChanges.existence, find, test }, table.position);
 }
 
-/** The numbers of each tag: one for every owner that has used it. */
+/** The numbers of each tag: one per owner that has used it. */
 async function codesOf(reader: Reader, owners: readonly number[], tags: readonly string[]): Promise<Map<string, number[]>> {
   const codes = new Map<string, number[]>();
   if (tags.length === 0) return codes;

@@ -1,6 +1,6 @@
-// Lists of assets from memory, for users who have many: a filter is an intersection of sets of bits, a page a walk along an order.
-// Guarantees: the same answers as the database gives. Where it does not know enough yet it answers nothing at all (undefined), and the
-// database is asked. It is filled in the background once it was asked, in turns of a few milliseconds; nothing of it is ever stored.
+// Lists assets from memory, for users who have many: a filter is an intersection of sets of bits, a page a walk along an order.
+// Guarantees: the same answers as the database. While it does not know enough it answers undefined, and the database is asked.
+// It is filled in the background after the first question, in turns of a few milliseconds; nothing of it is ever stored.
 
 import { createTurns } from "@/lib/shared/turns";
 import { type ServiceLog } from "@/lib/service/options";
@@ -14,11 +14,13 @@ import { catchUp as catchUpOrder, type Order, readOrder, readPage } from "./orde
 import { createSets } from "./sets";
 import { catchUp as catchUpTable, readTable, type Table } from "./table";
 
-/** With fewer the database is as fast. */
+/** With fewer assets the database is as fast. */
 const FEWEST = 2000;
 const KEEP_UP_MS = 250;
 const MOST_ORDER_BYTES = 128 * 1024 * 1024;
-/** A turn of filling takes as long as others had before it, within these: requests without a pause must not keep it from its end. */
+/**
+ * A turn of filling takes as long as others had before it, within these limits, so that constant requests cannot keep it from finishing.
+ */
 const SHORTEST_TURN_MS = 2;
 const LONGEST_TURN_MS = 15;
 
@@ -29,7 +31,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   const sets = createSets(changes);
   const orders = new Map<string, { owner: number; sort: AssetSort; order: Order }>();
   let table: Table | undefined;
-  /** Undefined before the first question. */
+  /** The database's mark of other processes' commits, as last seen; undefined before the first question. */
   let foreign: number | undefined;
   let isStopping = false;
   let isGivenUp = false;
@@ -44,7 +46,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
     sets.clear();
   }
 
-  /** One after the other, and between two turns whoever waits. */
+  /** Runs background work one after the other; between two turns, waiting requests run. */
   function inBackground<T>(name: string, pieces: () => AsyncGenerator<void, T>, done: (result: T) => void): void {
     if (isStopping || isGivenUp || reading.has(name)) return;
     const work = async () => {
@@ -54,7 +56,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
         await new Promise((resolve) => setImmediate(resolve));
         const result = await oneTurn(steps, performance.now() - rested);
         if (!result) continue;
-        // What another process wrote meanwhile is not known.
+        // If another process wrote meanwhile, the result lacks that and is dropped.
         const now = await database.foreignCommits();
         if (begun === now && foreign === now) done(result.value);
         return;
@@ -108,7 +110,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
     for (const [oldest] of orders) if (oldest !== name && size() > MOST_ORDER_BYTES) orders.delete(oldest);
   }
 
-  /** So that whoever asks next finds little to be done, however much changes. */
+  /** Keeps up with changes, so that the next question finds little left to do. */
   function keepUp(): void {
     void inOneMoment(async () => {
       if (!table || !(await currentTable())) return undefined;
@@ -121,8 +123,8 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   const isWorthIt = async (userId: number) => !isGivenUp && (await countOwned(database, userId)) >= FEWEST;
 
   /**
-   * `prepare` reads, and what it hands back answers: only where nothing was committed in between, so that all that was read is of one moment.
-   * One at a time. What has parted from the database is thrown away, and the database answers.
+   * `prepare` reads and returns the function that answers. That is called only if nothing was committed in between, so that all that was
+   * read is of one moment. One at a time. If memory contradicts the database, it is thrown away and the database answers.
    */
   function inOneMoment<T>(prepare: () => Promise<(() => T) | undefined>): Promise<T | undefined> {
     return inTurn(async () => {
@@ -149,7 +151,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
       if (!(await isWorthIt(userId))) return undefined;
       return inOneMoment(async () => {
         const current = await currentTable();
-        // Before anything is looked for: where the order is still being read, that would be for nothing.
+        // Asked first: while the order is still being read, searching would be in vain.
         const order = await currentOrder(userId, page.sort);
         const bits = current && order && (await matching({ reader: database, sets, table: current }, userId, filter, includePublic));
         return (
@@ -164,7 +166,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
       });
     },
 
-    /** How many of what the filter leaves carry each tag, by the tags' numbers. */
+    /** How many of the matching assets carry each tag, by the tags' numbers. */
     async tally(userId: number, filter: ReadFilter, includePublic: boolean): Promise<Map<number, number> | undefined> {
       if (!(await isWorthIt(userId))) return undefined;
       return inOneMoment(async () => {
@@ -183,7 +185,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   };
 }
 
-/** As much of the work as fits into a turn; what it came to, once it is done. */
+/** Does as much of the work as fits into a turn; returns the result once the work is done. */
 async function oneTurn<T>(steps: AsyncGenerator<void, T>, othersHadMs: number): Promise<{ value: T } | undefined> {
   const end = performance.now() + Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, othersHadMs));
   for (;;) {

@@ -1,10 +1,10 @@
-// One condition of a metadata filter: a question to the search index, and a test of one row. The two mean the same.
+// One condition of a metadata filter, as a question to the search index and as a test of one row. The two mean the same.
 
 import { type RawBuilder, sql } from "kysely";
 import { type MetadataCondition, type Scalar } from "@/lib/service/assets/metadata-filter";
 import { unlistedToken, valueToken } from "./tokens";
 
-/** For the search index: these assets, and those whose metadata it does not know in full. */
+/** For the search index: finds the matching assets, and those whose metadata it does not hold in full. */
 export function toSearchTerm(owner: number, { paths, values }: MetadataCondition): string {
   const tokens = paths.flatMap((path) => values.map((value) => valueToken(owner, path, value)));
   return `(${[...tokens, unlistedToken(owner)].join(" OR ")})`;
@@ -18,14 +18,14 @@ export function toRowTest({ paths, values }: MetadataCondition): RawBuilder<bool
     : sql<boolean>`case when json_valid(assets.metadata) then ${sql.join(tests, sql` or `)} else 0 end`;
 }
 
-/** json_each gives a list item by item, and any other value as the one item that it is. */
+/** json_each gives a list item by item, and any other value as a single item. */
 function holds(path: string, value: Scalar): RawBuilder<boolean> {
-  // SQLite refuses the whole query for one text that is no JSON: a damaged row holds nothing instead.
+  // SQLite refuses the whole query if one text is not JSON, so a damaged row counts as empty.
   const metadata = sql`iif(json_valid(assets.metadata), assets.metadata, '{}')`;
   const items = sql`select 1 from json_each(${metadata}, ${path}) as item where json_type(${metadata}, ${path}) <> 'object' and`;
   if (value === null) return sql<boolean>`exists (${items} item.type = 'null')`;
   if (typeof value === "boolean") return sql<boolean>`exists (${items} item.type = ${String(value)})`;
-  // SQLite rounds a whole number of so many digits: what was written is compared.
+  // SQLite rounds whole numbers with this many digits, so the written text is compared.
   if (typeof value === "bigint")
     return sql<boolean>`exists (${items} item.type = 'integer' and ${metadata} -> item.fullkey = ${String(value)})`;
   const types = typeof value === "string" ? sql`('text')` : Number.isSafeInteger(value) ? sql`('integer', 'real')` : sql`('real')`;

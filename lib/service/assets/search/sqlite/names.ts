@@ -1,7 +1,7 @@
 // The folded names of all assets in memory, as UTF-8 one after the other, so that any piece of a name is found without the disk.
-// Guarantees: `holds` is an exact test of the name that was put last; a name that was put anew leaves its old bytes behind, and these are
-// swept together once they are the larger part.
-// Beside each name is kept which pairs of letters it has: most names without the piece are told by that alone.
+// Guarantees: `holds` tests exactly the latest name; replaced names leave their bytes behind, which are reclaimed once they are the larger
+// part.
+// For each name it also keeps which pairs of letters it has; this alone rules out most names without the piece.
 
 import { type Bits, newBits } from "./bits";
 
@@ -16,7 +16,7 @@ export function createNames() {
   let pairs = new Uint32Array(2048);
   const pair = { low: 0, high: 0 };
 
-  /** Which of 64 kinds of pairs are in it, as two words. */
+  /** Sets `pair` to which of 64 kinds of letter pairs are in the text, as two words. */
   function readPairs(text: Uint8Array, from: number, to: number): void {
     pair.low = 0;
     pair.high = 0;
@@ -72,7 +72,7 @@ export function createNames() {
       return mayHold && containsAt(bytes, starts[seq] ?? 0, ends[seq] ?? 0, piece.bytes);
     },
 
-    /** All that hold it; the same as asking for each, in a third of the time. */
+    /** All assets whose name holds the piece; takes a third of the time of asking for each. */
     find({ bytes: wanted, low, high }: Piece, end: number): Bits {
       const [all, begins, stops, kinds] = [bytes, starts, ends, pairs];
       const bits = newBits(end);
@@ -98,7 +98,7 @@ function containsAt(bytes: Uint8Array, start: number, end: number, wanted: Uint8
 
 type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** With room for `length` and some more. */
+/** A copy with room for `length` and some more. */
 export function longer<T extends Numbers>(numbers: T, length: number): T;
 export function longer(numbers: Numbers, length: number): Numbers {
   const wanted = Math.max(length, Math.ceil(numbers.length * 1.25));

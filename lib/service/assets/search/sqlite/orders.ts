@@ -1,7 +1,7 @@
-// The assets that a user sees, own and public, in each order of the list: one number a row. A page of any filter at any depth is a walk
-// along it, a nanosecond or two a step.
-// Guarantees: ties are broken by id, as the database breaks them; an order is up to date when it is handed out. One that is not there,
-// or that too much has changed in, is read in the background. Bounded: those that were not asked for lately go first.
+// The assets that a user sees, own and public, in each order of the list: one number per row. A page of any filter at any depth is a walk
+// along an order, one or two nanoseconds per step.
+// Guarantees: ties are broken by id, as in the database; an order is up to date when it is handed out. A missing order, or one with too
+// many changes, is read in the background. Bounded: the orders unused for longest go first.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Reader } from "@/lib/service/store/database";
@@ -13,16 +13,16 @@ import { type Bits, hasBit, newBits, withBit } from "./bits";
 import { type Changes } from "./changes";
 import { longer } from "./names";
 
-/** `seqs` has room for more than `length`; `highest` is no lower than any number in it. */
+/** `seqs` may be longer than `length`; no number in it is higher than `highest`. */
 export type Order = { seqs: Uint32Array<ArrayBuffer>; length: number; highest: number; position: number };
 
-/** About a millisecond of reading. */
+/** Takes about a millisecond to read. */
 const AT_ONCE = 2048;
-/** Each that goes into the middle is compared some twenty times, and moves all that comes after it. */
+/** Each asset that goes into the middle takes some twenty comparisons and moves everything behind it. */
 const MOST_PLACED = 250;
 const MOST_CHANGED = 4000;
 
-/** An order with all that is the user's, as one piece after the other is read; the caller lets others work between them. */
+/** Reads an order with all assets that the user sees, piece by piece; the caller lets others work between the pieces. */
 export async function* readOrder(reader: Reader, changes: Changes, userId: number, sort: AssetSort): AsyncGenerator<void, Order> {
   const order: Order = { seqs: new Uint32Array(AT_ONCE), length: 0, highest: 0, position: changes.end() };
   const [first, next] = [pieceOf(sort, ""), pieceOf(sort, `AND (${orders[sort].column}, id) > (?, ?)`)];
@@ -37,7 +37,7 @@ export async function* readOrder(reader: Reader, changes: Changes, userId: numbe
   }
 }
 
-/** The numbers of a piece, and where the next one begins: in one statement, since an asset that ends a piece may move at once. */
+/** The numbers of a piece and where the next one begins, in one statement: the last asset of a piece may move at any moment. */
 function pieceOf(sort: AssetSort, after: string): string {
   const { column, index } = orders[sort];
   const rows = `SELECT seq, ${column} AS place, id FROM assets INDEXED BY ${index} WHERE owner_id = ? ${after}`;
@@ -47,8 +47,8 @@ function pieceOf(sort: AssetSort, after: string): string {
 }
 
 /**
- * "current": the order is as far as the changes. "behind": something changed while it was read, and it must not be used now. "lost": it has to
- * be read anew.
+ * "current": the order includes all changes. "behind": something changed during the read, and the order must not be used now. "lost": the
+ * order has to be read anew.
  */
 export async function catchUp(
   reader: Reader,
@@ -61,11 +61,11 @@ export async function catchUp(
   const changed = changes.since(order.position, assetChanges[sort]);
   if (changed === undefined || changed.length > MOST_CHANGED) return "lost";
   if (changed.length > 0) {
-    // Where this is not finished, all of them count as changed the next time too.
+    // If this does not finish, all of them count as changed the next time too.
     takeOut(order, changed);
     const seqs = await present(reader, userId, sort, changed);
     const places = await placesOf(reader, sort, order, seqs);
-    // What was compared with others may have moved.
+    // Assets that were compared may have moved meanwhile.
     if (changes.end() !== position) return "behind";
     if (places === "many") return "lost";
     if (places === "gone") throw new Error("an order of assets holds one that is gone");
@@ -89,14 +89,14 @@ function takeOut(order: Order, changed: readonly number[]): void {
   order.length = kept;
 }
 
-/** Those of `changed` that are there and that the user sees, in order. */
+/** The assets among `changed` that exist and that the user sees, in order. */
 async function present(reader: Reader, userId: number, sort: AssetSort, changed: readonly number[]): Promise<number[]> {
   const text = `SELECT seq FROM assets WHERE seq IN (SELECT value FROM json_each(?)) AND owner_id IN (?, ?) ORDER BY ${orders[sort].column}, id`;
   const rows = await reader.rows(plainStatement<{ seq: number }>(text, [writeExactJson(changed), userId, PUBLIC_OWNER]));
   return rows.map((row) => row.seq);
 }
 
-/** Before how many of the order each of `seqs` comes, none of which is in it. All are looked for at once: each step halves what is left. */
+/** For each of `seqs`, none of which is in the order yet, how many of the order come before it. A binary search for all of them at once. */
 async function placesOf(
   reader: Reader,
   sort: AssetSort,
@@ -106,7 +106,7 @@ async function placesOf(
   const { length } = order;
   const [first] = seqs;
   if (first === undefined || length === 0) return seqs.map(() => length);
-  // What is new mostly comes last.
+  // New assets mostly come last.
   const [isLast] = (await areBefore(reader, sort, [[order.seqs[length - 1] ?? 0, first]])) ?? ["gone" as const];
   if (isLast === "gone") return "gone";
   if (isLast === true) return seqs.map(() => length);
@@ -128,7 +128,7 @@ async function placesOf(
   }
 }
 
-/** Of each pair, whether the first asset comes before the second; undefined where one of them is gone. */
+/** For each pair, whether the first asset comes before the second; undefined if one of them is gone. */
 async function areBefore(reader: Reader, sort: AssetSort, pairs: readonly [number, number][]): Promise<boolean[] | undefined> {
   const { column } = orders[sort];
   const text = `SELECT (a.${column}, a.id) < (b.${column}, b.id) AS is_before FROM json_each(?) AS pair
@@ -139,7 +139,7 @@ async function areBefore(reader: Reader, sort: AssetSort, pairs: readonly [numbe
 
 function putIn(order: Order, seqs: readonly number[], places: readonly number[]): void {
   const { length } = order;
-  append(order, seqs); // makes the room
+  append(order, seqs); // makes room
   for (let at = seqs.length - 1, end = length; at >= 0; at -= 1) {
     const place = places[at] ?? 0;
     order.seqs.copyWithin(place + at + 1, place, end);
@@ -155,14 +155,14 @@ function append(order: Order, seqs: readonly number[]): void {
   for (const seq of seqs) order.highest = Math.max(order.highest, seq);
 }
 
-/** `total` is the number of assets in `bits`, all of which are in the order. In the order asked for. */
+/** `total` is the number of assets in `bits`, all of which are in the order. Returns the page in the requested direction. */
 export function readPage(order: Order, bits: Bits, total: number, page: { descending: boolean; offset: number; length: number }): number[] {
   const { descending, offset, length } = page;
   const before = descending ? total - offset - length : offset;
   const after = total - before - length;
   const upwards = before <= after;
   const found = walk(order, bits, upwards ? 1 : -1, upwards ? before : after, length);
-  // The order of the database and what is kept of it have parted: this must never be answered.
+  // The order in memory contradicts the database: such a page must never be answered.
   if (found.length !== length) throw new Error("an order of assets lacks some of them");
   return upwards === descending ? found.reverse() : found;
 }

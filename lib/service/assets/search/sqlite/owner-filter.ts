@@ -1,5 +1,5 @@
-// The filter of a list of assets, for one owner: what it asks of the search index, and how one row is tested.
-// Guarantees: the tests alone say what matches; `found` holds every asset that passes them, and where `isExact`, no other.
+// The filter of an asset list for one owner: what to ask the search index, and how to test one row.
+// Guarantees: the tests alone decide what matches; `found` finds every asset that passes them, and if `isExact`, no other.
 
 import { type RawBuilder, sql } from "kysely";
 import { type Reader } from "@/lib/service/store/database";
@@ -10,7 +10,7 @@ import { nameTerm, tagToken, unlistedToken } from "./tokens";
 
 export type OwnerFilter = {
   owner: number;
-  /** For the search index; undefined where it cannot help. */
+  /** For the search index; undefined if it cannot help. */
   found?: string;
   isExact: boolean;
   tests: RawBuilder<boolean>[];
@@ -47,7 +47,7 @@ function tagged(tags: readonly string[]): RawBuilder<unknown> {
   return sql`(select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
 }
 
-/** Assets with more metadata than the index keeps: very few, mostly none. */
+/** Whether the owner has assets with more metadata than the index keeps: very few, mostly none. */
 async function hasUnlisted(reader: Reader, owner: number): Promise<boolean> {
   const one = sql`select rowid from asset_search where asset_search match ${unlistedToken(owner)} limit 1`;
   return (await reader.row(statement(one))) !== undefined;
