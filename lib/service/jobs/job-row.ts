@@ -66,9 +66,9 @@ export function damaged(cause?: unknown): ServiceError {
 }
 
 /** In a list: what cannot be read is left empty, so that one damaged row does not take all others with it. */
-export async function orEmpty<T>(read: () => T | Promise<T>, empty: T): Promise<T> {
+export function orEmpty<T>(read: () => T, empty: T): T {
   try {
-    return await read();
+    return read();
   } catch (error) {
     if (asRefusal(error)?.message !== DAMAGED) throw error;
     return empty;

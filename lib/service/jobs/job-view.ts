@@ -9,7 +9,7 @@ import { type StoreDialect } from "../store/dialect/dialect";
 import { resultOfNoRun } from "./run/finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
 import { type Progress } from "./run/run-record";
-import { inputTexts, objectText, resultTexts } from "./stored-texts";
+import { inputTexts, objectText, resultTexts, whole } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
 /** A member of the item, where there is something to tell. */
@@ -62,8 +62,9 @@ async function withStates(reader: Reader, items: readonly Item[], { progressOf, 
 
 /** As JSON text: the graph in it is not read to be shown. */
 export async function toDetail(reader: Reader, job: StoredJob, told: Told): Promise<string> {
-  const inputs = await inputTexts(reader, job.seq);
-  const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
+  const stored = (await inputTexts(reader, [job.seq])).get(job.seq);
+  const inputs = stored && whole(stored);
+  const result = resultOf(job, await resultTexts(reader, [job.seq]));
   const item = await reader.row(reader.dialect.inOrder<Item>(items(reader.dialect, "create_time / 1000"), "jobs", [job.seq]));
   if (!item?.is_sound) throw damaged();
   const more = objectText(
@@ -114,16 +115,16 @@ export function readError(job: StoredJob): string | undefined {
   return job.error === null ? undefined : String(readRecord(job.error).exception_message ?? "");
 }
 
-/** Each as JSON text. */
-export async function readResult(reader: Reader, job: StoredJob): Promise<{ outputs: string; status: string; meta: string } | undefined> {
+/** Each as JSON text. Undefined for a job that has not ended. */
+export function resultOf(
+  job: StoredJob,
+  stored: Awaited<ReturnType<typeof resultTexts>>,
+): Record<"outputs" | "status" | "meta", string> | undefined {
+  if (!isTerminal(job.state)) return undefined;
   // One that was cancelled while it waited has no result.
-  const texts = (await resultTexts(reader, job.seq)) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
+  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
+  if (!texts) return undefined;
+  const { outputs, messages, meta } = whole(texts);
   const completed = job.state === "completed";
-  return (
-    texts && {
-      outputs: texts.outputs,
-      status: objectText({ status_str: completed ? "success" : "error", completed }, { messages: texts.messages }),
-      meta: texts.meta,
-    }
-  );
+  return { outputs, status: objectText({ status_str: completed ? "success" : "error", completed }, { messages }), meta };
 }

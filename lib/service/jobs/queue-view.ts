@@ -8,7 +8,7 @@ import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { type Engine } from "./run/engine";
 import { cancelPending } from "./run/finish";
-import { inPieces, listText, queuedTexts } from "./stored-texts";
+import { inPieces, queuedTexts, listText, together } from "./stored-texts";
 
 /** GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;
@@ -29,11 +29,16 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
   const pending = await waiting("pending");
   async function* tuples(jobs: typeof running): AsyncIterable<string> {
     let position = 0;
-    for (const { seq, id, create_time } of jobs) {
-      // A tuple holds a whole graph: one is held at a time. One that was removed meanwhile is left out.
-      const texts = await queuedTexts(reader, seq);
-      if (texts)
-        yield listText([String((position += 1)), writeExactJson(id), texts.prompt, texts.outputs, writeExactJson({ create_time })]);
+    for await (const some of together(reader, jobs)) {
+      const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
+      for (const { seq, id, create_time } of some) {
+        const stored = texts.get(seq);
+        // One that was removed meanwhile is left out; what is damaged is empty.
+        if (!stored) continue;
+        const { prompt, outputs_to_execute } = stored;
+        const parts = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];
+        yield listText([...parts, writeExactJson({ create_time })]);
+      }
     }
   }
   yield* inPieces('{"queue_running":[', tuples(running), "]");

@@ -18,39 +18,74 @@ const LONGEST_IN_LIST = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
   sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
 
-export async function inputTexts(reader: Reader, seq: number) {
+/** Null: damaged. */
+type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
+type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
+/** By the jobs' numbers; one of which nothing is stored is not in it. */
+type OfJobs<T> = ReadonlyMap<number, T>;
+
+export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<InputTexts>> {
   const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
-  const row = await reader.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
-  return row && { prompt: whole(row.prompt), extra_data: whole(row.extra_data), outputs_to_execute: whole(row.outputs_to_execute) };
+  return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function extraDataText(reader: Reader, seq: number): Promise<string | undefined> {
-  const row = await reader.row(
-    query.selectFrom("job_inputs").select(withoutDrawing(reader.dialect).as("extra_data")).where("job_seq", "=", seq),
-  );
-  const text = row && whole(row.extra_data);
-  return text !== undefined && text.length > LONGEST_IN_LIST ? "{}" : text;
+/** What the queue tells of a job. */
+export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"prompt" | "outputs_to_execute">>> {
+  const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
+  return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function resultTexts(reader: Reader, seq: number) {
+/** For lists: what is longer than LONGEST_IN_LIST is empty. */
+export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
+  const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
+  const isLong = (text: string | null) => text !== null && text.length > LONGEST_IN_LIST;
+  return byJob(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
+}
+
+export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"outputs" | "messages" | "meta">>> {
   const columns = (["outputs", "messages", "meta"] as const).map((column) => sound(reader.dialect, column).as(column));
-  const row = await reader.row(query.selectFrom("job_results").select(columns).where("job_seq", "=", seq));
-  return row && { outputs: whole(row.outputs), messages: whole(row.messages), meta: whole(row.meta) };
+  return byJob(await reader.rows(ofJobs(reader, "job_results", seqs).select(columns)));
 }
 
-/** For the queue, where a damaged row is empty among the others. */
-export async function queuedTexts(reader: Reader, seq: number) {
-  const columns = [
-    sound(reader.dialect, "prompt").as("prompt"),
-    sound(reader.dialect, "outputs_to_execute").as("outputs_to_execute"),
-  ] as const;
-  const row = await reader.row(query.selectFrom("job_inputs").select(columns).where("job_seq", "=", seq));
-  return row && { prompt: row.prompt ?? "{}", outputs: row.outputs_to_execute ?? "[]" };
+function ofJobs({ dialect }: Reader, table: "job_inputs" | "job_results", seqs: readonly number[]) {
+  return query.selectFrom(table).select("job_seq").where("job_seq", "in", dialect.numbers(seqs));
 }
 
-function whole(text: string | null): string {
-  if (text === null) throw damaged();
-  return text;
+function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<number, Row> {
+  return new Map(rows.map((row) => [row.job_seq, row]));
+}
+
+/** Throws where one of them is damaged. */
+export function whole<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
+  if (!isWhole(texts)) throw damaged();
+  return texts;
+}
+
+function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly<Record<Column, string>> {
+  return !Object.values(texts).includes(null);
+}
+
+/** So many characters of jobs' texts are read at once. */
+const TOGETHER = 256 * 1024;
+
+/** In their order, as many at a time as are short together: the database is not asked for each of them, and one long graph at most is held. */
+export async function* together<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
+  const length = sql<number>`octet_length(prompt) + octet_length(extra_data)
+    + coalesce((select octet_length(outputs) + octet_length(messages) from job_results where job_seq = job_inputs.job_seq), 0)`;
+  const seqs = jobs.map((job) => job.seq);
+  const lengths = byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(length.as("length"))));
+  let batch: Job[] = [];
+  let sum = 0;
+  for (const job of jobs) {
+    const own = lengths.get(job.seq)?.length ?? 0;
+    if (batch.length > 0 && sum + own > TOGETHER) {
+      yield batch;
+      [batch, sum] = [[], 0];
+    }
+    batch.push(job);
+    sum += own;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** An object's JSON, some of whose fields are JSON already. */

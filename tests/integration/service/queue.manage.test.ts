@@ -95,6 +95,21 @@ describe("the queue and the history", () => {
     expect(full).toMatchObject({ prompt: { prompt: canvas(11), extra_data: { extra_pnginfo: { workflow } }, outputs_to_execute: ["2"] } });
   });
 
+  it("tells of each job what is its own, where short and long ones are read together", async () => {
+    // More than a list tells of one, and more than is read at once.
+    const notes = ["first", "x".repeat(300_000), "third", "fourth"];
+    const ids: string[] = [];
+    for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));
+    for (const id of ids) await ended(client, id);
+    const { history } = record((await client.get("/api/history_v2?max_items=4")).body);
+    const shown = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
+    const told = notes.map((note) => (note.length > 1000 ? {} : { note }));
+    expect(shown.reverse()).toEqual(ids.map((id, at) => [id, told[at]]));
+    const older = record((await client.get("/api/history?max_items=4&offset=-1")).body);
+    const tuples = Object.entries(older).map(([id, entry]) => ({ id, tuple: record(entry).prompt }));
+    expect(tuples).toEqual(ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, canvas(13 + at), { note: notes[at] }, ["2"]] })));
+  });
+
   it("removes ended jobs from every list and leaves their assets and what still runs", async () => {
     const done = await submit(client, canvas(12));
     const file = string(record((await ended(client, done)).preview_output).filename);

@@ -7,9 +7,9 @@ import { removeEndedByIds } from "./ended-jobs";
 import { type HistoryClears } from "./history-clears";
 import { countJobs, listJobs } from "../list-jobs";
 import { orEmpty, readJobs, type StoredJob } from "../job-row";
-import { readError, readResult } from "../job-view";
-import { extraDataText, inPieces, inputTexts, listText, objectText } from "../stored-texts";
-import { isTerminal, terminalStates } from "../transitions";
+import { readError, resultOf } from "../job-view";
+import { extraDataTexts, inPieces, inputTexts, listText, objectText, resultTexts, together, whole } from "../stored-texts";
+import { terminalStates } from "../transitions";
 
 type Page = { max_items: number; offset: number };
 
@@ -23,11 +23,7 @@ export async function listHistory(reader: Reader, userId: number, page: Page): P
     limit: page.max_items,
     offset: page.offset,
   });
-  return inPieces(
-    `{"history":[`,
-    each(await readJobs(reader, seqs), (job) => toListed(reader, job)),
-    "]}",
-  );
+  return inPieces(`{"history":[`, listed(reader, await readJobs(reader, seqs)), "]}");
 }
 
 /** The same, by id. A job whose row is damaged is left out. */
@@ -41,58 +37,78 @@ export async function listOlderHistory(reader: Reader, userId: number, page: Pag
     limit: page.max_items,
     offset: page.offset < 0 ? await last() : page.offset,
   });
-  const entryOf = async (job: StoredJob) => {
-    const entry = await orEmpty(() => toOlderEntry(reader, job), undefined);
-    return entry && `${writeExactJson(job.id)}:${entry}`;
-  };
-  return inPieces("{", each(await readJobs(reader, seqs), entryOf), "}");
+  return inPieces("{", olderEntries(reader, await readJobs(reader, seqs)), "}");
 }
 
-async function* each(jobs: readonly StoredJob[], toText: (job: StoredJob) => Promise<string | undefined>): AsyncIterable<string> {
-  for (const job of jobs) {
-    const text = await toText(job);
-    if (text !== undefined) yield text;
+async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
+  for await (const some of together(reader, jobs)) {
+    const seqs = some.map((job) => job.seq);
+    const results = await resultTexts(reader, seqs);
+    const inputs = await extraDataTexts(reader, seqs);
+    for (const job of some) {
+      const result = orEmpty(() => resultOf(job, results), undefined);
+      const error = orEmpty(() => errorOf(job), {});
+      const prompt = objectText({ priority: job.number, prompt_id: job.id }, { extra_data: inputs.get(job.seq)?.extra_data ?? "{}" });
+      yield objectText(
+        { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...error },
+        { prompt, outputs: result?.outputs ?? "{}", status: result?.status ?? "{}", meta: result?.meta ?? "{}" },
+      );
+    }
+  }
+}
+
+async function* olderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
+  for await (const some of together(reader, jobs)) {
+    const texts = await entryTexts(reader, some);
+    for (const job of some) {
+      const entry = orEmpty(() => olderEntryOf(job, texts), undefined);
+      if (entry !== undefined) yield `${writeExactJson(job.id)}:${entry}`;
+    }
   }
 }
 
 /** As JSON text. Undefined for a job that has not ended. */
 export async function toOlderEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
-  const inputs = await inputTexts(reader, job.seq);
-  const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
-  if (!result) return undefined;
-  const { prompt, extra_data, outputs_to_execute } = inputs ?? noInputs;
-  const tuple = listText([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
-  return objectText(await errorOf(job), { prompt: tuple, ...result });
-}
-
-const noInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
-
-async function errorOf(job: StoredJob): Promise<{ error_message?: string }> {
-  const error = await orEmpty(() => readError(job), undefined);
-  return error === undefined ? {} : { error_message: error };
-}
-
-async function toListed(reader: Reader, job: StoredJob): Promise<string> {
-  const result = await orEmpty(() => readResult(reader, job), undefined);
-  const extraData = await orEmpty(() => extraDataText(reader, job.seq), undefined);
-  return objectText(
-    { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...(await errorOf(job)) },
-    {
-      prompt: objectText({ priority: job.number, prompt_id: job.id }, { extra_data: extraData ?? "{}" }),
-      outputs: result?.outputs ?? "{}",
-      status: result?.status ?? "{}",
-      meta: result?.meta ?? "{}",
-    },
-  );
+  return olderEntryOf(job, await entryTexts(reader, [job]));
 }
 
 /** As JSON text. Undefined for a job that has not ended. */
 export async function toHistoryEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
-  const inputs = await inputTexts(reader, job.seq);
-  const result = isTerminal(job.state) ? await readResult(reader, job) : undefined;
+  const texts = await entryTexts(reader, [job]);
+  const result = resultOf(job, texts.results);
+  return (
+    result && objectText(errorOf(job), { prompt: objectText({ priority: job.number, prompt_id: job.id }, inputsOf(job, texts)), ...result })
+  );
+}
+
+type EntryTexts = Awaited<ReturnType<typeof entryTexts>>;
+
+async function entryTexts(reader: Reader, jobs: readonly StoredJob[]) {
+  const seqs = jobs.map((job) => job.seq);
+  return { inputs: await inputTexts(reader, seqs), results: await resultTexts(reader, seqs) };
+}
+
+function olderEntryOf(job: StoredJob, texts: EntryTexts): string | undefined {
+  const result = resultOf(job, texts.results);
   if (!result) return undefined;
-  const prompt = objectText({ priority: job.number, prompt_id: job.id }, inputs ?? noInputs);
-  return objectText(await errorOf(job), { prompt, ...result });
+  const { prompt, extra_data, outputs_to_execute } = inputsOf(job, texts);
+  const tuple = listText([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
+  return objectText(
+    orEmpty(() => errorOf(job), {}),
+    { prompt: tuple, ...result },
+  );
+}
+
+function inputsOf({ seq }: StoredJob, { inputs }: EntryTexts) {
+  const { prompt, extra_data, outputs_to_execute } = whole(inputs.get(seq) ?? noInputs);
+  return { prompt, extra_data, outputs_to_execute };
+}
+
+const noInputs = { prompt: "{}", extra_data: "{}", outputs_to_execute: "[]" };
+
+function errorOf(job: StoredJob): { error_message?: string } {
+  const error = readError(job);
+  return error === undefined ? {} : { error_message: error };
 }
 
 type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };

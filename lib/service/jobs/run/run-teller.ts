@@ -9,7 +9,7 @@ import { query, type Reader } from "@/lib/service/store/database";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { outputOfNode } from "./adopt-outputs";
-import { resultTexts } from "../stored-texts";
+import { resultTexts, whole } from "../stored-texts";
 import { isTerminal } from "../transitions";
 import { type Hearers, type JobEvents } from "@/lib/service/events/job-events";
 
@@ -82,8 +82,9 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
       isOver = true;
       if (!events.isHeard(job)) return;
       const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
-      const result = row && isTerminal(row.state) ? await resultTexts(reader, job.seq) : undefined;
-      if (!result) return;
+      const stored = row && isTerminal(row.state) ? (await resultTexts(reader, [job.seq])).get(job.seq) : undefined;
+      if (!stored) return;
+      const result = whole(stored);
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
         if (!told.has(node)) tellExecuted(node, output);
       const messages = parseExactJson(result.messages);
