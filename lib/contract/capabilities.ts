@@ -1,11 +1,11 @@
-// What a service may have beyond the core of the interface: each capability, and how it is known before anything is asked for. An operation
-// names the one that it belongs to in its row. What a real answer taught is remembered by the server and comes before all of this.
+// What a service may have beyond the core of the interface: each capability, and how to know of it before it is used. An operation names
+// its capability in its row. What the server learnt from a real answer takes precedence over all of this.
 // Free of zod: browsers load it.
 
 type Row = {
-  /** A service that has that one has this one too, until it refuses it. */
+  /** A service that has the named capability has this one too, until it refuses it. */
   with?: string;
-  /** Present where one of these is; where none is known, the last one decides. */
+  /** Present if one of these is; if none is known to be, the last one decides. */
   anyOf?: readonly string[];
   /** A read that changes nothing: the list of tags, the depth of the queue, the first byte of a file that is listed. */
   probe?: Probe;
@@ -25,7 +25,7 @@ const rows = {
   interrupt: { with: "queue.list" },
   "jobs.cancel": {},
   "job.cancel": {},
-  /** No operation's own: whether what runs can be stopped, whichever way. */
+  /** Belongs to no operation: whether running jobs can be stopped in any way. */
   "jobs.stop": { anyOf: ["jobs.cancel", "interrupt"] },
   "jobs.assets": {},
   "history.detail": {},
@@ -41,7 +41,7 @@ const rows = {
   "tasks.cancel": {},
   systemStats: {},
   free: {},
-  /** No operation's own: the websocket. */
+  /** Belongs to no operation: the WebSocket. */
   events: {},
 } as const satisfies Record<string, Row>;
 
@@ -49,7 +49,7 @@ export type Capability = keyof typeof rows;
 type KnownRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Probe };
 export const capabilities: Readonly<Record<Capability, KnownRow>> = rows;
 
-/** Null: nothing is known of it, and nothing could be learnt. */
+/** Null: not known, and nothing could be learnt. */
 export type Capabilities = Partial<Record<Capability, boolean | null>>;
 
 export function isCapability(name: string): name is Capability {

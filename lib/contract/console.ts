@@ -1,5 +1,5 @@
 // The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
-// Guarantees: no type here has a place for a key. Schemas are for the server; components import the types only.
+// Guarantees: no type here has a field for a key. Schemas are for the server; components import the types only.
 import { isCapability } from "./capabilities";
 import { type CheckOutcome } from "./check-outcomes";
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/passwords";
@@ -12,7 +12,7 @@ import { type JobListItem } from "./schemas/job";
 import { commaList } from "./schemas/lenient";
 import { userdataQuerySchema } from "./schemas/userdata";
 
-/** The parameter of an address that says which connection is meant. */
+/** The query parameter that names the connection. */
 export const CONNECTION_PARAMETER = "connection";
 
 export type ConnectionStatus = CheckOutcome | "unknown";
@@ -28,26 +28,26 @@ export type ConnectionView = {
   accountUrl?: string;
   /** The service inside this console. */
   embedded: boolean;
-  /** All members work with it, through one key. */
+  /** All members use it, with one key. */
   shared: boolean;
   dialect: Dialect;
-  /** False: a local server that was started without its asset library, or is older than it. */
+  /** False: a local server that was started without its asset library, or is too old to have one. */
   hasAssets: boolean;
   hasKey: boolean;
   /** A short hash of the key, to tell two keys apart; the key itself never comes back. */
   fingerprint?: string;
-  /** The one the page or the member works with now. */
+  /** The connection that the page or the member works with now. */
   current: boolean;
   status?: ConnectionStatus;
-  /** The member whose own it is: its jobs are seen here, and nothing else of it. Such a view has no address and no fingerprint. */
+  /** The member who owns it, if only its jobs may be seen here. Such a view has no address and no fingerprint. */
   seenOf?: string;
-  /** Of one's own: who sees its jobs. */
+  /** On a member's own connection: who sees its jobs. */
   seenBy?: JobViewerView[];
 };
 
-/** A member who sees the jobs of another member's own connection. `givenBy`: absent where that one has been removed. */
+/** A member who sees the jobs of another member's own connection. `givenBy`: absent if that member has been removed. */
 export type JobViewerView = { memberId: string; name: string; givenBy?: string; givenAt: number };
-/** Another member's own connection, as admins know it: whose, since when, and who sees its jobs. */
+/** Another member's own connection, as admins see it: whose it is, since when, and who sees its jobs. */
 export type PersonalConnectionView = { id: string; ownerId: string; ownerName: string; createdAt: number; seenBy: JobViewerView[] };
 
 export type ConnectionCheck = {
@@ -55,41 +55,41 @@ export type ConnectionCheck = {
   message: string;
   dialect: Dialect;
   hasAssets?: boolean;
-  /** How long a failing service asks to wait, where it said so. */
+  /** How long a failing service asks to wait, if it says so. */
   retryAfterMs?: number;
 };
-/** Without a connection nothing was saved: the service did not accept it, and it was not asked to be kept anyway. */
+/** Without a connection nothing was saved: the service did not accept it, and the request did not ask to keep it anyway. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
-/** The key is good, if perhaps not for running yet. */
+/** The key is good, though perhaps not yet for running jobs. */
 export function isAccepted({ outcome }: ConnectionCheck): boolean {
   return outcome === "active" || outcome === "waitlisted";
 }
 
-/** What became of running jobs that were named; every id is in one of the lists. */
+/** What became of the running jobs that were named; every id is in one of the lists. */
 export type StopReceipt = {
   stopped: string[];
   /** Asked to stop; the service does not say whether they did. */
   stopping: string[];
-  /** Ran no longer. */
+  /** Were no longer running. */
   over: string[];
-  /** Still run: the service cannot stop them, or not alone. */
+  /** Still running: the service cannot stop them, or not on their own. */
   unable: string[];
-  /** Asked to stop, and no clear answer came. */
+  /** Asked to stop, but no clear answer came. */
   unsure?: string[];
-  /** How many would stop together, where the service can stop them only so; 0 elsewhere. */
+  /** How many would stop together, if the service can only stop them together; 0 elsewhere. */
   together: number;
 };
 
 export type QueueRow = JobListItem & { position?: number };
-/** `source`: who told the order of the waiting. `canStop`: what runs can be stopped. `total` counts what runs and waits, and may be more than is listed. */
+/** `source`: where the order of waiting jobs comes from. `canStop`: running jobs can be stopped. `total`: all, listed or not. */
 export type QueueView = {
   running: QueueRow[];
   pending: QueueRow[];
   source: "queue" | "jobs";
   canStop: boolean;
   total?: number;
-  /** Left out, since their shape is unknown. */
+  /** How many jobs were left out, since their shape is unknown. */
   unreadable?: number;
 };
 
@@ -104,9 +104,12 @@ export type LackingClasses = { lacking: string[] };
 const MOST_CLASSES = 2000;
 export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MOST_CLASSES).default([]) });
 
-/** Jobs by the day on which they were submitted, oldest day first; `day` is a date like 2026-11-22 in the asked zone. `other`: neither completed, failed nor cancelled yet. `isUnread`: there may be more, which are still being read. */
+/**
+ * Jobs by the day they were submitted, oldest day first. `day`: a date like 2026-11-22 in the requested zone. `other`: not completed,
+ * failed or cancelled yet. `isUnread`: there may be more, which are still being read.
+ */
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
-/** `jobs` were counted. `sinceMs`: the oldest of them, where there are older ones that were not. */
+/** `jobs`: how many were counted. `sinceMs`: the oldest one counted, if there are older ones that were not. */
 export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
 const isZone = (zone: string) => {
   try {
@@ -141,11 +144,11 @@ const keySchema = z
   .max(1000)
   .regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters without spaces");
 
-/** `shared` needs the role admin; without it the connection belongs to the member alone. */
+/** `shared` needs the role admin; without it the connection is the member's own. */
 export const connectionBodySchema = z.object({
   name: nameSchema,
   baseUrl: webAddress.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
-  /** Empty: none. In a change, what is left out stays as it is. */
+  /** Empty: none. In a change, an absent field stays as it is. */
   accountUrl: z
     .union([z.literal(""), webAddress], {
       error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
@@ -153,10 +156,10 @@ export const connectionBodySchema = z.object({
     .optional(),
   key: keySchema.optional(),
   shared: z.boolean().optional(),
-  /** Save although the service does not accept it. Without it nothing is saved then. */
+  /** Save even if the service does not accept it. Otherwise nothing is saved then. */
   keep: z.boolean().optional(),
 });
-/** What is left out stays as it is. Another base URL needs the key again: a stored key never travels to an address it was not given for. */
+/** Absent fields stay as they are. A new base URL needs the key again: a stored key is never sent to an address it was not given for. */
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
 export type MemberView = {
@@ -166,51 +169,51 @@ export type MemberView = {
   role: (typeof roles)[number];
   disabled: boolean;
   createdAt: number;
-  /** Only in the list, and where there is more than one way. */
+  /** Only in the list, and only if there is more than one way to sign in. */
   methods?: MemberMethods;
 };
-/** One of the member's own sign-ins. `browser` and `address` are empty where they are not known; `usedAt` is to the minute. */
+/** One of the member's own sign-ins. `browser` and `address` are empty if not known; `usedAt` is exact to the minute. */
 export type SessionView = {
   id: string;
   browser: string;
   address: string;
-  /** `password`, or who said who it is. */
+  /** `password`, or the provider or proxy that named the member. */
   method: string;
   createdAt: number;
   usedAt: number;
-  /** The one that asks. */
+  /** The session that asks. */
   current: boolean;
 };
-/** Since when, and who switched it on. */
+/** Since when the console is read-only, and who switched it on. */
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({
   note: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().max(200)).optional(),
 });
-/** `withdrawn`: it was taken back, or whoever made the link has been removed or may not invite any more. */
+/** `withdrawn`: it was taken back, or the member who made the link has been removed or may no longer invite. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
-/** `resets`: it gives the member of that address a new password. */
+/** `resets`: it gives the member with that address a new password. */
 export type InvitationView =
   { state: "open"; email: string; role: (typeof roles)[number]; resets: boolean } | { state: Exclude<InvitationState, "open"> };
-/** Never with its link: the console keeps a hash of that. */
+/** Never with its link: the console keeps only a hash of it. */
 export type InvitationItem = {
   id: string;
   email: string;
   role: (typeof roles)[number];
   state: Exclude<InvitationState, "unknown">;
-  /** Absent: a member who has been removed. */
+  /** Absent: the member who invited has been removed. */
   invitedBy?: string;
-  /** Absent: from before this was kept. */
+  /** Absent: the invitation is older than this field. */
   createdAt?: number;
   expiresAt: number;
 };
 export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
-/** The name is of whoever joins; a link that gives a member a new password needs none. */
+/** `name`: of the person who joins; a link that gives a member a new password needs none. */
 export const invitationAcceptSchema = z.object({
   token: z.string().min(1).max(200),
   name: nameSchema.optional(),
   password: passwordSchema,
 });
-/** A new address or password needs the present password: a session that was left open must not become an account. */
+/** A new address or password needs the present password: a session that was left open must not be enough to take over the account. */
 export const accountChangeSchema = z
   .object({ name: nameSchema, email: emailSchema, password: passwordSchema, currentPassword: z.string().min(1).max(254) })
   .partial()
@@ -219,6 +222,6 @@ export const accountChangeSchema = z
     path: ["currentPassword"],
     message: "required",
   });
-/** Confirms that the member asks, before acts that must not be done from a session that was left open. */
+/** Confirms who is asking, before acts that must not be done from a session that was left open. */
 export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });

@@ -10,25 +10,25 @@ import { type NodeErrors } from "./schemas/node-errors";
 export type Failure = {
   code: string;
   message: string;
-  /** HTTP status of the answer; 0 where there was none (unreachable, timed out). */
+  /** HTTP status of the answer; 0 if there was none (unreachable, timed out). */
   status: number;
   details?: unknown;
   nodeErrors?: NodeErrors;
-  /** The `error` of a refused prompt as it came: the console's answer repeats it beside its own envelope. */
+  /** The `error` of a refused prompt as it came; the console's answer repeats it beside its own envelope. */
   promptError?: JsonObject;
   retryAfterMs?: number;
-  /** The console's own API names the request, so that a report can be found in the log. */
+  /** Set by the console's own API, so that a report can be found in the log. */
   requestId?: string;
 };
 
-/** The service has no such operation. Which refusals say so is decided where a service is asked; everything else tests this alone. */
+/** The service has no such operation. The upstream client decides which refusals mean that; everything else only tests this. */
 export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
 
 const LONGEST_MESSAGE = 500;
 
-/** A 429 whose code or message speaks of money, plan or a full queue is shown, never repeated. */
+/** A 429 whose code or message speaks of money, plan or a full queue is shown, and the request is not repeated. */
 const refusalCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
 const refusalMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
 const queueWord = /QUEUE/i;
@@ -51,12 +51,12 @@ export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now())
   };
 }
 
-/** True only for a plain rate limit: the one refusal that is worth the same request again. */
+/** True only for a plain rate limit: the only refusal after which the same request is worth sending again. */
 export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "message">): boolean {
   return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
 }
 
-/** What a refusal means whose own code is unknown: its status decides, and the words of a 429, which has three meanings. */
+/** The code for a refusal whose own code is unknown: from its status, and for a 429, which has three meanings, from its words. */
 export function codeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
   const { status, code, message } = failure;
   if (status !== 429 || isPlainRateLimit(failure)) return codeOfStatus(status);
@@ -96,7 +96,7 @@ function fromObject(body: JsonObject): Found {
   };
 }
 
-/** A code is one word; some gateways send the HTTP status as a number, which the status says already. */
+/** A code is one word. Some gateways send the HTTP status as a number here, which the status says already. */
 function codeWord(value: unknown): string | undefined {
   const word = textOf(value)?.trim();
   return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;
@@ -108,13 +108,13 @@ function plainText(value: unknown): string | undefined {
   return text === undefined || text.startsWith("<") || /<\/?(html|body|head|div)\b/i.test(text) ? undefined : text;
 }
 
-/** A body that is no JSON is a message only while it is short: beyond that it is a page or a dump. */
+/** A body that is not JSON is a message only if it is short: a longer one is a page or a dump. */
 function shortText(body: unknown): string | undefined {
   const text = plainText(body);
   return text !== undefined && text.length <= LONGEST_MESSAGE ? text : undefined;
 }
 
-/** No service sends it as a code: it is how the console names a 429 that speaks of a full queue. */
+/** No service sends this code: the console uses it for a 429 that speaks of a full queue. */
 export const QUEUE_FULL = "QUEUE_FULL";
 
 const statusCodes: Readonly<Record<number, string>> = {
@@ -159,14 +159,14 @@ function notEmpty(value: unknown): unknown {
 }
 
 // The Retry-After header in both of its notations (RFC 9110, 10.2.3): whole seconds, or a date.
-// Guarantees: never throws, never negative, never NaN; what cannot be read is undefined. How long to wait at most is the caller's choice.
+// Guarantees: never throws, never negative, never NaN; undefined if it cannot be read. The caller decides how long to wait at most.
 function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   const text = value?.trim() ?? "";
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : isDate(text) ? Date.parse(text) - nowMs : Number.NaN;
   return Number.isFinite(waitMs) ? Math.max(0, Math.round(waitMs)) : undefined;
 }
 
-/** Date.parse also makes years of bare numbers ("-5"): only what begins like a date is handed to it. */
+/** Date.parse also reads bare numbers ("-5") as years: only text that begins like a date is handed to it. */
 function isDate(text: string): boolean {
   return /^([A-Za-z]{3,9},|\d{4}-\d{2}-\d{2})/.test(text);
 }

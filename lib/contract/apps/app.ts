@@ -1,5 +1,5 @@
-// An app: a workflow with a face. What it is made of, and the shapes in which it and its runs travel.
-// Guarantees: whatever was parsed here is bounded and whole: each input and output is on a node of its graph, each default fits its input.
+// An app: a workflow with a form of its own. What it is made of, and the shapes in which it and its runs travel.
+// Guarantees: everything parsed here is bounded and complete: each input and output is on a node of its graph, each default fits its input.
 // Components import the types only.
 
 import { z } from "zod";
@@ -46,7 +46,7 @@ export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest })
   inputs: inputs.map((input) => withUsual(input, rest.graph)),
 }));
 
-/** Who sees and runs it, beside its maker. `roles`: whoever has one of these now. */
+/** Who may see and run it, besides its maker. `roles`: every member who has one of these roles now. */
 export const appAccessSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("team") }),
   z.object({
@@ -58,10 +58,10 @@ export const appAccessSchema = z.discriminatedUnion("kind", [
 ]);
 export type AppAccess = z.infer<typeof appAccessSchema>;
 
-/** GET /api/apps/people?connection=ID answers `{ people }`: whoever may use the connection, for whoever chooses among them. */
+/** GET /api/apps/people?connection=ID answers `{ people }`: the members who may use the connection, to choose from. */
 export type AppPerson = { id: string; name: string; role: Role };
 
-/** Of each member. A day is a day of UTC. What is left out has no limit here. */
+/** Limits for each member. A day is a UTC day. A field that is absent sets no limit here. */
 export const appLimitsSchema = z.object({
   runsPerDay: z.int().min(1).max(100_000).optional(),
   atOnce: z.int().min(1).max(1000).optional(),
@@ -78,7 +78,7 @@ export const appBodySchema = z.object({
 });
 export type AppBody = z.input<typeof appBodySchema>;
 
-/** PUT /api/apps/{id}: what is left out stays. `version`: the one that was changed; another one by now is a CONFLICT. */
+/** PUT /api/apps/{id}: absent fields stay as they are. `version`: the one that was edited; CONFLICT if the app has another by now. */
 export const appUpdateSchema = z.object({
   version: z.int().min(1),
   definition: appDefinitionSchema.optional(),
@@ -86,7 +86,7 @@ export const appUpdateSchema = z.object({
   limits: appLimitsSchema.optional(),
 });
 
-/** GET /api/apps/{id}/export, and the body of POST /api/apps/import?connection=ID. Who may see it belongs to the place, not to the file. */
+/** GET /api/apps/{id}/export, and the body of POST /api/apps/import?connection=ID. The file does not say who may see the app. */
 export const APP_FILE_FORMAT = "lightdesk-app";
 export const appFileSchema = z.object({
   format: z.literal(APP_FILE_FORMAT),
@@ -102,7 +102,7 @@ export const appFileSchema = z.object({
 });
 export type AppFile = z.infer<typeof appFileSchema>;
 
-/** GET /api/apps?connection=ID. `after`: `next` of the page before. */
+/** GET /api/apps?connection=ID. `after`: `next` of the previous page. */
 export const appsQuerySchema = z.object({
   q: z.string().max(200).default(""),
   tag: z.string().max(40).optional(),
@@ -118,7 +118,7 @@ export type AppCard = {
   tags: string[];
   /** GET /api/apps/{id}/cover answers a picture. */
   hasCover: boolean;
-  /** Absent where whoever made it has left the team. */
+  /** Absent if the maker has left the team. */
   maker: { id: string; name: string } | undefined;
   access: AppAccess["kind"];
   version: number;
@@ -127,15 +127,15 @@ export type AppCard = {
   canEdit: boolean;
   canRun: boolean;
 };
-/** `tags`: of all apps that the member sees on the connection. */
+/** `tags`: the tags of all apps that the member sees on the connection. */
 export type AppsAnswer = { apps: AppCard[]; tags: string[]; next?: string };
 
-/** GET /api/apps/{id}. `lastInputs`: of the member's last run. */
+/** GET /api/apps/{id}. `lastInputs`: the inputs of the member's last run. */
 export type AppView = AppCard & {
   connectionId: string;
   inputs: AppField[];
   limits: AppLimits;
-  /** For whoever may edit it, where some were chosen. */
+  /** Only for members who may edit the app, and only if members or roles were chosen. */
   chosen?: { members: string[]; roles: Role[] };
   /** GET /api/apps/{id}/workflow answers the whole definition and `version`. */
   canSeeWorkflow: boolean;
@@ -157,30 +157,30 @@ export type AppPreset = { id: string; name: string; inputs: AppValues; isTeam: b
 export const appRunBodySchema = z.object({ inputs: z.record(z.string().max(40), z.unknown()).default({}) });
 
 /**
- * `sending`: recorded, and no answer of the service yet. `unsent`: the console ended before it was sent. `unknown`: it was sent, and what
+ * `sending`: recorded, the service has not answered yet. `unsent`: the console ended before it sent the run. `unknown`: sent, but what
  * became of it cannot be known.
  */
 export const appRunStates = ["sending", "unsent", "unknown", "pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type AppRunState = (typeof appRunStates)[number];
 
-/** In the service's own words where the console has none. */
+/** A problem with an input; in the service's own words where the console has none. */
 export type AppSaid = AppProblem | { input: string; label: string; message: string };
 export const appRunErrorCodes = ["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"] as const;
-/** Without a code: the service's own words. `problems`: with `inputs`. `node`: for whoever may see the workflow. */
+/** Without `code`: the service's own words. `problems`: with code `inputs`. `node`: only for members who may see the workflow. */
 export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[number]; problems?: AppSaid[]; node?: string };
 
 /** `number`: GET /api/apps/{id}/runs/{run}/outputs/{number} answers the bytes, with ?edge=256 or 512 a small WebP. */
 export type AppResult = {
   number: number;
-  /** Of the chosen output. */
+  /** The label of the chosen output. */
   label: string;
   kind: FileKind;
   name: string;
-  /** From /api on; absent where it is a text. */
+  /** Begins with /api; absent for a text. */
   path?: string;
   text?: string;
 };
-/** GET /api/apps/{id}/runs answers `{ runs, next? }`, one's own, the newest first; …/runs/{run} `{ run }`; POST …/runs/{run}/cancel `{ run }`. */
+/** GET /api/apps/{id}/runs answers `{ runs, next? }`: the member's own, newest first; …/runs/{run} and POST …/{run}/cancel `{ run }`. */
 export type AppRun = {
   id: string;
   appId: string;
@@ -189,14 +189,14 @@ export type AppRun = {
   createdAt: number;
   endedAt?: number;
   inputs: AppValues;
-  /** 0 to 1, while it runs and where the service tells. */
+  /** 0 to 1, while it runs and if the service reports it. */
   progress?: number;
-  /** Which part of its work it is at. */
+  /** Which step of its work it is at. */
   step?: { at: number; of: number };
   error?: AppRunError;
-  /** While it runs, what has landed so far, where the service tells. */
+  /** While it runs: the results so far, if the service reports them. */
   results: AppResult[];
-  /** For whoever may see jobs. */
+  /** Only for members who may see jobs. */
   jobId?: string;
 };
 export const appRunsQuerySchema = z.object({
@@ -205,10 +205,13 @@ export const appRunsQuerySchema = z.object({
 });
 
 /**
- * GET /api/apps/{id}/pictures answers `{ pictures }`, what one may choose from without a right to the service's files: given before, made by
- * one's own runs on the connection, and what the app names as examples.
+ * GET /api/apps/{id}/pictures answers `{ pictures }`, which a member may choose from without a right to the service's files: pictures they
+ * gave before, pictures their own runs made on the connection, and the app's examples.
  */
 export type AppPicture = { value: string; name: string; from: "given" | "made" | "example" };
 
-/** POST /api/apps/{id}/files, one part `file`: a value for an input of the kind. GET …/files?name=VALUE answers the bytes, with edge a small WebP. */
+/**
+ * POST /api/apps/{id}/files with one part `file` answers a value for a file input. GET …/files?name=VALUE: the bytes; with `edge`, a small
+ * WebP.
+ */
 export type AppFileAnswer = { name: string };

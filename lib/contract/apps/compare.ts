@@ -4,7 +4,7 @@
 import { writeExactJson } from "../json/exact-json";
 import { type AppDefinition, type AppInput, type AppOutput } from "./shape";
 
-/** `label`: of the input or the output that it is about; of a changed one, as it is now. */
+/** `label`: of the input or output concerned; for a changed one, its present label. */
 export type AppChange =
   | { what: "created" | "title" | "text" | "tags" | "cover" | "workflow" | "input_order" | "output_order" }
   | { what: "input_added" | "input_removed" | "input_changed" | "output_added" | "output_removed" | "output_changed"; label: string };
@@ -40,7 +40,7 @@ function compareLists<T extends { label: string }>(
   return changes;
 }
 
-/** In whatever order an object's fields stand. */
+/** The order of an object's fields does not count. */
 function isSame(one: unknown, other: unknown): boolean {
   return writeExactJson(sorted(one)) === writeExactJson(sorted(other));
 }

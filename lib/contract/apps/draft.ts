@@ -1,5 +1,5 @@
-// An app begun from a workflow: from inputs that a person pinned, from the App mode of an editor's file, or from a past job's graph.
-// Guarantees: pure; never throws; what it answers is a definition that the schema takes. Free of zod: Run loads it.
+// Drafts an app from a workflow: from inputs that a person pinned, from the App mode of an editor's file, or from a past job's graph.
+// Guarantees: pure; never throws; the result is a definition that the schema accepts. Free of zod: the Run page loads it.
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
 import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/widget-places";
@@ -16,7 +16,7 @@ import { toPlainLine } from "../plain-line";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 
-/** `shownAs`: what the editor calls it outside. */
+/** `shownAs`: the name that the editor shows for the input. */
 export type AppPin = { node: string; input: string; shownAs?: string };
 type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
 
@@ -27,13 +27,13 @@ const LARGEST_DEFAULT = 100_000;
 const isSeedName = /(^|_)seed$/i;
 const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
 
-/** Without pins and outputs: those of the editor's App mode, where its file has one. */
+/** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
   const mode = editor && appModeOf(editor, catalogue);
   const inputs: AppInput[] = [];
   for (const [pin, ...also] of (chosen.pins?.map((one) => [one]) ?? mode?.pins ?? []).slice(0, MOST_INPUTS)) {
     const input = pin && inputDraft(graph, pin, catalogue, inputs);
-    // A key is asked for by itself.
+    // A key is never filled from another input: it is asked for separately.
     const others = also.filter(
       (place) => isValue(own(own(graph, place.node)?.inputs, place.input)) && !isSecretName(place.input) && !isTaken(place, inputs),
     );
@@ -45,7 +45,7 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
   return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
 }
 
-/** What the editor's App mode chose and an app does not ask for: a link, a key, what is not in the graph. By the names of the widgets. */
+/** Widgets that the editor's App mode chose but the app does not ask for, by name: a link, a key, an input that is not in the graph. */
 export function notAskedFor(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
   const chosen = appModeOf(editor, catalogue)?.pins ?? [];
   return chosen.flatMap((places) =>
@@ -54,7 +54,7 @@ export function notAskedFor(editor: Record<string, unknown>, inputs: readonly Ap
 }
 
 /**
- * `extra.linearData` of an editor's file: what its maker chose there, each with all inputs of the graph that it fills. Undefined where there is
+ * `extra.linearData` of an editor's file: what its maker chose there, each with every graph input that it fills. Undefined if the file has
  * none.
  */
 export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
@@ -87,7 +87,7 @@ function isValue(value: unknown): boolean {
   return value !== undefined && !isLink(value);
 }
 
-/** Undefined for what is no input of the graph that a person could fill in: a link, a key, a list. `others`: names that are taken. */
+/** Undefined if a person could not fill in this input: a link, a key, a list. `others`: inputs whose names are taken. */
 export function inputDraft(
   graph: Graph,
   { node: nodeId, input, shownAs = input }: AppPin,
@@ -126,7 +126,7 @@ export function outputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo
   return { node: nodeId, label: name || nodeId };
 }
 
-/** A seed is drawn for each run, and a file is whoever's who runs it. */
+/** No default for a seed, which is drawn for each run, nor for a file, which each person gives for themselves. */
 function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
   if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
   if (typeof value === "string" && value.length > LARGEST_DEFAULT) return undefined;
@@ -179,7 +179,7 @@ function guessedControl({ input, classType, value }: Found): AppControl | undefi
   return typeof value === "string" ? { kind: "text", isLong: value.length > LONGEST_LINE || value.includes("\n") } : undefined;
 }
 
-/** "noise_seed" is read as "Noise seed"; a node that a person named says more than its input. */
+/** "noise_seed" becomes "Noise seed". For a generic name, the title that a person gave the node is used instead. */
 function labelOf(input: string, title: string | undefined): string {
   const words = toPlainLine(input)
     .replace(/[_.\s]+/g, " ")

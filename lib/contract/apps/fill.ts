@@ -1,4 +1,4 @@
-// The values of an app's inputs, checked and written into its graph. What is wrong is said by the input's label, never by a node.
+// The values of an app's inputs, checked and written into its graph. Problems name the input's label, never a node.
 // Guarantees: pure; never throws; whole numbers keep every digit. Free of zod: browsers check with it before anything is sent.
 
 import { parseJson } from "../json/json";
@@ -8,7 +8,7 @@ import { type Graph } from "../schemas/graph";
 import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./shape";
 
 const LONGEST_TEXT = 100_000;
-/** In place of a seed: draw one. */
+/** Given as the value of a seed: draw one. */
 export const RANDOM = "random";
 const LARGEST_SEED = 2 ** 32 - 1;
 
@@ -33,7 +33,7 @@ export type AppProblem = {
     | "not_taken";
   limit?: number | bigint;
 };
-/** `values`: what the graph was filled with, defaults and drawn seeds among them. */
+/** `values`: the values written into the graph, including defaults and drawn seeds. */
 type Refused = { ok: false; problems: AppProblem[] };
 export type Filled = { ok: true; graph: Graph; values: AppValues } | Refused;
 type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
@@ -42,7 +42,7 @@ export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video
   return kind === "picture" || kind === "video" || kind === "audio";
 }
 
-/** What is not given is the default, and else what the graph holds. `random`: at least 0 and less than 1. */
+/** An input that is not given gets its default; without a default the graph's value stays. `random`: at least 0 and less than 1. */
 export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, unknown>>, random: () => number = Math.random): Filled {
   const checked = checkInputs(inputs, given, random);
   if (!checked.ok) return checked;
@@ -57,7 +57,7 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
 }
 
-/** What is sent of what was given, or all that is wrong with it. */
+/** The values to send, or everything that is wrong with the given ones. */
 export function checkInputs(
   inputs: readonly AppField[],
   given: Readonly<Record<string, unknown>>,
@@ -77,7 +77,7 @@ export function checkInputs(
   return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) };
 }
 
-/** A text that was emptied is meant so; what must be filled in and was emptied is missing, whatever its default. */
+/** An emptied text is sent empty. An emptied required input is missing, even if it has a default. */
 function valueFor(input: AppField, given: unknown, random: () => number): Checked | undefined {
   const { control, isRequired, default: usual } = input;
   const isEmptied = given === "" && (control.kind === "text" || isRequired);
@@ -87,12 +87,12 @@ function valueFor(input: AppField, given: unknown, random: () => number): Checke
   return isRequired ? { ok: false, problem: problemOf(input, "missing") } : undefined;
 }
 
-/** What the graph holds is sent where nothing is given: then it is the default, so that forms show it; where it does not fit, something must be given. */
+/** Without a given value the graph's own is sent, so it becomes the default that forms show. If it does not fit, the input is required. */
 export function withUsual(input: AppInput, graph: Graph): AppInput {
   const { default: usual, ...rest } = input;
   if (input.isRequired || input.control.kind === "seed") return usual === "" && input.isRequired ? rest : input;
   const held = own(own(graph, input.node)?.inputs, input.input);
-  // A key is given for each run.
+  // A key never becomes a default: it is given for each run.
   if (isSecretName(input.input)) return input;
   if (usual !== undefined || held === undefined || typeof held === "object") return input;
   const checked = checkValue(input, held);
@@ -136,7 +136,7 @@ export function problemOf({ name, label, control }: AppField, code: AppProblem["
   return { input: name, label, control: control.kind, code, ...(limit !== undefined && { limit }) };
 }
 
-/** A text field of a form that carries files, as the input's own type; what cannot be read stays a text, and is refused as one. */
+/** Reads a text field of a multipart form as the input's own type; text that cannot be read stays text and is refused as such. */
 export function valueOfText({ control }: AppInput, text: string): unknown {
   if (control.kind === "number" || control.kind === "seed" || control.kind === "switch") return text === "" ? undefined : scalarOf(text);
   if (control.kind === "choice") return control.choices.find(({ value }) => String(value) === text)?.value ?? text;
@@ -159,7 +159,7 @@ const needed: Readonly<Record<AppControl["kind"], string>> = {
   choice: "a choice",
 };
 
-/** For programs, in English; screens have sentences of their own for each code. */
+/** In English, for programs; screens have their own sentence for each code. */
 export function problemSentence(problem: AppProblem): string {
   return `${problem.label}: ${whatIsWrong(problem)}`;
 }

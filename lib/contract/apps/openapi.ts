@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how a run is read.
-// Guarantees: made of the app's definition alone; it names no node and holds no value of a person.
+// Guarantees: made from the app's definition alone; it names no node and contains no person's values.
 
 import { type JsonSchema } from "../openapi/wire-schema";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
@@ -108,7 +108,7 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
   };
 }
 
-/** A file for inputs, beside a run: its name may be given to any number of runs. */
+/** Sends a file for an input, apart from a run: its name may be given to any number of runs. */
 function giving(inputs: readonly AppInput[]): JsonSchema {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };

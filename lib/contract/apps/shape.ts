@@ -1,5 +1,5 @@
-// What an app is made of: values, controls, inputs, outputs, and all that has versions.
-// Guarantees: bounded. Whether it fits together is for app.ts, which is what the rest of the console reads with.
+// What an app is made of: values, controls, inputs, outputs, and everything that is versioned.
+// Guarantees: bounded. Whether the parts fit together is checked in app.ts, which the rest of the console reads apps with.
 
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
@@ -21,7 +21,7 @@ export type AppValue = z.infer<typeof appValueSchema>;
 export type AppValues = Record<string, AppValue>;
 const limitSchema = z.union([z.number(), z.bigint()]);
 
-/** `picture`, `video`, `audio`: the value is the name of a file at the service, as an upload answers it. */
+/** `picture`, `video`, `audio`: the value is the name of a file at the service, as the answer to its upload gives it. */
 export const appControlSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("text"), isLong: z.boolean().default(false) }),
   z.object({
@@ -32,7 +32,7 @@ export const appControlSchema = z.discriminatedUnion("kind", [
     step: z.number().positive().optional(),
     isSlider: z.boolean().default(false),
   }),
-  /** A whole number that is drawn anew for each run where none is given, or `random` is. */
+  /** A whole number, drawn anew for each run if none is given or the value is `random`. */
   z.object({ kind: z.literal("seed"), min: limitSchema.optional(), max: limitSchema.optional() }),
   z.object({ kind: z.literal("switch") }),
   z.object({
@@ -49,13 +49,13 @@ export const appControlSchema = z.discriminatedUnion("kind", [
 ]);
 export type AppControl = z.infer<typeof appControlSchema>;
 
-/** The order of the list is the order on screen; inputs of one group stand together under its name. */
+/** Inputs appear on screen in the order of the list; inputs of one group appear together under its name. */
 const placeSchema = z.object({ node: idSchema, input: idSchema });
 export const appInputSchema = z.object({
   /** What the input is called in a request. */
   name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
   ...placeSchema.shape,
-  /** Further inputs of the graph that have the same value, as of one widget that the editor hands to several nodes. */
+  /** More inputs of the graph that get the same value, such as when the editor hands one widget to several nodes. */
   also: z.array(placeSchema).max(appBounds.inputs).optional(),
   label: nameSchema,
   help: z.string().max(1000).default(""),
@@ -66,13 +66,13 @@ export const appInputSchema = z.object({
   example: appValueSchema.optional(),
 });
 export type AppInput = z.infer<typeof appInputSchema>;
-/** As a form has it: where it is in the graph is for whoever may see that. */
+/** An input as a form gets it: only members who may see the workflow learn its place in the graph. */
 export type AppField = Omit<AppInput, "node" | "input" | "also"> & Partial<Pick<AppInput, "node" | "input" | "also">>;
 
 export const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
 export type AppOutput = z.infer<typeof appOutputSchema>;
 
-/** What has versions. */
+/** The part of an app that is versioned. */
 export const definitionShape = z.object({
   title: nameSchema,
   text: z.string().max(5000).default(""),
@@ -84,13 +84,13 @@ export const definitionShape = z.object({
   /** The id of an asset. */
   cover: idSchema.optional(),
   inputs: z.array(appInputSchema).max(appBounds.inputs).default([]),
-  /** Empty: whatever the run puts out. */
+  /** Empty: everything that the run puts out. */
   outputs: z.array(appOutputSchema).max(appBounds.outputs).default([]),
   graph: graphSchema.refine((graph) => {
     const nodes = Object.keys(graph).length;
     return nodes > 0 && nodes <= workflowLimits.nodes;
   }, `must have 1 to ${workflowLimits.nodes} nodes`),
-  /** The graph editor's file that the graph was made of. */
+  /** The graph editor's file that the graph was made from. */
   editor: freeForm.optional(),
 });
 export type AppDefinition = z.infer<typeof definitionShape>;

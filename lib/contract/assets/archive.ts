@@ -1,8 +1,8 @@
-// Many assets as one ZIP: what is chosen, and what is answered before the file itself is fetched.
+// Many assets as one ZIP: which ones are chosen, and the answer that comes before the file itself is fetched.
 
 import { z } from "zod";
 
-/** What one file may hold; a wall of a million pictures is not one download. */
+/** The most files in one ZIP; a million pictures are not one download. */
 export const MOST_ARCHIVED = 10_000;
 
 export const archiveChoiceSchema = z.union([
@@ -12,5 +12,5 @@ export const archiveChoiceSchema = z.union([
 ]);
 export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;
 
-/** `count`: files that it will hold, where the service counts; `isCut`: more matched than one file may hold. */
+/** `count`: how many files it will hold, if the service counts; `isCut`: more files matched than one ZIP may hold. */
 export type ArchiveAnswer = { id: string; count?: number; isCut: boolean };

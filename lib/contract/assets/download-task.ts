@@ -1,7 +1,7 @@
-// A download that the console keeps in sight for the people of a connection, as GET /api/console/tasks tells it.
+// A download that the console follows for the members of a connection, as GET /api/console/tasks lists it.
 // Free of zod: browsers load it.
 
-/** `working` covers every word that is no end; `gone`: the service does not know the task any more. */
+/** `working`: any word that is not an end; `gone`: the service no longer knows the task. */
 export const downloadStates = ["working", "completed", "failed", "cancelled", "gone"] as const;
 export type DownloadState = (typeof downloadStates)[number];
 
@@ -18,7 +18,7 @@ export type DownloadTask = {
   checkedAtMs: number;
   bytesDone?: number;
   bytesTotal?: number;
-  /** 0 to 1, where the service says. */
+  /** 0 to 1, if the service reports it. */
   share?: number;
   assetId?: string;
   fileName?: string;
@@ -28,17 +28,17 @@ export type DownloadTask = {
   canRetry: boolean;
 };
 
-/** `failure`: the service could not be asked now; what is listed is what was known. */
+/** `failure`: the service could not be asked just now; the list shows what was known before. */
 export type DownloadTasks = { tasks: DownloadTask[]; underWay: number; failure?: { code: string; message: string } };
 
-/** Host and path are enough to know a file by. What follows the question mark, and credentials, stay hidden. */
+/** Host and path are enough to recognise a file. The query and any credentials stay hidden. */
 export function maskedAddress(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { protocol, host, pathname, search } = new URL(address);
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
-/** By which people know what is behind an address that was masked. */
+/** The name by which people recognise the file behind a masked address. */
 export function fileOfAddress(masked: string): string {
   const [path = ""] = masked.split("?");
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -49,7 +49,7 @@ export function fileOfAddress(masked: string): string {
   }
 }
 
-/** Every address in a sentence that a source wrote. */
+/** Masks every address in a sentence that a source wrote. */
 export function maskAddresses(text: string): string {
   return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));
 }

@@ -11,7 +11,7 @@ export function toFileRef(value: string): FileRef {
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
 }
 
-/** What goes into the graph after an upload answered. */
+/** The value for the graph, made from the answer to an upload. */
 export function toImageValue(answer: { name: string; subfolder?: string | null; type?: string | null }): string {
   const path = answer.subfolder ? `${answer.subfolder}/${answer.name}` : answer.name;
   return !answer.type || answer.type === "input" ? path : `${path} [${answer.type}]`;

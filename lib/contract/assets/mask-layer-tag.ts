@@ -1,2 +1,2 @@
-/** What the embedded service keeps of a saved mask beside its result carries this tag: lists leave it out until it is asked for. */
+/** The tag on files that the embedded service keeps beside the result of a saved mask; lists leave them out unless asked for the tag. */
 export const MASK_LAYER_TAG = "mask-layer";

@@ -1,5 +1,5 @@
-// Acts of the audit log that one press may do to many things, and those that go together in one press.
-// Guarantees: pure. The first of a family is what a row of several of its acts is called.
+// Which acts of the audit log one press may do to many things, and which acts belong together in one press.
+// Guarantees: pure. A row that holds several acts of a family is named after the family's first act.
 
 const families: readonly (readonly string[])[] = [
   ["uploadAsset", "createAssetFromHash"],
@@ -17,7 +17,7 @@ const families: readonly (readonly string[])[] = [
   ["forgetDownload"],
 ];
 
-/** Undefined: done to one thing at a time. */
+/** Undefined: the act is done to one thing at a time. */
 export function familyOf(action: string): string | undefined {
   return families.find((actions) => actions.includes(action))?.[0];
 }

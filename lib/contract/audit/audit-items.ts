@@ -1,5 +1,5 @@
-// The things that one entry of the audit log is about, as text at the head of its outcome: an entry holds no other place for them.
-// Guarantees: bounded; what was written is read again, and any other text is read as an outcome without things.
+// The things that one audit entry is about, written at the head of its outcome, since an entry has no other field for them.
+// Guarantees: bounded; what was written can be read again; any other text is read as an outcome without things.
 
 import { writeExactJson } from "../json/exact-json";
 import { objectOf, textOf } from "../json/json";
@@ -7,12 +7,12 @@ import { toPlainLine } from "../plain-line";
 
 export type AuditThing = { id: string; name?: string };
 
-/** As many as one request of the console's own pages names. */
+/** The most that one request of the console's own pages names. */
 export const MOST_THINGS = 100;
 const HEAD = "items=";
 const OR_MORE = "or more";
 
-/** Of the things that are not given; where it is not known how many there were, of how many it is known. */
+/** `count`: how many things there were, named or not; `isAtLeast`: there may have been more. */
 export type ThingsCount = { count?: number; isAtLeast?: boolean };
 
 export function writeThings(
@@ -23,14 +23,14 @@ export function writeThings(
   if (things.length === 0) return outcome;
   const named = things.slice(0, MOST_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
   const more = count - named.length;
-  // Plain as the log keeps it, or the text would not be as long as it says.
+  // Made plain first, as the log does it: otherwise the stored text would not have the stated length.
   const text = toPlainLine(writeExactJson([...named, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));
   return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
 type Read = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
 
-/** `more`: so many of which nothing is told; `isAtLeast`: there may have been others. */
+/** `more`: how many further things are not named; `isAtLeast`: there may have been others. */
 export function readThings(written: string | undefined): Read {
   const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
@@ -51,7 +51,7 @@ function parsed(text: string): unknown[] {
     const list: unknown = JSON.parse(text);
     return Array.isArray(list) ? list : [];
   } catch {
-    return []; // of another version, or cut: the entry still says who did what
+    return []; // from another version, or cut: the entry still says who did what
   }
 }
 
@@ -62,13 +62,13 @@ function thingIn(each: unknown): AuditThing[] {
 
 type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
 
-/** What a request to the service named, in its body or in its path. */
+/** The ids that a request to the service named, in its body or in its path. */
 export function idsAsked({ params, json }: Request): string[] {
   const asked = objectOf(json);
   return idsIn(asked?.delete ?? asked?.ids ?? asked?.job_ids, params?.id);
 }
 
-/** What an answer says that it made, or took away. */
+/** The ids of the things that an answer says were made or deleted. */
 export function idsTold(answer: unknown): string[] {
   const told = objectOf(answer);
   return idsIn(told?.deleted, textOf(told?.id));

@@ -1,5 +1,5 @@
 // The audit log as it may be read: who did what, when, on which connection, and what came of it.
-// Guarantees: filters that say nothing are absent; a page is bounded. Components import the types only.
+// Guarantees: empty filters are left out; a page is bounded. Components import the types only.
 
 import { type Params, type ValuesOf } from "../params";
 import { querySchema } from "../schemas/lenient";
@@ -17,7 +17,7 @@ const filterParams = {
   to: ms,
   within: { kind: "integer", min: 1, max: 24 * 366 },
 } as const satisfies Params;
-/** `before` is the id of the last entry of the page before, `upTo` what its page said. */
+/** `before`: the id of the last entry of the previous page; `upTo`: the `upTo` of that page. */
 export const auditParams = { ...filterParams, before: id, upTo: id, limit: { kind: "integer", min: 1, max: 200, usual: 50 } } as const;
 export const auditQuerySchema = querySchema(auditParams);
 export type AuditFilter = ValuesOf<typeof filterParams>;
@@ -28,26 +28,26 @@ export type AuditItem = {
   at: number;
   requestId: string;
   member?: { id: string; name: string };
-  /** By what of the member's it was done, as "token NAME"; absent: by themselves. */
+  /** What acted for the member, such as "token NAME"; absent: the member themselves. */
   via?: string;
   action: string;
-  /** Without a name: removed since, or a member's own. */
+  /** Without a name: removed since, or a member's own connection. */
   connection?: { id: string; name?: string };
   target?: string;
   status: number;
   code?: string;
   outcome?: string;
-  /** What it was done to, one by one, newest first; many requests of one act are one entry. */
+  /** The things it was done to, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];
-  /** So many older ones are not told one by one. */
+  /** How many older parts are not listed. */
   moreParts?: number;
-  /** There may have been others: how many is not known. */
+  /** There may have been others; how many is not known. */
   isAtLeast?: true;
-  /** So many requests of the act were refused or failed, where others were not. */
+  /** How many requests of the act were refused or failed while others succeeded. */
   refused?: number;
 };
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
-/** `upTo`: the newest entry of all when the first page was read; what was written since is on no page after it. */
+/** `upTo`: the newest entry of all when the first page was read; later pages list nothing written after it. */
 export type AuditPage = { entries: AuditItem[]; hasMore: boolean; upTo?: number };
 /** What a page can be filtered by: every member and every act in the log. */
 export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };

@@ -1,5 +1,7 @@
-// Whether a drawing of the editor is of a graph. What brings both, a picture say, may bring a drawing that was changed since, or of something else.
-// Guarantees: pure, bounded, in the time of both sizes, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of subgraphs are taken on trust.
+// Whether an editor's drawing belongs to a graph. A file with both, such as a picture, may hold a drawing changed since, or of something
+// else.
+// Guarantees: pure, bounded, linear in both sizes, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of
+// subgraphs are not checked.
 
 import { isLink } from "../workflow/graph";
 import { own } from "../json/own";
@@ -9,12 +11,12 @@ import { isNeverSent, isRunning } from "./follow";
 import { isGroupNode } from "./group-nodes";
 import { keptInputs } from "./kept-inputs";
 
-/** Uses on the way to a node, as the reading of the file has them. */
+/** The most uses on the way to a node, as in the reading of the file. */
 const DEEPEST = 50;
-/** Many nodes of a graph may be one box of a definition, and each is looked at with all of its inputs. */
+/** Many nodes of a graph may come from one box of a definition, and each is compared with all of its inputs. */
 const MOST_LOOKED = 200_000;
 
-/** It may have more nodes than the graph: a part of it may have been run, and nodes of some packs only say how others are linked. */
+/** The drawing may have more nodes: perhaps only a part of it was run, and nodes of some packs only say how others are linked. */
 export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
@@ -34,9 +36,9 @@ export function isPlain(file: EditorFile, node: EditorNode): boolean {
   return isRunning(node) && !isNeverSent(node) && !file.definitions.has(node.type) && !isGroupNode(node);
 }
 
-/** `prefix`: of the ids of all nodes that are drawn beside it. */
+/** `prefix`: the beginning of the ids of all nodes drawn beside it. */
 type Box = { net: Net; node: EditorNode; prefix: string };
-/** What is in a group node has no box of its own. */
+/** A node inside a group node has no box of its own. */
 const IN_GROUP = "in a group node";
 
 function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined {

@@ -1,12 +1,12 @@
 // A file of the graph editor (schema 0.4 and 1), read loosely into nodes, links and definitions of subgraphs.
-// Guarantees: never throws; what has no readable id is left out; ids of inner nodes are unique as the editor makes them on opening.
+// Guarantees: never throws; leaves out what has no readable id; ids of inner nodes are unique, in the way the editor makes them on opening.
 // Source: the editor's own reading, as interface notes on its format describe it (docs/decisions/0045-files-of-the-editor.md).
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { type ObjectInfo } from "../schemas/object-info";
 
-/** `widget`: the name of the widget that it belongs to, where the file names one. */
+/** `widget`: the name of the widget that the slot belongs to, if the file names one. */
 export type Slot = { name: string; widget?: string; type: string; link?: string; hasWidget: boolean };
 export type EditorNode = {
   id: string;
@@ -19,15 +19,15 @@ export type EditorNode = {
   properties: JsonObject;
   /** The object in the file that holds its values. */
   raw: JsonObject;
-  /** Of a group node the outside holds those that have a place here. */
+  /** For a node inside a group node: the outer node holds the values that have a place here. */
   outside?: { raw: JsonObject; places: ReadonlyMap<number, number> };
 };
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
 /** `raw`: the object in the file, for what only a drawing needs. */
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
-/** `label`: as a person called it. */
+/** `label`: the name that a person gave. */
 export type Port = { name: string; label?: string; type: string; links: readonly string[] };
-/** `renumbered`: new ids of its nodes by those that the file has. */
+/** `renumbered`: new ids of its nodes, by the ids in the file. */
 export type Definition = Net & {
   name: string;
   inputs: readonly Port[];
@@ -36,7 +36,7 @@ export type Definition = Net & {
 };
 export type EditorFile = Net & { definitions: ReadonlyMap<string, Definition>; groupNodes: JsonObject; linksByRule: boolean };
 
-/** The editor's own ends of a subgraph: links inside begin at the one and end at the other. */
+/** The editor's ids for the ends of a subgraph: links inside begin at one and end at the other. */
 export const INSIDE_START = "-10";
 export const INSIDE_END = "-20";
 
@@ -44,7 +44,7 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
   return isObject(value) && Array.isArray(value.nodes);
 }
 
-/** `info`: without it old names of classes are taken for the new ones. */
+/** `info`: without it, old class names are always read as the new ones. */
 export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: ObjectInfo = {}): EditorFile {
   const extra = objectOf(file.extra);
   const net = readNet(file, info);
@@ -57,7 +57,7 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
   };
 }
 
-/** What is asked of one thing again and again, made once. */
+/** Makes a value once for each object and remembers it. */
 export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, { made: Made }>();
   return (of) => {
@@ -67,17 +67,17 @@ export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) 
   };
 }
 
-/** Of two by one id the last. */
+/** Of two nodes with one id, the last counts. */
 export const nodesById = once(({ nodes }: Net): ReadonlyMap<string, EditorNode> => new Map(nodes.map((node) => [node.id, node])));
 
-/** The inside of a use: `inside` are the ids of the uses that lead there, from the outside in. */
+/** The inside of a use of a subgraph. `inside`: the ids of the uses that lead there, from the outside in. */
 export function netAt(file: EditorFile, inside: readonly string[]): Net | undefined {
   let net: Net | undefined = file;
   for (const id of inside) net = net && file.definitions.get(nodesById(net).get(id)?.type ?? "");
   return net;
 }
 
-/** Classes that the editor calls by another name on opening. */
+/** Classes that the editor renames on opening. */
 const newNames = new Map([
   ["T2IAdapterLoader", "ControlNetLoader"],
   ["ConditioningAverage ", "ConditioningAverage"],
@@ -124,7 +124,7 @@ function readSlot(value: unknown): Slot[] {
   return [{ ...names, type: typeText(slot.type), hasWidget: widget !== undefined, ...(link !== undefined && { link }) }];
 }
 
-/** By its own name, else by that of its widget: the first may be a label. Of several the one at the same place among them, else the last. */
+/** Finds a slot by its name, else by its widget's, since a name may be a label. Of several the one at the same place, else the last. */
 export function slotFinder(slots: readonly Slot[]): (name: string, at?: number) => Slot | undefined {
   const named = new Map<string, Slot[]>();
   const ofWidgets = new Map<string, Slot>();
@@ -164,16 +164,16 @@ function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" |
   return { name: textIn(definition, "name"), inputs: ports(definition.inputs), outputs: ports(definition.outputs) };
 }
 
-/** Definitions inside definitions stand beside the others. */
+/** Lists definitions inside definitions beside the others. */
 function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
   const listed = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
   return depth > 5 ? listed : listed.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
 }
 
-/** The editor's own bound: numbers beyond it are no ids to count on from. */
+/** The editor's own bound: new ids are not counted on from larger numbers. */
 const MOST_ID = 100_000_000;
 
-/** An inner id that occurs outside or in a definition before gets the next free number, as the editor does it. */
+/** An inner id that also occurs outside, or in an earlier definition, gets the next free number, as in the editor. */
 function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definitions: readonly T[]): T[] {
   const used = new Set(root.nodes.flatMap(({ raw }) => numberOf(raw.id) ?? []));
   const given = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
@@ -203,7 +203,7 @@ function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definition
   });
 }
 
-/** 0, "*" and nothing fit everything. */
+/** 0, "*" and an absent type fit everything. */
 function typeText(type: unknown): string {
   if (Array.isArray(type)) return "COMBO";
   return type === undefined || type === null || type === "" || type === 0 ? "*" : String(type);

@@ -1,5 +1,5 @@
-// Where what an input takes comes from, over reroutes, bypassed nodes and the edges of subgraphs.
-// Guarantees: never throws, ends on loops; a node that is not sent is never an answer.
+// Finds where the value of an input comes from, over reroutes, bypassed nodes and the edges of subgraphs.
+// Guarantees: never throws; ends on loops; never answers with a node that is not sent.
 // Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
 
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
@@ -27,28 +27,28 @@ const REROUTE = "Reroute";
 const PRIMITIVE = "PrimitiveNode";
 const notes = new Set(["Note", "MarkdownNote"]);
 const DEEPEST = 200;
-/** Places of a bypassed node that are compared by lists of types. */
+/** The most places of a bypassed node that are compared by lists of types. */
 const MOST_TRIED = 1_000;
 
-/** A net as one use of it has it; `use` is the node outside that stands for it. */
+/** A net as one use of it has it; `use`: the node outside that contains it. */
 export type Scope = { path: string; net: Net; use?: Use };
 export type Use = { scope: Scope; node: EditorNode; definition: Definition };
 export type Place = { scope: Scope; node: EditorNode };
 export type Source =
   | { kind: "output"; id: string; slot: number }
-  /** `home`: where the file has it. `isRaw`: a widget of a subgraph gives it, whose texts are not filled in. */
+  /** `home`: where the file has the value. `isRaw`: it comes from a widget of a subgraph, whose texts are not filled in. */
   | { kind: "value"; value: unknown; home: Home; isRaw?: boolean; isOfUse?: boolean }
   | { kind: "nothing"; why?: "broken" | "bypass" };
 export type Following = {
   info: ObjectInfo;
-  /** The inside of a use; undefined of a node that is none. */
+  /** The inside of a use; undefined for a node that is not a use. */
   inside: (place: Place) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
-  /** What was found before, by the node's id in the graph: a file may lead to one node by very many ways. */
+  /** Found before, by the node's id in the graph: a file may lead to one node in very many ways. */
   places: Map<string, readonly Slot[]>;
   promoted: Map<string, Source>;
   shown: Map<string, ReadonlyMap<number, number>>;
   widgets: Map<EditorNode, readonly Widget[]>;
-  /** What is written over the widgets that a PrimitiveNode leads to. */
+  /** The value that a PrimitiveNode writes over the widgets it leads to. */
   primitiveValue: (node: EditorNode) => unknown;
 };
 
@@ -72,7 +72,7 @@ export function isRunning({ mode }: EditorNode): boolean {
   return mode !== MUTED && mode !== BYPASSED;
 }
 
-/** The places of a node as the editor has them: sockets in the order of the class, then those of its widgets; then what only the file knows. */
+/** The places of a node in the editor's order: sockets in the order of the class, its widgets, then places that only the file has. */
 export function placesOf(place: Place, following: Following): readonly Slot[] {
   const key = idIn(place.scope, place.node);
   const known = following.places.get(key);
@@ -111,7 +111,7 @@ function makePlaces(place: Place, following: Following): readonly Slot[] {
   return [...listed, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
 }
 
-/** As it was saved, which says more, unless that says nothing. */
+/** The type as it was saved, which says more than the class, unless it is "*". */
 function matchedType(slot: Slot | undefined, raw: unknown): string {
   if (slot && slot.type !== "*") return slot.type;
   return textOf(objectOf(settingsOf(raw).template)?.allowed_types) ?? "*";
@@ -123,7 +123,7 @@ function widgetsIn(node: EditorNode, info: NodeInfo, { widgets }: Following): re
   return made;
 }
 
-/** Links inside by the outer input they begin at, the nodes they lead to, and the links that end at each outer output. */
+/** Links inside by the outer input they begin at, the nodes they lead to, and the link that ends at each outer output. */
 const edgesOf = once(({ links, nodes, outputs }: Definition) => {
   const begun = new Map<number, string[]>();
   const ends = new Map<number, string>();
@@ -156,7 +156,7 @@ export function follow(place: Place, slot: Slot, following: Following): Source {
   return input(place, slot, { type: slot.type, isDirect: true, steps: 0 }, following);
 }
 
-/** `type`: of the input in the end, or of the last bypassed one. `isDirect`: nothing but edges of subgraphs lies between. */
+/** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
 type Way = { type: string; isDirect: boolean; steps: number };
 const nothing: Source = { kind: "nothing" };
 const broken: Source = { kind: "nothing", why: "broken" };
@@ -179,7 +179,7 @@ function input({ scope }: Pick<Place, "scope">, slot: Slot, way: Way, following:
 
 function output(place: Place, slot: number, way: Way, following: Following): Source {
   const { node, scope } = place;
-  // Its value is written whether it is muted or not; over a reroute it reaches nothing.
+  // The value of a primitive is written even if it is muted; over a reroute it reaches nothing.
   if (isPrimitive(node)) return way.isDirect ? primitive(node, following) : nothing;
   if (notes.has(node.type) || node.mode === MUTED) return nothing;
   const onward = { ...way, isDirect: false };
@@ -216,7 +216,7 @@ function outputType(place: Place, slot: number, { info, inside }: Following): st
   return Array.isArray(type) ? "COMBO" : String(type);
 }
 
-/** "*" fits all; lists fit where one member does. */
+/** "*" fits everything; lists fit if they share a type. */
 function fits(one: string, other: string): boolean {
   const names = new Set(one.toLowerCase().split(","));
   const others = other.toLowerCase().split(",");
@@ -224,14 +224,14 @@ function fits(one: string, other: string): boolean {
 }
 
 /**
- * What a use shows for an input that nothing is linked to: its own value, where an older editor kept one for each use, else that of the first
- * inner widget on the input.
+ * What a use shows for an input without a link: its own value, if an older editor kept one for each use; else the value of the first inner
+ * widget on the input.
  */
 function promoted(use: Use, inner: Scope, slot: number, following: Following): Source {
   const key = `${idIn(use.scope, use.node)} ${slot}`;
   const known = following.promoted.get(key);
   if (known) return known;
-  // Until it is found: a definition may lead back to itself.
+  // A placeholder until it is found: a definition may lead back to itself.
   following.promoted.set(key, nothing);
   const found = findPromoted(use, inner, slot, following);
   following.promoted.set(key, found);
@@ -243,12 +243,12 @@ function findPromoted(use: Use, inner: Scope, slot: number, following: Following
   return shown.kind === "value" ? (valueOfUse(use, inner, slot, following) ?? shown) : shown;
 }
 
-/** What the first inner widget on an input of the use holds. */
+/** The value of the first inner widget on an input of the use. */
 function shownWidget(use: Use, inner: Scope, slot: number, following: Following): Source {
   const port = use.definition.inputs[slot];
   const { begun, targets } = edgesOf(use.definition);
   const ids = new Set(begun.get(slot));
-  // In the order that the input itself names.
+  // In the order in which the input itself names them.
   for (const id of new Set([...(port?.links ?? []).filter((link) => ids.has(link)), ...ids])) {
     const node = targets.get(id);
     if (!node) continue;
@@ -267,13 +267,13 @@ function shownWidget(use: Use, inner: Scope, slot: number, following: Following)
   return nothing;
 }
 
-/** Inputs that a use shows as widgets, by their place among its values. */
+/** Inputs that a use shows as widgets, with their place among its values. */
 const shownInputs = once(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<unknown, number> => {
   const listed = listOf(typeof proxyWidgets === "string" ? parseJson(proxyWidgets) : proxyWidgets).map(listOf);
   return new Map(listed.flatMap(([id, name], at) => (id === "-1" ? [[name, at] as const] : [])).reverse());
 });
 
-/** An older editor kept one where it named the input; one since 1.45 keeps them all, and says so by what else it keeps. */
+/** Older editors kept a value for each input they named. Editors since 1.45 keep all values, recognised by `previewExposures`. */
 function valueOfUse(use: Use, inner: Scope, slot: number, following: Following): Source | undefined {
   const { node, definition } = use;
   const named = shownInputs(node).get(definition.inputs[slot]?.name);
@@ -284,7 +284,7 @@ function valueOfUse(use: Use, inner: Scope, slot: number, following: Following):
   return { kind: "value", value, home: homeOf(node, { key: at }), isRaw: true, ...(named !== undefined && { isOfUse: true }) };
 }
 
-/** Each input that shows a widget has one value, linked or not. */
+/** Each input that shows a widget has one value, whether it is linked or not. */
 function placesAmongShown(use: Use, inner: Scope, following: Following): ReadonlyMap<number, number> {
   const key = idIn(use.scope, use.node);
   const known = following.shown.get(key);

@@ -1,5 +1,5 @@
-// A group node, as older files have it, as a subgraph of its own: `extra.groupNodes[NAME]` with what its use holds.
-// Guarantees: never throws; inner ids are the places of the inner nodes. Pure.
+// Reads a group node of older files as a subgraph of its own: `extra.groupNodes[NAME]` with the values that its use holds.
+// Guarantees: never throws; inner ids are the positions of the inner nodes. Pure.
 
 import { type JsonObject, numberOf, objectOf } from "../json/json";
 import { type ObjectInfo } from "../schemas/object-info";
@@ -27,7 +27,7 @@ export function isGroupNode({ type }: EditorNode): boolean {
   return BEGINS.test(type);
 }
 
-/** Undefined where the file does not say what is in it. */
+/** Undefined if the file does not say what is in it. */
 export function expandGroupNode(
   use: EditorNode,
   groupNodes: JsonObject,
@@ -60,13 +60,13 @@ export function expandGroupNode(
     node,
     slots: isReroute(node) ? rerouteSlot(node, byId, onward.get(node.id)) : placesOf(node, info),
   }));
-  // Widgets that were made inputs inside come behind all others.
+  // Widgets that were made inputs inside come after all others.
   for (const isLast of [false, true]) {
     for (const { node, slots } of places) {
       for (const { name, type, hasWidget } of slots) {
         if (isFed(node, name) || (hasWidget && isMadeInput(node, name)) !== isLast) continue;
         const outer = outerName(node, isReroute(node) ? type : name);
-        // A widget is an input only where a person made it one outside.
+        // A widget is an input only if a person made it one outside.
         if (hasWidget ? !linkedOutside.has(outer.name) : outer.isHidden) continue;
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
@@ -100,13 +100,13 @@ function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
   );
 }
 
-/** Its input has no name of its own: outside it is named by the type of what it leads to. */
+/** A reroute's input has no name of its own: outside it is named by the type of the input it leads to. */
 function rerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, onward: EditorLink | undefined): Slot[] {
   const type = byId.get(onward?.target ?? "")?.inputs[onward?.targetSlot ?? 0]?.type ?? node.outputs[0]?.type ?? "*";
   return [{ name: node.inputs[0]?.name ?? "", type, hasWidget: false }];
 }
 
-/** What a person changed of an inner input or output. */
+/** A person's changes to an inner input or output. */
 function changedOf(group: JsonObject, node: EditorNode, side: "input" | "output", name: string): JsonObject | undefined {
   return objectOf(own(objectOf(objectOf(own(objectOf(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
 }
@@ -116,7 +116,7 @@ const labelsOf = once(({ raw }: EditorNode): ReadonlyMap<unknown, unknown> => {
   return new Map(inputs.map((slot) => [slot?.name, slot?.label] as const).reverse());
 });
 
-/** The name that a person gave, else the inner one; where it was there before, with the title of its node before it. */
+/** The name that a person gave, else the inner one. If that name is taken, the title of the node is put before it. */
 function outerNames(group: JsonObject): (node: EditorNode, name: string) => { name: string; isHidden: boolean } {
   const seen = new Map<string, number>();
   return (node, inner) => {
@@ -134,8 +134,8 @@ function outerNames(group: JsonObject): (node: EditorNode, name: string) => { na
 type Order = "first" | "last" | "inside";
 
 /**
- * The use holds the values of all inner nodes in their order, those of widgets that were made inputs behind all others. What a link inside
- * feeds has no value outside, nor has a note: these keep their own.
+ * The use holds the values of all inner nodes in their order; values of widgets that were made inputs come after all others. Inputs that a
+ * link inside feeds have no value outside, and neither do notes: these keep their own.
  */
 function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order) {
   const given = listOf(use.values);
@@ -161,7 +161,7 @@ function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: Objec
   );
 }
 
-/** Of each value of a node, with those that belong to no input behind the one they belong to. */
+/** The order of each value of a node. A value that belongs to no input has the order of the widget before it. */
 function ordersOf(node: EditorNode, info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order): Order[] {
   const values = listOf(node.values);
   const known = own(info, node.type);

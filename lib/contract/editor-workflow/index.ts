@@ -1,6 +1,6 @@
-// A file of the graph editor as the graph that the editor would send of it, with what cannot be run named node by node.
+// Converts a file of the graph editor into the graph that the editor would send, and names node by node what cannot be run.
 // Guarantees: pure; never throws, whatever the file holds; bounded in nodes; whole numbers keep every digit.
-// Must never: invent a link or a class; what cannot be known is a problem, and the rest is there.
+// Must never: invent a link or a class. What cannot be known is reported as a problem; the rest is converted.
 
 import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
 import { own } from "../json/own";
@@ -20,15 +20,15 @@ import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
 export { type EditorProblem } from "./problems";
 
-/** `rawTexts`: "node input" of texts that are sent as they stand, where others are filled in. */
+/** `rawTexts`: "node input" of texts that are sent as written, where others are filled in. */
 export type Converted = { graph: Graph; problems: EditorProblem[]; rawTexts: string[] };
 /** `homes`: where the file has each value, by "node input". */
 type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
-/** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as they were written. */
+/** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as written. */
 type Options = { fill?: Filling | false };
 
 const DEEPEST = 50;
-/** Definitions use one another: what a short file stands for may have no end. */
+/** Definitions use one another, so a short file may stand for an endless graph. */
 const MOST_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -56,7 +56,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     shown: new Map(),
     widgets: new Map(),
   };
-  /** Parts of all uses that were looked into. */
+  /** How many parts of uses have been expanded. */
   let expanded = 0;
   let visited = 0;
 
@@ -89,7 +89,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   function send(scope: Scope): void {
     for (const node of scope.net.nodes) {
       if (++visited > workflowLimits.nodes) return;
-      // The editor asks whether a use is on outside alone: further in its nodes are sent by their own modes.
+      // The editor checks only on the outside whether a use is on: deeper nodes are sent by their own modes.
       const isOff = !isRunning(node);
       if ((isOff && !scope.use) || isNeverSent(node)) continue;
       const within = inside({ scope, node });
@@ -155,7 +155,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   return { graph: Object.fromEntries(nodes), problems, rawTexts, homes };
 }
 
-/** Nodes, links, places and values. */
+/** The number of nodes, links, places and values. */
 function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
   const each = nodes.map(
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
@@ -163,13 +163,13 @@ function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
   return each.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
 }
 
-/** Values of a class that is not there, none of them as a link. */
+/** The values of a missing class, wrapped so that none reads as a link. */
 function asSent(values: EditorNode["values"]): JsonObject {
   const named = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
 }
 
-/** SetNode and GetNode of one name belong together. */
+/** SetNode and GetNode with the same name belong together. */
 function missing({ type, title, properties, values }: EditorNode, nodeId: string): EditorProblem {
   if (isDefinitionId.test(type)) return { code: "missing_subgraph", nodeId, id: type };
   const { cnr_id: registryId, aux_id: repository, ver: version } = properties;

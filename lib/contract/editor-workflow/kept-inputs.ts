@@ -1,6 +1,6 @@
-// Inputs of a graph that the editor's format has no place for, kept beside the node that has them: a value on a socket, a link to nothing, a
-// number for an input that the class does not declare. The editor carries them along without looking.
-// Guarantees: one counts only while the file reads as it did when it was kept, so that it never comes back over what was changed since.
+// Inputs of a graph that the editor's format has no place for, kept beside their node: a value on a socket, a link to nothing, a number for
+// an input that the class does not declare. The editor carries them along unread.
+// Guarantees: one counts only while the file reads as it did when it was kept, so it never overwrites a later change.
 
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
@@ -10,7 +10,7 @@ import { type EditorNode } from "./file";
 const PROPERTY = "lightdesk";
 const read = object({}, { inputs: map(object({ is: anything }, { reads: anything })) });
 
-/** `is`: the input itself; `reads`: what the file says in its place. */
+/** `is`: the input itself; `reads`: the value that the file gives for it. */
 export type KeptInput = { is?: unknown; reads?: unknown };
 
 export function keptInputs({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, KeptInput>> {

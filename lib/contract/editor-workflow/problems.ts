@@ -1,6 +1,6 @@
-// What a file of the graph editor says that cannot be run as it stands, node by node. Facts only: sentences belong to the message catalogue.
+// What cannot be run in a file of the graph editor, node by node. Facts only: sentences belong to the message catalogue.
 
-/** The editor's own name for the values of a class that is not there: the file has them by their place alone. */
+/** The editor's own name for the values of a missing class: the file has them only by their place. */
 export const UNNAMED = "UNKNOWN";
 
 /** `nodeId`: as in the API graph, `outer:inner` inside a subgraph. */
@@ -12,17 +12,17 @@ export type EditorProblem =
   | { code: "missing_subgraph"; nodeId: string; id: string }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
-  /** The file has none, and the class no default. */
+  /** The file has no value, and the class no default. */
   | { code: "value_missing"; nodeId: string; input: string }
   /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
   | { code: "broken_link"; nodeId: string; input: string }
-  /** The node before it is bypassed and has nothing of the type to pass on. */
+  /** The node before it is bypassed and has nothing of that type to pass on. */
   | { code: "bypass_passes_nothing"; nodeId: string; input: string }
   /** The editor itself would round this number. */
   | { code: "digits_kept"; nodeId: string; input: string }
-  /** The value that this use of a subgraph holds; newer editors take that of the definition. */
+  /** The value of this use of a subgraph is kept; newer editors take the definition's. */
   | { code: "value_of_use_kept"; nodeId: string; input: string }
-  /** A use of a subgraph that is muted or bypassed inside another one, whose nodes the editor sends all the same. */
+  /** A use of a subgraph is muted or bypassed inside another one; the editor sends its nodes all the same. */
   | { code: "inside_of_off_sent"; nodeId: string }
-  /** A node pack links nodes by rules of its own, which the file does not spell out. */
+  /** A node pack links nodes by its own rules, which the file does not spell out. */
   | { code: "links_by_rule" };

@@ -1,4 +1,4 @@
-// The values of widgets as they are sent: defaults for what the file lacks, lists in a wrapper, and what is odd about them.
+// The values of widgets as they are sent: defaults for missing ones, lists in a wrapper, and the problems found with them.
 // Guarantees: pure, never throws.
 
 import { own } from "../json/own";
@@ -13,21 +13,21 @@ import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "
 import { type EditorProblem } from "./problems";
 import { type Widget, widgetsOf } from "./values";
 
-/** A list would read as a link. Undefined where the file has no value and the class no default. */
+/** A list is wrapped, since it would read as a link. Undefined if the file has no value and the class no default. */
 export function sentValue(value: unknown, raw: unknown): unknown {
   const spec = value === null ? readInputSpec("", raw) : undefined;
   const sent = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
-  // JSON of the editor's making has no minus zero.
+  // JSON that the editor writes has no minus zero.
   if (!Array.isArray(sent)) return sent === 0 ? 0 : sent;
   return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
 }
 
 /** The editor's own limits where a class has none. */
 const [LEAST, MOST] = [0, 2048];
-/** Of `Number.prototype.toFixed`. */
+/** The limit of `Number.prototype.toFixed`. */
 const MOST_DIGITS = 100;
 
-/** A number as a PrimitiveNode writes it over a widget: within the class's limits and on its steps. Any other value stands as it is. */
+/** A number as a PrimitiveNode writes it over a widget: within the class's limits and on its steps. Other values are returned unchanged. */
 export function onSteps(value: unknown, raw: unknown): unknown {
   const type = typeOf(raw);
   if (typeof value !== "number" || (type !== "INT" && type !== "FLOAT")) return value;
@@ -53,21 +53,21 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
   const { remote, remote_combo } = settingsOf(raw);
-  // A list that is kept elsewhere is not known here.
+  // The list is kept elsewhere, so its values are not known here.
   if (remote !== undefined || remote_combo !== undefined) return [];
-  // Several may be chosen of some lists.
+  // Some lists allow several choices.
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
   const nearest = nearestOf(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 
-/** `primitives`: those beside it, by their ids. */
+/** `primitives`: those in the same net, by their ids. */
 type Found = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const DEEPEST = 50;
 
 /**
- * What the first node of a name holds: by the name for texts, which a class other than a writer of files has by itself, else by title. Of a
- * subgraph the nodes inside come before its use, and a definition without a use counts for nothing.
+ * The widget values of the first node with a name: by its name for texts, which every class but the writers of files has by itself, else by
+ * its title. Nodes inside a subgraph come before its use; a definition without a use is ignored.
  */
 export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   let index: { byName: Map<unknown, Found>; byTitle: Map<unknown, Found> } | undefined;
@@ -101,7 +101,7 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   };
 }
 
-/** A primitive writes its value over that of the widget before anything is sent. */
+/** A primitive writes its value over the widget's before anything is sent. */
 function shownValues({ node, net, primitives }: Found, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const known = own(info, node.type);
   if (!known) return new Map([["value", firstValue(node)]]);

@@ -1,5 +1,5 @@
-// What the widgets of a node hold: the file keeps values by their place, and some belong to no input.
-// Guarantees: never throws; pure. What the file does not hold has no value here; defaults are the caller's.
+// The values of a node's widgets: the file keeps them by their place, and some belong to no input.
+// Guarantees: never throws; pure. A value that the file does not hold is undefined; callers supply the defaults.
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
@@ -8,25 +8,25 @@ import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
 
-/** Where in widgets_values it stands, and of which node in the file. */
+/** The place in widgets_values, and the node in the file. */
 type ValueKey = string | number;
 export type Home = { node: JsonObject; key: ValueKey };
-/** `value` is undefined where the file holds none. */
+/** `value` is undefined if the file holds none. */
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 
 const widgetTypes = new Set([
   ...["INT", "FLOAT", "BOOLEAN", "STRING", "COMBO", "COLOR", "BOUNDING_BOX", "CURVE", "RANGE", "MARKDOWN", "TEXTAREA", "CHART"],
   ...["GALLERIA", "PAINTER", "IMAGECOMPARE", "COMFY_DYNAMICCOMBO_V3", "WEBCAM", "LOAD_3D", "AUDIO_UI", "AUDIO_RECORD"],
 ]);
-/** A list of the server that had not come yet when the file was saved. */
+/** Saved in place of a list that had not arrived from the server yet. */
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
-/** A button, which not every such list has. */
+/** A refresh button, which only some of these lists have. */
 const REFRESH = "refresh";
-/** Buttons that the editor has before the view of a model. */
+/** Buttons that the editor lists before the view of a model. */
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const DEEPEST = 4;
 
-/** Without forceInput: a socket that would be a widget by its type. */
+/** By type alone: also true for an input that forceInput makes a socket. */
 function isWidgetType(raw: unknown): boolean {
   return widgetTypes.has(widgetTypeOf(raw));
 }
@@ -61,19 +61,19 @@ export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
   return byName(orderedInputs(info), values, 0);
 }
 
-/** What a list of values has before a value, which belongs to no input. */
+/** Entries before a value in the list of values, which belong to no input. */
 export function listedBefore(raw: unknown): readonly string[] {
   return widgetTypeOf(raw) === "LOAD_3D" ? viewButtons : [];
 }
 
-/** What a list of values has for them: the value itself, and behind it what belongs to no input. */
+/** A widget's entries in the list of values: the value itself, then the entries that belong to no input. */
 export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
   const behind = valuesBehind(name, raw, true);
   if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...behind];
   return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
 }
 
-/** The editor's own buttons at the end of a node. */
+/** Entries for the editor's own buttons at the end of a node. */
 export function listedAtEnd(info: NodeInfo): unknown[] {
   const settings = orderedInputs(info).map(({ raw }) => settingsOf(raw));
   const isPicture = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
@@ -86,8 +86,8 @@ export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key"
 }
 
 /**
- * The places of a class in the editor's order: sockets, then widgets, and right behind a choice the places that it brings along, of both kinds.
- * A list that grows is one place.
+ * The places of a class in the editor's order: sockets, then widgets. The places that a choice brings along, of both kinds, come right
+ * after it. A list that grows is one place.
  */
 export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
@@ -111,7 +111,7 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
     const { key, value } = list.take();
     valuesBehind(name, raw, hasFilters).forEach(list.take);
     if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
-    // Null becomes the first choice when all values are read: what that brings has none.
+    // Null becomes the first choice only after all values are read: the inputs of that choice have no values.
     const rest = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
     const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), rest, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...brought];
@@ -128,7 +128,7 @@ function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number
   });
 }
 
-/** What stands behind a value and belongs to no input: what becomes of a seed after a run, a list's refresh, the edges of a box. */
+/** Entries after a value that belong to no input: what becomes of a seed after a run, a list's refresh, the edges of a box. */
 function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[] {
   const type = widgetTypeOf(raw);
   const control = isControlled(name, raw) ? (type === "COMBO" && hasFilters ? ["fixed", ""] : ["fixed"]) : [];
@@ -137,14 +137,14 @@ function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[
   return [...refresh, ...control, ...(type === "BOUNDING_BOX" ? boxEdges.map(() => 0) : [])];
 }
 
-/** The editor gives seeds a control even where the class does not ask for one; behind that of a list stands what it is filtered by. */
+/** The editor gives seeds a control even if the class does not ask for one; the control of a list is followed by its filter. */
 function isControlled(name: string, raw: unknown): boolean {
   const type = widgetTypeOf(raw);
   if (type !== "INT" && type !== "FLOAT" && type !== "COMBO") return false;
   return Boolean(settingsOf(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
 }
 
-/** Older files hold values of inputs that are sockets today, which are passed over; they are told by the number of values alone. */
+/** Older files also hold values of inputs that are sockets today; these are skipped. Only the number of values tells such files. */
 function placesOfValues(inputs: readonly ClassInput[], values: readonly unknown[]): readonly number[] {
   const kinds = inputs.flatMap(({ raw }) => {
     const { forceInput, control_after_generate: control } = settingsOf(raw);

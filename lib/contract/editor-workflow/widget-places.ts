@@ -1,5 +1,5 @@
-// Which inputs of the graph a widget of the editor's drawing stands for: its own, or those that a subgraph or a primitive node hands it to.
-// Guarantees: pure; never throws, ends on loops and is bounded; answers places only, each once, which the graph need not have.
+// Which inputs of the graph a widget in the editor's drawing sets: its own, or those that a subgraph or a primitive node hands it to.
+// Guarantees: pure; never throws; ends on loops; bounded; each place is listed once. The graph need not have it.
 
 import { parseJson } from "../json/json";
 import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById } from "./file";
@@ -9,7 +9,7 @@ export type WidgetPlace = { node: string; input: string };
 
 const DEEPEST = 50;
 const MOST_PLACES = 100;
-/** A subgraph may hold itself twice: what a short file stands for has no end, and need not hold one place. */
+/** A subgraph may hold itself twice: the search would never end, even without finding a place. */
 const MOST_LOOKED = 2_000;
 
 export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetPlace[] {
@@ -41,14 +41,14 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   return [...found.values()];
 }
 
-/** What a use of a subgraph calls a widget of its inside; undefined where that is the widget's own name, or a number behind it. */
+/** The name that a use of a subgraph gives to a widget inside; undefined if it is the widget's own name, or that with a number appended. */
 export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
   const uses = boxesOf(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
   const port = uses.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
   return port?.label ?? (port?.name.replace(/_\d+$/, "") === inner ? undefined : port?.name);
 }
 
-/** Where the file draws a node of this id: outside, else in each use of the subgraph that has it, which the App mode names by its inner id alone. */
+/** Where the file draws a node with this id: outside, else in each use of the subgraph that has it (App mode gives only the inner id). */
 export function boxesOf(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
   if (nodesById(file).has(id)) return [{ net: file, path: "", id }];
   return file.nodes.flatMap((use) => {

@@ -1,5 +1,5 @@
-// A graph of the API format as a file of the graph editor (schema 0.4): each value at its place, each link at both its ends.
-// Guarantees: pure; read back it is the same graph, whatever that holds (kept-inputs.ts); nodes that the editor would take for its own are named.
+// Writes a graph of the API format as a file of the graph editor (schema 0.4): each value at its place, each link at both its ends.
+// Guarantees: pure; read back it is the same graph, whatever it holds (kept-inputs.ts); names nodes that the editor would take for its own.
 
 import { isLink } from "../workflow/graph";
 import { type JsonObject } from "../json/json";
@@ -14,9 +14,9 @@ import { isSameJson, keeping, type KeptInput } from "./kept-inputs";
 import { namedWidgets } from "./values";
 import { bare, listOfValues } from "./write-values";
 
-/** `places`: where a drawing has the nodes; only which is beside and below which counts, since the editor's nodes are larger. */
+/** `places`: where a drawing has the nodes. Only which node is beside and below which counts, since the editor's nodes are larger. */
 type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
-/** `lost`: nodes that the file cannot say: no id, or a class by a name that the editor has for something of its own. */
+/** `lost`: nodes that the file cannot express: no id, or a class name that the editor uses for something of its own. */
 type NewFile = { file: JsonObject; lost: string[] };
 
 const WIDTH = 300;
@@ -98,7 +98,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   return withKept(file, graph, info);
 }
 
-/** What reading the file back says otherwise is kept beside its node. */
+/** Inputs that would read back differently are kept beside their node. */
 function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonObject })[] }, graph: Graph, info: ObjectInfo): NewFile {
   const { graph: read } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
@@ -112,7 +112,7 @@ function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonOb
   return { file: { ...file, nodes }, lost: ids.filter((id) => own(read, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
-/** A wrapped list is the list, unless that would be a link. */
+/** Unwraps a list, unless it would then read as a link. */
 function bareOfFile(value: unknown): unknown {
   const list = bare(value);
   return isLink(list) ? value : list;
@@ -122,7 +122,7 @@ function withoutLinks({ inputs }: GraphNode): JsonObject {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => !isLink(value)));
 }
 
-/** As the editor's files have them: sockets in the order of the class, then what else is linked; a widget has none until it is linked. */
+/** As in the editor's files: sockets in the order of the class, then other linked inputs; a widget has a slot only while it is linked. */
 function inputNames({ inputs }: GraphNode, known: NodeInfo | undefined, widgets: ReadonlyMap<string, unknown>): string[] {
   const linked = Object.keys(inputs).filter((name) => isLink(inputs[name]));
   const sockets = orderedInputs(known).flatMap(({ name, raw }) =>
@@ -141,10 +141,10 @@ function outputsOf(known: NodeInfo | undefined, links: ReadonlyMap<number, numbe
   });
 }
 
-/** A graph may name any slot. */
+/** A graph may name any slot number. */
 const MOST_OUTPUTS = 1000;
 
-/** A number where it is written as one: the editor counts on from the largest. */
+/** A number if the id is written as one: the editor counts on from the largest. */
 function idOf(id: string): string | number {
   const number = Number(id);
   return Number.isSafeInteger(number) && String(number) === id && number >= 0 ? number : id;

@@ -1,6 +1,6 @@
-// The values of a graph written into the editor's file that it was made of: what was changed since, in its own place, and nothing else.
-// Guarantees: pure; the file given is never changed; what is not written is the very same in the new file. Checked by reading it back: an input
-// that the file then says otherwise is told of.
+// Writes the values of a graph into the editor's file that it was made from: only changed values, each in its own place.
+// Guarantees: pure; the given file is never changed; parts that are not written are the same objects in the new file. Checked by reading it
+// back: an input that the file then gives differently is reported.
 
 import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
@@ -17,16 +17,16 @@ import { type EditorProblem } from "./problems";
 import { defaultOf, widgetFinder } from "./sent-values";
 import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 
-/** `input`: left out where one side has the whole node, or another class there. */
+/** `input`: absent if only one side has the node, or if its class differs. */
 type Unplaced = { nodeId: string; input?: string };
-/** `unplaced`: what the new file does not say as the graph does; found out when asked for. `widgetOf`: of its nodes, by the editor's names. */
+/** `unplaced`: where the new file differs from the graph; computed when called. `widgetOf`: values of its nodes, by the editor's names. */
 export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
-/** `problems`: what the file says that cannot be run as it stands. */
+/** `problems`: what in the file cannot be run. */
 export type Writable = { problems: () => EditorProblem[]; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
 type EditorJson = JsonObject & { nodes: unknown[] };
 
-/** Read once, however many graphs are written into it. */
+/** Reads the file once, however many graphs are written into it. */
 export function writable(file: JsonObject, info: ObjectInfo): Writable {
   if (!isEditorFile(file)) return { problems: () => [], withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
   let read: ReturnType<typeof convert> | undefined;
@@ -63,7 +63,7 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
   }
 }
 
-/** Inputs that are not the same. One that the graph leaves out is the class's own default. */
+/** Inputs that differ. An input that the graph leaves out counts as the class's default. */
 function differing({ class_type: type, inputs }: GraphNode, was: GraphNode | undefined, info: ObjectInfo) {
   if (was?.class_type !== type) return [];
   const raws = new Map(inputsOf(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
@@ -85,7 +85,7 @@ function withValue(values: Values, { node, key }: Home, given: Given, { class_ty
   const at = Number(key);
   // A use of a subgraph has no class.
   const [known, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
-  // What comes behind a choice is of another number now, and a list that is too short says nothing of those before.
+  // The entries after a choice are of another number now, and a list that is too short does not give the values before it.
   if (known && (at > values.length || all.some(({ raw }) => isDynamicCombo(raw)))) return listOfValues(known, inputs, { node, values });
   const before = Array.from({ length: at }, (_, place) => (place < values.length ? values[place] : null));
   const raw = all.find(({ name }) => name === given.name)?.raw;
@@ -93,12 +93,12 @@ function withValue(values: Values, { node, key }: Home, given: Given, { class_ty
   return [...before, ...written, ...values.slice(at + written.length)];
 }
 
-/** Its edges stand behind it once more. */
+/** The edges of a box are listed once more after it. */
 function isBox(raw: unknown): boolean {
   return typeOf(raw) === "BOUNDING_BOX";
 }
 
-/** All of a node's values in the order of the editor. What is linked has what the file had; without a value it is the class's default. */
+/** All of a node's values in the editor's order. A linked input keeps the file's value; without a value it gets the class's default. */
 export function listOfValues(
   info: NodeInfo,
   inputs: Readonly<JsonObject>,
@@ -126,7 +126,7 @@ export function listOfValues(
   return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
 }
 
-/** A list goes in a wrapper when it is sent, and without it in a file. */
+/** A list is wrapped when it is sent, but not in a file. */
 export function bare(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }
@@ -135,7 +135,7 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Values>): 
   const nodes = file.nodes.map((node) => {
     const values = isObject(node) ? changes.get(node) : undefined;
     if (!values || !isObject(node)) return node;
-    // Newer editors keep them by name as well, which may count instead.
+    // Newer editors also keep values by name, and those might count instead.
     const { widgets_values_named: _before, ...rest } = node;
     return { ...rest, widgets_values: values };
   });

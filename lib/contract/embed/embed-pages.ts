@@ -5,7 +5,7 @@ export type EmbedPage = (typeof embedPages)[number];
 export const embedThemes = ["system", "light", "dark"] as const;
 export type EmbedTheme = (typeof embedThemes)[number];
 
-/** Of an address in the console; undefined where it is none of them. */
+/** The page at an address of the console; undefined if it is none of these pages. */
 export function embedPageOf(pathname: string): EmbedPage | undefined {
   const first = pathname.split(/[/?#]/)[1] ?? "";
   return embedPages.find((page) => page === (first === "" ? "overview" : first));

@@ -1,14 +1,14 @@
-// Pages of the console inside other products: what a host page may show, what its ticket says, what the console and the frame tell each other.
-// Guarantees: an origin is exact, https, or http on this machine; a ticket can ask for no more words than are known here.
+// Pages of the console inside other products: what a host page may show, what its ticket says, what console and frame tell each other.
+// Guarantees: an origin is exact and https, or http on this machine; a ticket can only use the words known here.
 
 import { z } from "zod";
 import { embedPages, embedThemes } from "./embed-pages";
 import { roles, type Role } from "../people/roles";
 
-/** A ticket lives as long at most, and clocks may differ a little. */
+/** How long a ticket lives at most, and how far clocks may differ. */
 export const TICKET_SECONDS = 60;
 export const CLOCK_SLACK_SECONDS = 10;
-/** Of a session; the frame asks for the next ticket before. */
+/** How long a session lives; the frame asks for the next ticket before it ends. */
 export const EMBED_SESSION_MS = 15 * 60_000;
 
 const loopback = /^(localhost|[\w.-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
@@ -37,7 +37,7 @@ const jwksUrlSchema = z
   )
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
-/** A language that the console does not have is ignored when it is read. */
+/** A language that the console does not have is accepted here and ignored later. */
 const languageSchema = z.string().max(20);
 const givenRole = z.enum(roles).exclude(["owner"]);
 const pagesSchema = z
@@ -46,7 +46,7 @@ const pagesSchema = z
   .max(embedPages.length)
   .transform((pages) => embedPages.filter((page) => pages.includes(page)));
 
-/** `connection`: null for all that a member may use. `jwksUrl`: null where the console makes a secret. */
+/** `connection`: null: all connections that a member may use. `jwksUrl`: null: the console makes a secret. */
 export const embedHostSchema = z.object({
   name: z.string().trim().min(1).max(100),
   origins: z
@@ -61,13 +61,13 @@ export const embedHostSchema = z.object({
   jwksUrl: jwksUrlSchema.nullable(),
 });
 export type EmbedHostBody = z.output<typeof embedHostSchema>;
-/** Of a secret, after a new one was made beside it: time to bring that to every server. */
+/** How long an old secret still works after a new one was made: time to bring the new one to every server. */
 export const OLD_SECRET_MS = 24 * 60 * 60_000;
-/** `renewSecret`: whether the present one works for a day beside the new one. */
+/** `renewSecret`: whether the present secret works for a day beside the new one. */
 export const embedHostChangeSchema = embedHostSchema.partial().extend({ renewSecret: z.enum(["keep-old", "at-once"]).optional() });
 export type RenewSecret = NonNullable<z.output<typeof embedHostChangeSchema>["renewSecret"]>;
 
-/** Why whoever set a host page up could not do so now. It belongs to the team, and works on. */
+/** Why the person who set up a host page could not do so now. The host page belongs to the team and keeps working. */
 export const keeperLosses = ["removed", "suspended", "role"] as const;
 
 export type EmbedHostView = EmbedHostBody & {
@@ -75,16 +75,16 @@ export type EmbedHostView = EmbedHostBody & {
   createdAt: number;
   /** The audience that a ticket must name. */
   audience: string;
-  /** Who set it up last; absent where it was set up before this was recorded. */
+  /** Who set it up last; absent if that was before this was recorded. */
   keptBy?: { name: string; lost?: (typeof keeperLosses)[number] };
   oldSecretUntil?: number;
-  /** The last ticket that was not taken, and why: for those who may mend it. */
+  /** The last ticket that was refused, and why: for those who can fix it. */
   refused?: { at: number; why: string };
 };
-/** `secret`: shown this once. */
+/** `secret`: shown only this once. */
 export type EmbedHostSaved = { host: EmbedHostView; secret?: string };
 
-/** What the host's server signs. `sub`: the address of a member, or with `guest` the host's own name for a person who is not a member. */
+/** What the host's server signs. `sub`: a member's address, or with `guest` the host's own name for a person who is not a member. */
 export const ticketSchema = z.object({
   iss: originSchema,
   sub: z.string().trim().min(1).max(254),
@@ -102,12 +102,12 @@ export const ticketSchema = z.object({
 export type Ticket = z.output<typeof ticketSchema>;
 
 export const embedSessionSchema = z.object({ ticket: z.string().min(1).max(8000), origin: originSchema });
-/** `leftMs`: until it ends, whatever the browser's clock says. `isSame`: the one before went on. `bearer`: where the browser keeps no cookie. */
+/** `leftMs`: until it ends, not by the browser's clock. `isSame`: the session before goes on. `bearer`: if the browser keeps no cookie. */
 export type EmbedSessionBegun = { leftMs: number; isSame: boolean; bearer?: string };
 export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(), language: languageSchema.optional() });
 
 export type EmbedRole = Exclude<Role, "owner">;
 
-/** What a stranger may hear about a host: whether this origin may frame it, and the time here. `cookie`: one came that was set a moment before. */
+/** What a stranger may learn about a host: whether this origin may frame it, and the time here. `cookie`: one set just before came back. */
 export const embedCheckQuerySchema = z.object({ host: z.string().max(100).default(""), origin: z.string().max(300).default("") });
 export type EmbedCheck = { known: boolean; framing: boolean; cookie: boolean; now: number };

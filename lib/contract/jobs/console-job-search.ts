@@ -1,5 +1,5 @@
-// Finding jobs in the console's ledger: what may be asked, in an address of Jobs or History and of the route behind them, and what comes back.
-// Components import the types only; what a browser needs of it is in job-search.ts.
+// Finding jobs in the console's ledger: the query, in an address of Jobs or History and of the route behind them, and the answer.
+// Components import the types only; the part that browsers need is in job-search.ts.
 
 import { type z } from "zod";
 import { jobParams, searchParams } from "./job-search";
@@ -10,16 +10,16 @@ export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams 
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 
 export type JobReach = {
-  /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, no more than the newest. */
+  /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, only the newest. */
   extent: "all" | "newest" | "reading";
-  /** Every job since then is found; absent where nothing was read yet. */
+  /** Every job since then is found; absent if nothing was read yet. */
   sinceMs?: number;
-  /** So many jobs are known of which the inputs have not been read. */
+  /** How many known jobs have inputs that have not been read. */
   unread: number;
-  /** The service did not answer just now: what is shown was so then. */
+  /** The service did not answer just now: this is the state at that time. */
   asOfMs?: number;
 };
 export type JobSearchAnswer = JobsAnswer & { reach: JobReach };
 
-/** Who submitted jobs through the console, on one connection. */
+/** Members who submitted jobs through the console, on one connection. */
 export type JobPeople = { people: { id: string; name: string }[] };

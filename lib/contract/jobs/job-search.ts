@@ -1,4 +1,4 @@
-// What may be asked about jobs, and which of it the console's ledger answers, not the service. Free of zod: browsers load it with the first page.
+// Filters for jobs, and which of them the ledger answers instead of the service. Free of zod: browsers load it with the first page.
 
 import { type Params, type ValuesOf } from "../params";
 import { jobStates } from "./states";

@@ -1,4 +1,4 @@
-// One job state for the whole console, from every view's words.
+// One set of job states for the whole console, read from the status words of every view.
 // Guarantees: an unknown word is kept as `unknown`, never rejected and never terminal.
 // Free of zod: it is part of the browser's first load.
 // Source of the words: the public status tables of services that speak the interface (docs/interface.md).
@@ -26,14 +26,14 @@ const words: Readonly<Record<KnownJobState, readonly string[]>> = {
 
 const stateOfWord = new Map<string, KnownJobState>(jobStates.flatMap((state) => words[state].map((word) => [word, state] as const)));
 
-/** Words that map to a terminal state but are still moving; `erroring` maps to in_progress and needs no entry. */
+/** Words of a terminal state whose job is still moving; `erroring` maps to in_progress and needs no entry. */
 const stillMoving = new Set(["cancel_requested", "cancel_pending", "cancelling_preparing"]);
 
 export function toJobState(word: string): JobState {
   return stateOfWord.get(word) ?? "unknown";
 }
 
-/** Judged on the raw word: `cancel_requested` is shown as cancelled but may still change. */
+/** Decided by the raw word: `cancel_requested` is shown as cancelled but may still change. */
 export function isTerminalWord(word: string): boolean {
   const state = stateOfWord.get(word);
   return (state === "completed" || state === "failed" || state === "cancelled") && !stillMoving.has(word);

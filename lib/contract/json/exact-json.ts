@@ -1,36 +1,36 @@
-// JSON without loss: a whole number that a double cannot hold becomes a BigInt, and is written with the very digits it came with.
+// JSON without loss: a whole number that a double cannot hold becomes a BigInt, and is written with exactly the digits it came with.
 // Seeds go to 18446744073709551615 in this family; JSON.parse makes 18446744073709552000 of that.
-// Guarantees: takes and refuses what JSON.parse does; all else reads and writes as JSON does; linear, and no slower where no number is long.
+// Guarantees: accepts and refuses what JSON.parse does; reads and writes all else as JSON does; linear, and no slower without long numbers.
 // Free of zod: browsers load it with the first page.
-// Must never: be left for JSON.stringify where a graph or metadata may be in the value: that throws on a BigInt.
+// Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata: that throws on a BigInt.
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 /** The shortest whole number beyond Number.MAX_SAFE_INTEGER has 16 digits. */
 const longRun = /\d{16}/;
 const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
-/** Beyond it a number is read as JSON.parse reads it: the digits of a hostile one are not worth the time they take. */
+/** Longer numbers are read as JSON.parse reads them: the digits of a hostile one are not worth the time. */
 const MOST_DIGITS = 1000;
 
 /**
  * Throws SyntaxError as JSON.parse does. `T`: for a text whose shape was checked before; as with JSON.parse, the caller names it.
- * `empty`: what a text without a letter means, where it means something.
+ * `empty`: what an empty text means, if it is allowed.
  */
 export function parseExactJson<T = unknown>(text: string, empty?: { means: undefined }): T {
   const read = { value: empty && text === "" ? empty.means : JSON.parse(text) };
   const quoted = longRun.test(text) ? quoteLongIntegers(text) : undefined;
-  // Two readings of one text: where one has a number and the other a text, the text has the digits.
+  // Two readings of one text: where one has a number and the other a string, the string has the exact digits.
   if (quoted !== undefined) restore(read, { value: JSON.parse(quoted) });
   return read.value;
 }
 
-/** As JSON.stringify; what JSON has no word for (undefined, a function) is null. */
+/** Like JSON.stringify; a value that JSON cannot express (undefined, a function) becomes null. */
 export function writeExactJson(value: unknown, indent = 0): string {
   try {
     // eslint-disable-next-line no-restricted-syntax -- this is the writer
     return JSON.stringify(value, null, indent) ?? "null";
   } catch (error) {
-    // A cycle is the caller's mistake, and would not end below either.
+    // A cycle is the caller's mistake, and write() would not end on it either.
     if (!(error instanceof TypeError) || !/bigint/i.test(error.message)) throw error;
     return write(value, indent, "\n") ?? "null";
   }
@@ -70,7 +70,7 @@ function afterString(text: string, start: number): number {
   return text.length;
 }
 
-/** Both trees are ours alone and of one shape: the first is changed in place. No recursion: the depth is the sender's. */
+/** Both trees were made here and have one shape: the first is changed in place. No recursion: the sender chooses the depth. */
 function restore(rounded: object, quoted: object): void {
   const open: [unknown, unknown][] = [[rounded, quoted]];
   for (let pair = open.pop(); pair; pair = open.pop()) {
@@ -85,7 +85,7 @@ function restore(rounded: object, quoted: object): void {
   }
 }
 
-/** Lists too: their places are keys. */
+/** True for lists too: their indexes are keys. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

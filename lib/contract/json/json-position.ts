@@ -7,7 +7,7 @@ const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u
 const openString = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
-/** Offset of the first character that cannot be where it is; the text's length when it ends too early; -1 for valid JSON. */
+/** Offset of the first invalid character; the text's length when it ends too early; -1 for valid JSON. */
 export function findJsonError(text: string): number {
   const open: ("{" | "[")[] = [];
   let at = skip(blank, text, 0);
@@ -58,7 +58,7 @@ function readKey(text: string, at: number): number {
   return text[colon] === ":" ? skip(blank, text, colon + 1) : -colon - 1;
 }
 
-/** A text that is never closed, or holds a raw line break or a bad escape: the place of that, not of its opening quote. */
+/** For a text that is never closed, or holds a raw line break or a bad escape: the place of the fault, not of the opening quote. */
 function brokenString(text: string, at: number): number {
   return skip(openString, text, at);
 }

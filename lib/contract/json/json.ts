@@ -1,4 +1,4 @@
-// Reading JSON of others, without schemas: objects, texts, numbers, or undefined.
+// Reads JSON from others without schemas: objects, texts, numbers, or undefined.
 // Guarantees: never throws; whole numbers keep every digit (exact-json.ts). Free of zod: browsers load it with the first page.
 
 import { parseExactJson } from "./exact-json";
@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The parsed value; undefined where the text is no JSON (undefined is no JSON value, so the two cannot be confused). */
+/** The parsed value; undefined if the text is not JSON (undefined is no JSON value, so the two cannot be confused). */
 export function parseJson(text: string): unknown {
   try {
     return parseExactJson(text);
@@ -22,18 +22,18 @@ export function objectOf(value: unknown): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** A text that says something: blank counts as absent. */
+/** A text that is not blank; a blank one counts as absent. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** To reckon with: of a whole number beyond what a double holds, the nearest one. */
+/** For arithmetic: a whole number beyond what a double holds becomes the nearest one. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === "bigint") return Number(value);
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Writers of the family let numbers through that JSON does not know: null in their place. Unchanged where the text is JSON. */
+/** Some services write NaN and Infinity, which JSON does not know: these become null. A text that is JSON stays unchanged. */
 export function withoutNaN(text: string): string {
   return parseJson(text) === undefined ? text.replace(/([:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,\]}])/g, "$1null") : text;
 }

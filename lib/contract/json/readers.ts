@@ -1,18 +1,18 @@
-// Schemas of what a browser reads itself: what it kept, and what is free of form in answers. Each is a function, and its type follows from it.
-// Guarantees: never throws; what does not fit is undefined, of a list and of a map only the entry; fields that are not named are left out.
+// Schemas for what a browser reads itself: values it kept and free-form parts of answers. Each is a function, and its type follows from it.
+// Guarantees: never throws; what does not fit is undefined, in a list or a map only that entry; fields that are not named are left out.
 // Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0035).
 
 import { isObject } from "./json";
 
 export { numberOf as number, textOf as text } from "./json";
 
-/** The value where it fits, else undefined: JSON has no undefined of its own. */
+/** The value if it fits, else undefined; JSON itself has no undefined. */
 export type Reader<T> = (value: unknown) => T | undefined;
 export type ReadBy<R> = R extends Reader<infer T> ? T : never;
 
-/** All but what is absent. */
+/** Everything but an absent value. */
 export const anything: Reader<unknown> = (value) => value;
-/** Blank too, unlike `text`. */
+/** Accepts blank text too, unlike `text`. */
 export const anyText: Reader<string> = (value) => (typeof value === "string" ? value : undefined);
 export const isTrue: Reader<boolean> = (value) => value === true || undefined;
 
@@ -33,7 +33,7 @@ export const oneOf =
   (value) =>
     values.find((one) => one === value);
 
-/** Of the first `most` entries those that fit. */
+/** Of the first `most` entries, those that fit. */
 export const list =
   <T>(item: Reader<T>, most = Infinity): Reader<readonly T[]> =>
   (value) =>
@@ -51,7 +51,7 @@ const entryOf = <T>(read: T | undefined): T[] => (read === undefined ? [] : [rea
 type Shape = Readonly<Record<string, Reader<unknown>>>;
 type Fields<S> = { [N in keyof S]: ReadBy<S[N]> };
 
-/** Without one of `required` it does not fit; of `optional` those are there that do. */
+/** Undefined if one of `required` does not fit; fields of `optional` that do not fit are left out. */
 export function object<R extends Shape, O extends Shape = Record<never, never>>(
   required: R,
   optional?: O,

@@ -1,5 +1,5 @@
-// The inputs of a node as its class has them now: a choice may bring inputs of its own, and a list grows by what is put into it.
-// Names are those of the API format: "resize_type.width", "images.image0". Pure; what is described in an unknown way stays one input.
+// The inputs that a node's class has with its present values: a choice may bring inputs of its own, and a list grows as it is filled.
+// Names are those of the API format: "resize_type.width", "images.image0". Pure; an input described in an unknown way stays one input.
 // Guarantees: bounded in depth and in number, since a service describes them.
 
 import { anything, anyText, list, map, number, object, type ReadBy } from "../json/readers";
@@ -18,12 +18,12 @@ const option = object({ key: anyText }, { inputs: groups });
 const DEEPEST = 4;
 const MOST_GROWN = 100;
 
-/** Those that are nowhere yet too: what is required, and the next free place of a list that a form can fill. */
+/** Also lists inputs that have no value yet: required ones, and the next free place of a list that a form can fill. */
 export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput[] {
   return inputsIn(orderedInputs(info), values, 0);
 }
 
-/** As they are declared: in the order that the class names, then those that it does not name. A choice and a list are one input each. */
+/** As declared: in the order that the class names, then the rest. A choice and a list are one input each. */
 export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   const [required, optional] = [info?.input?.required ?? {}, info?.input?.optional ?? {}];
   const named = (["required", "optional"] as const).flatMap((group) => list(anyText)(info?.input_order?.[group]) ?? []);
@@ -34,7 +34,7 @@ export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   });
 }
 
-/** What a choice among inputs brings along when `key` is chosen; null is the first choice, and nothing the usual one. */
+/** The inputs that a choice brings along when `key` is chosen; null means the first choice, undefined the usual one. */
 export function broughtBy(input: ClassInput, key: unknown): ClassInput[] {
   const options = optionsOf(input.raw);
   const usual = key === undefined ? settingsOf(input.raw).default : undefined;
@@ -48,7 +48,7 @@ export function isDynamic(info: NodeInfo | undefined): boolean {
   return raws.some((raw) => isDynamicCombo(raw) || isGrowing(raw));
 }
 
-/** A choice that brings inputs along, made: those of the other choices go, those of this one come with what the service would take. */
+/** The graph after a choice: inputs of the other choices are removed; those of this one come with values that the service would accept. */
 export function withChoice(
   graph: Graph,
   nodeId: string,
