@@ -1,4 +1,4 @@
-// LIGHTDESK_BLOBS: where the service keeps bytes. A folder that several may share, or a bucket of an object store.
+// LIGHTDESK_BLOBS: where the service stores bytes. A folder that several services may share, or a bucket of an object store.
 // Guarantees: what it returns is complete; a key is read when it is used and is no property of anything that could be printed.
 
 import { isAbsolute } from "node:path";
@@ -7,16 +7,16 @@ import { z } from "zod";
 export type BucketSetting = {
   kind: "bucket";
   bucket: string;
-  /** Ends with a slash where it is not empty. */
+  /** Ends with a slash unless it is empty. */
   prefix: string;
   region: string;
-  /** Without it that of the cloud that S3 comes from. */
+  /** Without it, the endpoint of Amazon S3. */
   endpoint?: string;
-  /** The bucket's name stands in the path, not in the host's name. */
+  /** The bucket's name is in the path, not in the host name. */
   isPathStyle: boolean;
 };
 export type BlobSetting = { kind: "folder"; path: string } | BucketSetting;
-/** Undefined: wherever the SDK finds its keys. */
+/** Undefined: the SDK looks for its keys itself. */
 export type BucketKeys = (() => { accessKeyId: string; secretAccessKey: string }) | undefined;
 
 export const blobPlaceWords =

@@ -1,6 +1,6 @@
-// Copies the bytes of all files to another place, while the service runs or not: the database says which they are.
-// Guarantees: what is there already is not sent again, so that it may be stopped and run again; each file is read at the new
-// place and its hash compared. Must never remove or change anything at the old one.
+// Copies the bytes of all files to another place, whether the service runs or not; the database says which they are.
+// Guarantees: what is already there is not sent again, so that it may be stopped and run again; each file is read at the new place and its
+// hash compared. Must never: remove or change anything at the old place.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -25,10 +25,10 @@ import { fileIn, idOf, requireRows } from "./store/where-rows-are";
 type Copying = {
   dataDir: string;
   settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & { databaseUrl?: string };
-  /** As in LIGHTDESK_BLOBS, or data-folder. */
+  /** A value as in LIGHTDESK_BLOBS, or `data-folder`. */
   to: string;
   log: ServiceLog;
-  /** So many of all files are done with. */
+  /** How many of all files are done. */
   onProgress?(done: number, all: number): void;
 };
 type Blob = { hash: string; size: number };
@@ -49,7 +49,7 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   await requireRows(dataDir, databaseUrl);
   const folders = makeFolders(dataDir);
   const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
-  // Of its own: a service that runs keeps its copies within their bound.
+  // A folder of its own: a running service removes files from its folder of copies to keep that within its bound.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const open = async (setting: BlobSetting | undefined) =>
     setting
@@ -68,7 +68,7 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
 async function copyAll(database: Reader, source: BlobPlace, target: BlobPlace, onProgress: (done: number, all: number) => void) {
   const outcome: Copied = { files: 0, copied: 0, missing: [], damaged: [] };
   const all = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
-  // What a user deletes meanwhile is neither missing nor damaged.
+  // Files that a user deletes meanwhile are neither missing nor damaged.
   const isNamed = async (hash: string) =>
     (await database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash))) !== undefined;
 
@@ -89,7 +89,7 @@ async function copyAll(database: Reader, source: BlobPlace, target: BlobPlace, o
   return outcome;
 }
 
-/** The first that fails ends it, once those beside it have ended. */
+/** The first failure ends it, once the calls beside it have ended. */
 async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
   const inTurn = createTurns(AT_ONCE);
   let isFailing = false;
@@ -107,7 +107,7 @@ async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>
   }
 }
 
-/** By its size, which is cheap. */
+/** Compares the size, which is cheap. */
 async function isWhole(place: BlobPlace, { hash, size }: Blob): Promise<boolean> {
   return (
     (await unlessMissing(async () => {
@@ -134,7 +134,7 @@ async function hashAt(place: BlobPlace, { hash, size }: Blob): Promise<string | 
   });
 }
 
-/** Undefined where the place answers that it has no such bytes, or not all of them. */
+/** Undefined if the place answers that it does not have these bytes, or not all of them. */
 async function unlessMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

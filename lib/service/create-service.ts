@@ -1,4 +1,4 @@
-// Puts the parts together, starts them in order and stops them in the reverse one.
+// Puts the parts together, starts them in order and stops them in reverse order.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -42,8 +42,7 @@ import { applyRetention, hasRetention, type RetentionParts } from "./jobs/histor
 import { trimCache } from "./nodes/cache/trim-cache";
 import { importUserFiles } from "./userdata/import-files";
 
-// What the service does on its own, again and again: keeping the history, the ended tasks and the cache of results within their
-// bounds.
+// What the service does by itself, again and again: keeping the history, the ended tasks and the cache of results within their bounds.
 const CACHE_BYTES = 128 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
@@ -53,7 +52,7 @@ function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
-/** How often a runner is asked how a job is doing; it also says so by itself. */
+/** How often a runner is asked about a job; it also reports by itself. */
 const POLL_MS = 1000;
 const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
@@ -69,7 +68,7 @@ export async function startService(options: ServiceOptions) {
   if (!existsSync(options.workerPath))
     log.error({ workerPath: options.workerPath }, "the worker is missing: every job will fail until it is built");
   makeDataFolder(options.dataDir);
-  // Given up for the start, which writes a little; after it the disk is told to be full where it is.
+  // Released for the start, which writes a little. After the start, a full disk is reported as such.
   const reserve = createDiskReserve(join(options.dataDir, "reserve"));
   reserve.release();
   const lock = lockDataFolder(options.dataDir);
@@ -121,7 +120,7 @@ export async function startService(options: ServiceOptions) {
     const begin = async () => {
       if (!isStopping) await engine.start();
     };
-    // On a full disk what is stored is served, and no job begins; as soon as there is room, all go on.
+    // On a full disk the service answers with what is stored, and no job begins; everything goes on as soon as there is room.
     let beginning = Promise.resolve();
     await begin().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
@@ -239,7 +238,7 @@ export async function startService(options: ServiceOptions) {
 
 const RETRY_MS = 1000;
 
-/** Again and again while the disk is full. */
+/** Tries again and again while the disk is full. */
 async function retry(work: () => Promise<void>, goOn: () => boolean): Promise<void> {
   while (goOn()) {
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

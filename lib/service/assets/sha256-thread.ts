@@ -1,19 +1,19 @@
-// SHA-256 of a file while it is written, on another core: of all that an upload costs the main thread, this is the largest part that
-// can go elsewhere. One thread at most; whoever finds it taken hashes by itself, as does a machine of one core.
-// Guarantees: it reads only what it was told is written; a thread that fails rejects `digest` and never the process.
+// Computes SHA-256 of a file on another core while the file is written: of an upload's cost on the main thread, this is the largest part
+// that can run elsewhere. At most one thread; a caller that finds it busy, or a machine with one core, hashes by itself.
+// Guarantees: it reads only what it was told is written; a thread that fails rejects `digest`, never the process.
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
 export type Sha256Thread = {
-  /** So many bytes of the file are written, from its beginning. */
+  /** Tells the thread how many bytes of the file are written, from its beginning. */
   written(bytes: number): void;
-  /** Of exactly the first `bytes`. */
+  /** The hash of exactly the first `bytes`. */
   digest(bytes: number): Promise<string>;
   stop(): void;
 };
 
-/** Runs as it is, so that no bundle has to be found for it. */
+/** Runs as source text, so that no bundle has to be found for it. */
 const source = `
 const { parentPort, workerData } = require("node:worker_threads");
 const file = require("node:fs").openSync(workerData, "r");
@@ -44,7 +44,7 @@ export function startSha256Thread(path: string): Sha256Thread | undefined {
       reject(new Error("the hashing thread ended"));
     });
   });
-  digested.catch(() => undefined); // told by `digest`, where it is asked for
+  digested.catch(() => undefined); // reported by `digest`, if that is called
   let told = 0;
   return {
     written(bytes) {

@@ -1,5 +1,5 @@
-// A file on its way into the store: written to the temp folder and hashed while the bytes pass, never held in memory.
-// Guarantees: what `stageStream` returns is complete, measured and synced; when it throws, nothing is left behind.
+// A file on its way into the store: written to the temp folder and hashed as the bytes pass, never held in memory.
+// Guarantees: `stageStream` returns a complete, measured and synced file; if it throws, nothing is left behind.
 
 import { createHash, randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { createBatchedWriter } from "./batched-writer";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";
 import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
 
-/** Beyond it a thread of its own is worth its start. */
+/** Above this size a separate thread is worth starting. */
 const MANY_BYTES = 16 * 1024 * 1024;
 
 export type StagedFile = {
@@ -58,14 +58,14 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   }
 }
 
-/** A file that was written elsewhere (by a node, by the image library): hashed where it lies, and synced. Disposing removes it. */
+/** For a file that was written elsewhere (by a node or the image library): hashed where it lies, and synced. Disposing removes it. */
 export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
   const handle = await open(path, "r");
   try {
     // The disk writes while the bytes are hashed.
     const synced = handle.sync();
-    synced.catch(() => undefined); // told below
+    synced.catch(() => undefined); // awaited below
     for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
       if (chunk instanceof Uint8Array) digest.update(chunk);
     }
@@ -77,7 +77,7 @@ export async function stageFile(path: string): Promise<StagedFile> {
   return { path, ...(await digest.finish()), dispose: () => rm(path, { force: true }) };
 }
 
-/** Both hashes, the length and the head of bytes that pass. */
+/** Computes both hashes, the length and the head of the bytes that pass. */
 export function createDigest() {
   const blake3 = new Blake3Hasher();
   const sha256 = createHash("sha256");
@@ -92,7 +92,7 @@ export function createDigest() {
       blake3.update(chunk);
       if (isElsewhere !== true) sha256.update(chunk);
     },
-    /** From here on a thread computes SHA-256 of the whole, if `take` finds one; it is asked once. */
+    /** `take` is called once and may return a thread; from then on that thread computes SHA-256 of the whole file. */
     letSha256(take: () => unknown) {
       isElsewhere ??= take() !== undefined;
     },

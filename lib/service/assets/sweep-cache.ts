@@ -1,11 +1,11 @@
-// Looks through a cache that is laid out by hash (FOLDER/<aa>/<rest of the hash>) for what no row names any more: another process, or one that was
-// cut off, has removed the original.
+// Removes from a cache that is laid out by hash (FOLDER/<aa>/<rest of the hash>) what no row names any more, because another process, or
+// one that was interrupted, has removed the original.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Named } from "./blob-store";
 
-/** Returns how many hashes went. */
+/** Returns how many hashes were removed. */
 export async function sweepCacheFolder(folder: string, named: Named, forget: (hash: string) => Promise<unknown>): Promise<number> {
   let removed = 0;
   for (const shard of await readdir(folder)) {

@@ -1,5 +1,5 @@
-// Tags of an asset: a set with an order. Every change says what it changed.
-// Inside a commit only.
+// Tags of an asset: a set with an order. Every change returns what it changed.
+// Only inside a commit.
 
 import { ServiceError } from "../service-error";
 import { query, type Transaction } from "../store/database";

@@ -1,7 +1,7 @@
-// A backup of the service's data while it runs. Nothing keeps the service from deleting meanwhile: the bytes are copied first, then the
-// database, then what came in between; where something that the copy names was deleted before its turn, the database is copied again.
-// Guarantees: all that the copy of the database names is in the backup, or told as lost on the service's own disk; what was there from an
-// earlier backup is not read again. Must never: write below the service's folder.
+// Backs up the service's data while it runs and may delete: first the bytes, then the database, then what came in between. If something
+// that the copy names was deleted before its turn, the database is copied again.
+// Guarantees: all that the copied database names is in the backup, or reported as lost on the service's own disk; what an earlier backup
+// has is not read again. Must never: write below the service's folder.
 
 import { createWriteStream } from "node:fs";
 import { mkdir, opendir, stat } from "node:fs/promises";
@@ -22,12 +22,12 @@ const tables = ["users", "jobs", "assets", "user_files", "blobs"] as const;
 
 type Backup = {
   dataDir: string;
-  /** Of PostgreSQL; undefined where the database is a file in the folder. */
+  /** The URL of PostgreSQL; undefined if the database is a file in the folder. */
   databaseUrl: string | undefined;
-  /** The folder of the bytes; undefined where they are in a bucket. */
+  /** The folder of the bytes; undefined if they are in a bucket. */
   blobs: string | undefined;
   place: string;
-  /** Files of this backup are called by it. */
+  /** Part of the names of this backup's files. */
   id: string;
   say(progress: string): void;
 };
@@ -70,7 +70,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
   throw new Error(`Files were deleted faster than they could be copied, ${MOST_PASSES} times over. Try again at a quieter time.`);
 }
 
-/** Copies what `database` names and the backup lacks. `deleted`: so many were gone, as was their row by then. */
+/** Copies what `database` names and the backup lacks. `deleted`: how many were gone and had no row any more either. */
 async function copyFrom({ blobs: from, place, say }: Backup, database: string, live: LiveDatabase) {
   const copy = openToRead(database);
   const done = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
@@ -111,7 +111,7 @@ async function copyOne(from: string, to: string, hash: string): Promise<"copied"
   }
 }
 
-/** Users' own files that are no rows yet, as the service was not started since (userdata/import-files.ts). */
+/** Users' files that are not rows yet, because no version that imports them was started (userdata/import-files.ts). */
 async function copyUserdata({ dataDir, place, id, say }: Backup): Promise<ServiceContents["userdata"]> {
   const top = join(dataDir, "userdata");
   const file = `userdata-${id}.jsonl`;
@@ -130,7 +130,7 @@ async function copyUserdata({ dataDir, place, id, say }: Backup): Promise<Servic
   return { file, ...(await hashFile(join(place, file))), ...done };
 }
 
-/** Undefined where it was deleted before its turn. Each write makes another file: what was opened stays what it was. */
+/** Undefined if the file was deleted before its turn. Every write makes another file, so an opened file keeps its content. */
 async function copyUserFile(path: string, blobs: string): Promise<(Content & { modified: number }) | undefined> {
   for (;;) {
     try {
@@ -146,7 +146,7 @@ async function copyUserFile(path: string, blobs: string): Promise<(Content & { m
   }
 }
 
-/** The names of the files in it. */
+/** Makes the names of the files durable. */
 async function syncFolders(blobs: string): Promise<void> {
   for await (const shard of await opendir(blobs)) if (shard.isDirectory()) await syncFolder(join(blobs, shard.name));
   await syncFolder(blobs);

@@ -1,5 +1,5 @@
-// What a backup of the service consists of, and where: its database in one file, the bytes that it names by their hash, and a list of the
-// files that users keep, whose bytes lie with the others.
+// What a backup of the service consists of, and where it lies: the database in one file, the bytes that it names by their hash, and a list
+// of users' own files, whose bytes lie with the others.
 
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -19,7 +19,10 @@ export const serviceContentsSchema = z.object({
   database: storedFileSchema,
   schema: z.array(z.string()),
   rows: z.record(z.string(), count),
-  /** `lost`: was missing or damaged on the service's disk when the backup was made. `elsewhere`: all bytes are in a bucket, and not in the backup. */
+  /**
+   * `lost`: missing or damaged on the service's disk when the backup was made. `elsewhere`: all bytes are in a bucket and not in the
+   * backup.
+   */
   blobs: z.object({ count, bytes: count, lost: z.array(hash), elsewhere: z.boolean().optional() }),
   userdata: storedFileSchema.extend({ count, bytes: count }),
 });
@@ -34,7 +37,7 @@ const userFileSchema = z.object({
 });
 export type BackedUpFile = z.output<typeof userFileSchema>;
 
-/** Line by line: it may be long. */
+/** Line by line, since the list may be long. */
 export async function* readUserFiles(file: string): AsyncGenerator<BackedUpFile> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity }))
     yield userFileSchema.parse(JSON.parse(line));
@@ -44,7 +47,7 @@ export type Named = { hash: string; size: number };
 
 const AT_ONCE = 1000;
 
-/** What the database names, in pieces, each of which is read at once: a writer is not kept waiting by whoever takes long over one. */
+/** The bytes that the database names, in pieces. Each piece is read at once, so that a slow caller does not keep a writer waiting. */
 export function* namedBlobs(database: Connection): Generator<Named[]> {
   const read = database.prepare<[string], Named>(`SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${AT_ONCE}`);
   for (let piece = read.all(""); piece.length > 0; piece = read.all(piece.at(-1)?.hash ?? "")) yield piece;
@@ -56,14 +59,14 @@ export function isNamed(database: Connection, hash: string): boolean {
 
 export const blobsIn = (place: string) => join(place, "blobs");
 
-/** Makes the folder that the bytes lie in. */
+/** The path of the bytes; makes their folder. */
 export async function blobFile(folder: string, hash: string): Promise<string> {
   const file = blobPath(folder, hash);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }
 
-/** Some at a time, each wholly done before the call resolves. */
+/** Several at a time; all of them are done when the call resolves. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   const one = async () => {

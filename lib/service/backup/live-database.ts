@@ -1,4 +1,4 @@
-// The database of a service that runs, as a backup asks it: for a copy of one moment, and whether a file is still named.
+// The database of a running service, as a backup reads it: a copy of one moment, and whether a file is still named.
 // Must never: write to it.
 
 import { type Content } from "@/lib/shared/hashed-copy";
@@ -9,7 +9,7 @@ import { SERVICE_SCHEMA } from "../store/postgres/migrate";
 import { isNamed } from "./contents";
 
 export type LiveDatabase = {
-  /** Into a file of SQLite. Where it has an earlier moment, what is the same may stay. */
+  /** Copies into a SQLite file. If that holds an earlier copy, what is the same may stay. */
   copyTo(file: string): Promise<Content>;
   isNamed(hash: string): Promise<boolean>;
   close(): Promise<void>;

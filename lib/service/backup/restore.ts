@@ -1,5 +1,6 @@
-// Checks a backup of the service, and makes its data folder out of it.
-// Guarantees: what is written was compared with its hash while it was read; the database comes last, so that half a restore is no installation.
+// Checks a backup of the service, and makes a data folder from it.
+// Guarantees: what is written was compared with its hash while it was read; the database comes last, so that half a restore is no
+// installation.
 
 import { mkdir, opendir, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,7 +12,7 @@ import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
 
-/** Throws what is wrong, as a sentence. `hashes`: every byte is read; else sizes alone are compared. */
+/** Throws a sentence that says what is wrong. `hashes`: every byte is read; otherwise only sizes are compared. */
 export async function checkServiceBackup({ place, contents, say }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
   const known = new Set(migrations.map(({ name }) => name));
   const foreign = contents.schema.find((name) => !known.has(name));
@@ -85,7 +86,7 @@ async function copyWhole(from: string, to: string, hash: string): Promise<void> 
   }
 }
 
-/** Removes from the backup the bytes that it names no more. Returns how many went. */
+/** Removes bytes from the backup that it no longer names. Returns how many were removed. */
 export async function sweepServiceBackup(place: string, contents: ServiceContents | null): Promise<number> {
   const blobs = blobsIn(place);
   const ofUsers = new Set<string>();

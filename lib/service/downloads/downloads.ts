@@ -1,5 +1,5 @@
-// The door of this folder: which sources are permitted, what they hold, and the tasks that fetch from them.
-// Guarantees: an address inside the network is refused as soon as it is known, and again whenever something is connected to.
+// The door of this folder: which sources are permitted, what they hold, and the tasks that download from them.
+// Guarantees: an address inside the network is refused as soon as it is known, and again at every connection.
 
 import { type BlobStore } from "../assets/blob-store";
 import { type Created, createIfStored, type NewAsset } from "../assets/create-asset";
@@ -16,8 +16,8 @@ import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
 import { createTasks } from "./tasks";
 import { isPage, readContentRange, readFileName, readLength } from "./source-headers";
 
-// What a source says of a file before it is fetched. Asks with HEAD; some storages sign their addresses for GET alone, so where HEAD is
-// refused the first byte is asked for. Whatever the source does wrong is UNPROCESSABLE; where it may not lead stays UNSUPPORTED_SOURCE.
+// What a source says about a file before it is fetched. Asks with HEAD; if HEAD is refused, asks for the first byte, since some storages
+// sign their addresses for GET alone. Errors of the source are UNPROCESSABLE; an address that is not permitted stays UNSUPPORTED_SOURCE.
 type SourceDescription = {
   contentLength?: number;
   contentType?: string;
@@ -89,7 +89,7 @@ export function createDownloads(parts: DownloadParts) {
     idleMs: settings.requestTimeoutMs,
     atOnce: settings.downloadsAtOnce,
   });
-  /** Hashes that sources named when they were described; the oldest goes first. */
+  /** Hashes that sources named when they were described; the oldest is dropped first. */
   const promised = new Map<string, string>();
 
   return {
@@ -99,7 +99,7 @@ export function createDownloads(parts: DownloadParts) {
     create: tasks.create,
     cancel: tasks.cancel,
 
-    /** `field` is where the address is in the request. */
+    /** `field`: where the request has the address. */
     async requireSource(text: string, field: string): Promise<URL> {
       const url = requireSource(policy, text, field);
       if (!policy.isTrustedOrigin(url) && (await agents.leadsInside(url))) throw insideTheNetwork(field);
@@ -116,8 +116,8 @@ export function createDownloads(parts: DownloadParts) {
     },
 
     /**
-     * An asset of what is there already, in the only sense that reveals no files of others: content that this user may see, and either
-     * fetched from there before or named by the source.
+     * Makes an asset from content that is already there, without revealing files of others: only content that this user may see, and that
+     * was fetched from this address before or whose hash the source names.
      */
     async createOfExisting(url: URL, wanted: NewAsset): Promise<Created | undefined> {
       const sha256 = promised.get(url.href);

@@ -1,15 +1,15 @@
-// Brings a file into its partial file, over as many connections as it takes:
+// Downloads a file into its partial file, over as many connections as it takes:
 //   ask for what is missing (Range, If-Range) → append → cut? pause, and ask again → whole
-// Guarantees: bytes of two states of a file are never put together. A source without ranges, with another validator, length or promised
-// hash, or with the wrong part, begins at zero; one that names no validator has to send the last bytes that are there once more.
-// What may pass is tried again a bounded number of times; any progress earns new attempts. Sizes are limited as declared and as they come.
+// Guarantees: bytes of two versions are never mixed. A source without ranges, with another validator, length or promised hash, or with the
+// wrong part, begins at zero; a source that names no validator has to send the last bytes once more.
+// Temporary errors are retried a bounded number of times, anew after any progress. Sizes are limited as declared and as received.
 
 import { ServiceError } from "../service-error";
 import { discard, type OpenedSource, type OpenSource, unreachable } from "./open-source";
 import { type PartialFile } from "./partial-file";
 import { isPage, readContentRange, readEncoding, readFileName, readLength, readUnsatisfiedLength, readValidator } from "./source-headers";
 
-/** What the source said of the file whose bytes are kept. */
+/** What the source said about the file whose bytes are kept. */
 export type KnownFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
 
 export type Fetching = {
@@ -21,7 +21,7 @@ export type Fetching = {
   tooLarge: () => ServiceError | Promise<ServiceError>;
   idleMs: number;
   signal: AbortSignal;
-  /** Resolves when it is durable. False: the bytes are not needed. */
+  /** Resolves when `known` is durable. False: the bytes are not needed. */
   onKnown(known: KnownFile): Promise<boolean>;
   pause(ms: number, signal: AbortSignal): Promise<void>;
 };
@@ -30,16 +30,16 @@ export const noFile =
   "The source answers with a web page instead of a file. It may require signing in, or this is the address of a page about the file.";
 
 const PAUSES_MS = [250, 1000, 3000];
-/** What a source asks for is granted up to here; beyond it, the person is told. */
+/** The longest pause that a source may ask for; if it asks for more, the download fails and says so. */
 const LONGEST_PAUSE_MS = 120_000;
 const MOST_CONNECTIONS = 10_000;
-/** Less than this is no progress: a source that sends a byte at a time is not followed for ever. */
+/** Less than this is no progress: a source that sends one byte at a time is not followed for ever. */
 const PROGRESS_BYTES = 1024;
 const OVERLAP_BYTES = 16 * 1024;
-/** In the time in which a source may be silent: one that sends a byte now and then would hold a place for ever. */
+/** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
 const LEAST_BYTES = 1024;
 
-/** Undefined where `onKnown` said that the bytes are not needed. */
+/** Undefined if `onKnown` said that the bytes are not needed. */
 export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
   const { partial, signal } = fetching;
   const state = { known: fetching.known, mayResume: true };
@@ -63,7 +63,7 @@ export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefin
 
 type State = { known: KnownFile; mayResume: boolean };
 
-/** One connection. True when the file is whole, false when its bytes are not needed. */
+/** One connection. True if the file is complete, false if its bytes are not needed. */
 async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   const { partial, url, open, signal, idleMs } = fetching;
   const size = partial.size();
@@ -93,7 +93,7 @@ async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   return true;
 }
 
-/** The wrong part, or a part that was not asked for. */
+/** The source sent the wrong part, or a part that was not asked for. */
 async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: boolean): Promise<never> {
   if (!wasAskedForPart) throw new ServiceError("UNPROCESSABLE", "The source does not send the whole file though it was asked for it.");
   await partial.reset();
@@ -102,7 +102,7 @@ async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: b
   throw unreachable("The source answered with another part of the file than it was asked for.");
 }
 
-/** From the first byte. */
+/** Starts from the first byte. */
 async function takeUp(fetching: Fetching, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
   const { partial, url, maxBytes, tooLarge, onKnown } = fetching;
   const [total, validator] = [readLength(headers), readValidator(headers)];
@@ -117,7 +117,7 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
   return onKnown(state.known);
 }
 
-/** `again`: bytes that are there and come once more. */
+/** `again`: bytes that are already there and are sent once more. */
 async function pour(fetching: Fetching, state: State, source: OpenedSource, again: Buffer): Promise<void> {
   const { partial, signal, idleMs, maxBytes, tooLarge } = fetching;
   let compared = 0;
@@ -156,7 +156,7 @@ function isSameFile({ headers, promisedSha256 }: OpenedSource, known: KnownFile,
   );
 }
 
-/** Trouble of the connection may pass; trouble of whoever takes the chunks is not touched. */
+/** Errors of the connection count as temporary; errors of the code that takes the chunks pass unchanged. */
 async function* chunksOf({ body }: OpenedSource, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;

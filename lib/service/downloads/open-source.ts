@@ -1,6 +1,6 @@
-// Opens a permitted source: redirects by hand, each judged like the first address; an error says what the source answered.
-// UPSTREAM_UNREACHABLE marks what may pass and is worth another attempt; every other code is final.
-// The caller reads the body or discards it. Must never send a cookie or a key, or ask for encoded bytes.
+// Opens a permitted source. Redirects are followed by hand, each checked like the first address; an error says what the source answered.
+// UPSTREAM_UNREACHABLE marks temporary errors that are worth another attempt; every other code is final.
+// The caller reads the body or discards it. Must never: send a cookie or a key, or ask for encoded bytes.
 
 import { type Readable } from "node:stream";
 import { request } from "undici";
@@ -12,11 +12,11 @@ import { type SourcePolicy } from "./sources";
 export type Wish = {
   method: "GET" | "HEAD";
   signal: AbortSignal;
-  /** How long the source may say nothing. */
+  /** How long the source may send nothing. */
   idleMs: number;
   range?: string;
   ifRange?: string;
-  /** A redirect that names the hash of its target says enough; it is not followed. */
+  /** A redirect that names the hash of its target says enough and is not followed. */
   stopsAtPromise?: boolean;
 };
 export type OpenedSource = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
@@ -78,7 +78,7 @@ export function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 
-/** Judged like the first address: "every redirect is checked again". */
+/** Checked like the first address: "every redirect is checked again". */
 function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
   const url = typeof location === "string" && URL.canParse(location, from) ? new URL(location, from) : undefined;
   if (url && policy.mayLeadTo(start, url)) return url;

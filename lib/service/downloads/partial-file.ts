@@ -1,7 +1,7 @@
 // The part of a file that has arrived, kept across restarts under the task's id.
-// Guarantees: a count is told (`onDurable`) only after that many bytes were synced; what was kept from before is hashed again from the
-// disk, byte by byte, before anything is added; a full disk is told as such.
-// Must never hold more of the file in memory than one chunk.
+// Guarantees: a count is reported (`onDurable`) only after that many bytes are synced; bytes from an earlier run are hashed again from the
+// disk, before anything is added; a full disk is reported as such.
+// Must never: hold more of the file in memory than one chunk.
 
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ const READ_AT_ONCE = 256 * 1024;
 
 type Opening = {
   path: string;
-  /** What is known to be durable; the rest of the file is cut off. */
+  /** How many bytes are known to be durable; the rest of the file is cut off. */
   keptBytes: number;
   signal: AbortSignal;
   onDurable(bytes: number): Promise<void>;
@@ -29,7 +29,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
   let trouble: unknown;
 
   async function keep(): Promise<void> {
-    // A disk that lost what it had synced: nothing of the file is trusted.
+    // If the disk lost bytes that were synced, nothing of the file is trusted.
     const kept = (await handle.stat()).size < keptBytes ? 0 : keptBytes;
     if (kept < keptBytes) await onDurable(0);
     await handle.truncate(kept);
@@ -56,7 +56,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
     durable = size;
   }
 
-  /** A sync on its way may have begun before the last bytes. */
+  /** A sync under way may have begun before the last bytes were written. */
   async function syncAll(): Promise<void> {
     while (durable < digest.size()) await sync();
   }
@@ -65,7 +65,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
 
   async function close(): Promise<void> {
     clearInterval(timer);
-    await syncing?.catch(() => undefined); // told by `append` or by the last sync
+    await syncing?.catch(() => undefined); // reported by `append` or by the last sync
     await handle.close();
   }
 
@@ -89,13 +89,13 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
       digest.update(chunk);
     },
 
-    /** The last bytes, to compare them with what comes again. */
+    /** The last bytes, to compare them with the bytes that are sent again. */
     async readEnd(length: number): Promise<Buffer> {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, digest.size() - length);
       return buffer.subarray(0, bytesRead);
     },
 
-    /** Nothing of it counts any more, and then it goes. */
+    /** Discards the content: first its count becomes 0, then the bytes are removed. */
     async reset(): Promise<void> {
       await syncing?.catch(() => undefined); // the count is written anew below
       digest = createDigest();
@@ -104,7 +104,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
       await handle.truncate(0);
     },
 
-    /** Makes everything durable and closes; for a stop of the service. */
+    /** Makes everything durable and closes the file, when the service stops. */
     async suspend(): Promise<void> {
       await syncAll().finally(close);
     },

@@ -1,5 +1,5 @@
-// How long an ended task can be asked about: beyond an age, or a number for each user, it goes. Its asset stays.
-// Guarantees: what waits or runs is neither counted nor removed; that a file was fetched is known for as long as the file is there.
+// How long an ended task can be asked about: beyond an age, or a number for each user, it is removed. Its asset stays.
+// Guarantees: waiting and running tasks are neither counted nor removed; that a file was fetched is known for as long as the file is there.
 
 import { type ServiceSettings } from "../settings";
 import { type Database, query } from "../store/database";
@@ -10,7 +10,7 @@ const AT_ONCE = 500;
 
 export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "retentionTaskDays" | "retentionTasks">; now: () => number };
 
-/** Returns how many tasks went. */
+/** Returns how many tasks were removed. */
 export async function pruneTasks({ database, settings, now }: PruneParts, goOn: () => boolean): Promise<number> {
   let removed = 0;
   const before = now() - settings.retentionTaskDays * DAY_MS;
@@ -27,7 +27,7 @@ export async function pruneTasks({ database, settings, now }: PruneParts, goOn: 
   return removed;
 }
 
-/** Of content that its user has no more. */
+/** Entries of content that the user no longer has. */
 const forgotten = query.deleteFrom("fetched_sources").where(({ not, exists, selectFrom }) =>
   not(
     exists(

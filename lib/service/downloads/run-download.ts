@@ -1,7 +1,7 @@
-// One run of one task, from its row to its asset. A run that a stop or a crash cut off is followed by another one that goes on from the
-// bytes that are durable.
-// Guarantees: nothing is written of a task that has ended or is another process's by now; the asset and the end of the task are one commit; content that the user has already is not fetched where the source names
-// its hash; what the source promised is what was stored; a failed or cancelled run leaves no file.
+// One run of one task, from its row to its asset. After a stop or a crash the next run goes on from the durable bytes.
+// Guarantees: nothing is written to a task that has ended or belongs to another process; the asset and the end of the task are one commit;
+// content that the user already has is not fetched if the source names its hash; what is stored is what the source promised; a failed or
+// cancelled run leaves no file.
 
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
@@ -27,7 +27,7 @@ import { changeTask, endTask, findEarlierHash, rememberSource, type StoredTask }
 export type RunParts = {
   database: Database;
   blobs: BlobStore;
-  /** Of partial files. */
+  /** The folder of partial files. */
   folder: string;
   policy: SourcePolicy;
   open: OpenSource;
@@ -36,14 +36,14 @@ export type RunParts = {
   now: () => number;
 };
 
-/** The task has ended, was cancelled, or is another process's. */
+/** The task has ended, was cancelled, or belongs to another process. */
 class TaskLost extends Error {}
 
 export function isTaskLost(error: unknown): boolean {
   return error instanceof TaskLost;
 }
 
-/** Of a claimed task. `isKept`: asked when the run ends early, whether another one will go on. */
+/** Runs a claimed task. `isKept`: called if the run ends early; true if another run will go on. */
 export async function runDownload(parts: RunParts, task: StoredTask, signal: AbortSignal, isKept: () => boolean): Promise<void> {
   const { database, now } = parts;
   const url = requireSource(parts.policy, task.source_url, "source_url");
@@ -55,7 +55,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   if (name !== (task.part ?? task.id)) await change({ part: name, bytes_downloaded: 0 });
   const path = partPath(parts, name);
 
-  // The same address, asked for while it was fetched: it is there now.
+  // The same address may have been fetched while this task waited: then the content is here now.
   const earlier = await findEarlierHash(database, task.user_id, url);
   if (earlier !== undefined && (await endWithContent(parts, task, earlier, readFileName({}, url)))) return;
   const room = await roomFor(database, task.user_id);
@@ -88,7 +88,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
     await endWithFile(parts, task, staged, known.fileName ?? readFileName({}, url));
   } catch (error) {
     if (isKept())
-      await partial.suspend().catch(() => undefined); // the next run trusts what is durable, and nothing else
+      await partial.suspend().catch(() => undefined); // the next run trusts only what is durable
     else await partial.close();
     throw error;
   } finally {
@@ -96,7 +96,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   }
 }
 
-/** A file of this name may be in the folder of another process, with what that one had: names are never used twice. */
+/** Another process may have a file of this name in its folder, with its own bytes: names are never used twice. */
 async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: string; keptBytes: number }> {
   const name = task.part ?? task.id;
   const isFirst = task.started_at === null;
@@ -118,7 +118,7 @@ function partPath(parts: { folder: string }, name: string): string {
   return join(parts.folder, name);
 }
 
-/** The source named the hash, and the user may see content of that hash: nothing is fetched. */
+/** If the source names the hash and the user may see content with it, nothing is fetched. */
 async function endWithKnownContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: KnownFile): Promise<boolean> {
   return promisedSha256 !== undefined && (await endWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
 }
@@ -150,7 +150,7 @@ async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, as
   await rememberSource(tx, task, hash);
 }
 
-/** A preview that was deleted meanwhile is left out: the download is not lost over it. */
+/** A preview that was deleted meanwhile is left out; the download does not fail because of it. */
 async function wantedOf({ database }: RunParts, task: StoredTask) {
   const preview = task.preview_id !== null && (await findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]));
   return {

@@ -1,5 +1,6 @@
-// The connections to sources. Guarantees: outside the origins that the configuration names, nothing inside the network is connected to,
-// whatever name or redirect led there, and whatever a name resolves to when it is connected to.
+// The connections to sources.
+// Guarantees: except for origins that the configuration names, nothing inside the network is connected to, whatever name or redirect led
+// there, and whatever the name resolves to at that moment.
 
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
@@ -23,8 +24,8 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
     agentFor: (isTrusted: boolean) => (isTrusted ? anywhere : outside),
 
     /**
-     * For an early refusal: true where the host is, or now resolves to, an address inside. A name that does not resolve in a moment is
-     * left to the attempt itself.
+     * For an early refusal: true if the host is, or now resolves to, an address inside the network. A name that does not resolve in a
+     * moment is left to the attempt itself.
      */
     leadsInside(url: URL): Promise<boolean> {
       if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));

@@ -1,4 +1,4 @@
-// What the headers of a source say about the file. Every one is a claim of a stranger: what is malformed counts as absent.
+// What the headers of a source say about the file. They come from a stranger: a malformed value counts as absent.
 
 import { type IncomingHttpHeaders } from "node:http";
 
@@ -6,7 +6,7 @@ export type Headers = IncomingHttpHeaders;
 
 const LONGEST_NAME = 200;
 
-/** Of a 206: the first byte that follows, and the whole length where it is told. */
+/** From a 206: the first byte that follows, and the whole length if it is named. */
 export function readContentRange(headers: Headers): { start: number; total?: number } | undefined {
   const parts = /^bytes (\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)$/i.exec(one(headers, "content-range")?.trim() ?? "");
   if (!parts) return undefined;
@@ -16,13 +16,13 @@ export function readContentRange(headers: Headers): { start: number; total?: num
   return { start, ...(total !== undefined && { total }) };
 }
 
-/** Of a 416: how long the file is. */
+/** From a 416: how long the file is. */
 export function readUnsatisfiedLength(headers: Headers): number | undefined {
   const total = /^bytes \*\/(\d{1,15})$/i.exec(one(headers, "content-range")?.trim() ?? "")?.[1];
   return total === undefined ? undefined : Number(total);
 }
 
-/** However many digits it has: what is beyond counting is beyond every bound, and is not the same as not said. */
+/** Any number of digits: a length too large to count exceeds every bound, and must not read as absent. */
 export function readLength(headers: Headers, name = "content-length"): number | undefined {
   const text = one(headers, name)?.trim() ?? "";
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
@@ -41,21 +41,23 @@ export function readPromisedSha256(headers: Headers): string | undefined {
   return /^"?([0-9a-f]{64})"?$/i.exec(one(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
 }
 
-/** Of a 429 or 503: seconds, or a date (RFC 9110, 10.2.3). */
+/** From a 429 or 503: seconds, or a date (RFC 9110, 10.2.3). */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const text = one(headers, "retry-after")?.trim() ?? "";
   const waitMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /[a-z]/i.test(text) ? Date.parse(text) - now : NaN;
   return waitMs > 0 ? waitMs : undefined;
 }
 
-/** A page for people where a file was asked for: one has to sign in, or the address is that of a page. A page by its name is a file. */
+/**
+ * A web page came instead of a file: the user has to sign in, or the address is that of a page. A file that is named like a page is a file.
+ */
 export function isPage(headers: Headers, url: URL): boolean {
   const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(one(headers, "content-type") ?? "");
   const isHandedOver = /^\s*attachment\b/i.test(one(headers, "content-disposition") ?? "");
   return isMarkup && !isHandedOver && !/\.(x?html?|xht|mht(ml)?)$/i.test(readFileName(headers, url));
 }
 
-/** Undefined for plain bytes. They are asked for as they are; what came encoded would be stored encoded. */
+/** Undefined for plain bytes, which the service asks for; encoded bytes would be stored encoded. */
 export function readEncoding(headers: Headers): string | undefined {
   const encoding = one(headers, "content-encoding")?.trim().toLowerCase();
   return encoding === undefined || encoding === "" || encoding === "identity" ? undefined : encoding.slice(0, 40);
@@ -76,7 +78,7 @@ export function readFileName(headers: Headers, url: URL): string {
 
 function toSafeName(text: string): string {
   const base = text.split(/[/\\]/).at(-1) ?? "";
-  // Control and format characters (such as those that turn the direction of writing) could make a name look like another one.
+  // Control and format characters (such as those that change the direction of writing) could make one name look like another.
   const name = base
     .normalize("NFC")
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "")
@@ -97,7 +99,7 @@ function decode(text: string | undefined, charset = "utf-8"): string | undefined
 
 const fromHex = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 16));
 
-/** A header arrives as one letter a byte. Many send UTF-8 as it is: what can be read as that is meant as that. */
+/** A header arrives with one character per byte. Many sources send plain UTF-8: what decodes as UTF-8 is read as UTF-8. */
 function fromBytes(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   try {

@@ -1,7 +1,7 @@
 // Where downloads may come from. A host is permitted with its subdomains, over https at its usual port; an origin permits exactly itself.
-// Large sources answer with a redirect to a storage of theirs under another name: such a host is permitted as the target of that
-// source's redirects only, never as a source, since others can put files there under names of their own.
-// Addresses are not judged here: see source-agents, which judges the one that is really connected to.
+// Large sources redirect to storage of theirs under another name. Such a host is permitted only as a target of that source's redirects,
+// never as a source, since others can put files there under names of their own.
+// Addresses are not checked here: source-agents checks the address that is really connected to.
 
 import { ServiceError } from "../service-error";
 
@@ -20,12 +20,12 @@ const storageOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 export type SourcePolicy = {
-  /** For people: the hosts by name. Origins are counted only, as they may lie inside the network. */
+  /** For users: the hosts by name. Origins are only counted, since they may be inside the network. */
   named: string;
   isPermitted(url: URL): boolean;
-  /** The configuration names this very origin: whatever its address is, it is meant. */
+  /** The configuration names exactly this origin: it is permitted whatever its address is. */
   isTrustedOrigin(url: URL): boolean;
-  /** For a redirect on the way from `source`. */
+  /** Whether a redirect may lead from `source` to `target`. */
   mayLeadTo(source: URL, target: URL): boolean;
 };
 
@@ -45,7 +45,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   };
 }
 
-/** Without its fragment, which no server is told. */
+/** Without its fragment, which is never sent to a server. */
 export function requireSource(policy: SourcePolicy, text: string, field: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !policy.isPermitted(url))

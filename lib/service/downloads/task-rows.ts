@@ -1,4 +1,4 @@
-// The rows of tasks. What changes one takes the transaction that it is changed in.
+// The rows of tasks. A function that changes a row takes the transaction.
 
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
@@ -11,9 +11,9 @@ import { plainStatement } from "../store/statement";
 export type StoredTask = Selectable<TaskRow>;
 export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
 
-/** As it stands in the index of what has not ended. */
+/** Worded like the index of unfinished tasks. */
 const isUnfinished = sql<boolean>`status in ('created', 'running')`;
-/** A task that is being fetched, and the process that does it. */
+/** A task that is being fetched, and the process that fetches it. */
 export type HeldTask = Pick<StoredTask, "id" | "holder">;
 
 export async function insertTask(tx: Transaction, userId: number, wanted: WantedDownload, at: number): Promise<StoredTask> {
@@ -39,14 +39,14 @@ export async function insertTask(tx: Transaction, userId: number, wanted: Wanted
   return task;
 }
 
-/** Of whoever fetches it: false where it has ended, or is another's by now. */
+/** For the process that fetches it: false if the task has ended or belongs to another process. */
 export async function changeTask(tx: Transaction, task: HeldTask, changes: Partial<StoredTask>, at: number): Promise<boolean> {
   const change = query.updateTable("tasks").set({ ...changes, update_time: at });
   return (await tx.run(change.where(isHeld(task)))) > 0;
 }
 
 /**
- * The task as it was; undefined where it has ended, or is another's than `holder` says. With its end its address goes, which may hold a token.
+ * Returns the task as it was; undefined if it has ended, or is not held by `holder`. Its address is removed, since that may hold a token.
  */
 export async function endTask(
   tx: Transaction,
@@ -60,7 +60,7 @@ export async function endTask(
   return tx.row(which.returningAll());
 }
 
-/** Waits for its turn again, before the others of its user. */
+/** Makes the task wait again, before its user's other tasks. */
 export async function releaseTask(tx: Transaction, task: HeldTask, at: number): Promise<void> {
   const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: at });
   await tx.run(release.where(isHeld(task)));
@@ -70,14 +70,14 @@ function isHeld({ id, holder }: HeldTask) {
   return sql<boolean>`${isUnfinished} and status = 'running' and id = ${id} and ${holder === null ? sql`holder is null` : sql`holder = ${holder}`}`;
 }
 
-/** Users with the fewest at work first, then who was served longest ago. */
+/** Users with the fewest running tasks first, then the user who was served longest ago. */
 const usersThatWait = plainStatement<{ user_id: number }>(`
   SELECT user_id FROM (SELECT DISTINCT user_id FROM tasks WHERE status IN ('created', 'running') AND status = 'created') AS waiting
   ORDER BY
     (SELECT count(*) FROM tasks WHERE user_id = waiting.user_id AND status IN ('created', 'running') AND status = 'running'),
     (SELECT coalesce(max(completed_at), 0) FROM tasks WHERE user_id = waiting.user_id),
     user_id`);
-/** What was interrupted comes first. What another one fetches from the same address is waited for. */
+/** Interrupted tasks come first. A task waits while another one fetches the same address. */
 const nextOf = (userId: number) =>
   plainStatement<StoredTask>(
     `SELECT * FROM tasks AS waiting WHERE user_id = ? AND status IN ('created', 'running') AND status = 'created'
@@ -87,7 +87,7 @@ const nextOf = (userId: number) =>
     [userId],
   );
 
-/** Whose turn it is. */
+/** The task whose turn it is. */
 export async function nextTask(reader: Reader): Promise<StoredTask | undefined> {
   for (const { user_id } of await reader.rows(usersThatWait)) {
     const task = await reader.row(nextOf(user_id));
@@ -96,7 +96,7 @@ export async function nextTask(reader: Reader): Promise<StoredTask | undefined> 
   return undefined;
 }
 
-/** `started_at` of the answer says when it was begun before. */
+/** `started_at` of the result is from before: null if the task was never begun. */
 export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
   const task = await nextTask(tx);
   if (!task) return undefined;
@@ -119,7 +119,7 @@ export function listRunning(reader: Reader): Promise<HeldTask[]> {
   );
 }
 
-/** The names of their partial files. */
+/** The names of the partial files of unfinished tasks. */
 export async function partsOfUnfinished(reader: Reader): Promise<ReadonlySet<string>> {
   const tasks = await reader.rows(query.selectFrom("tasks").select(["id", "part"]).where(isUnfinished));
   return new Set(tasks.map(({ id, part }) => part ?? id));
@@ -130,7 +130,7 @@ export async function countUnfinished(reader: Reader, userId: number): Promise<n
   return Number((await reader.row(open.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 
-/** The hash that this user fetched from there last. Others' downloads say nothing: they would tell what others have. */
+/** The hash of what this user last fetched from there. Other users' downloads are not used: they would tell what others have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
   const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
   const found = await reader.row(own.where("source", "=", nameOfSource(url.href)));

@@ -1,4 +1,4 @@
-// A task as it is polled: the public fields, and how many of its bytes are safely here.
+// A task as clients poll it: the public fields, and how many of its bytes are safely here.
 
 import { readRecord } from "../jobs/job-row";
 import { type StoredTask } from "./task-rows";

@@ -1,5 +1,6 @@
-// Thumbnails on disk: a folder for each content, a file for each edge. The least recently used go when there are too many bytes.
-// Guarantees: a file is whole or absent (written aside, then renamed); a full disk or a lost file costs time, never an answer.
+// Thumbnails on disk: a folder for each content, a file for each edge. Beyond the bound the least recently used are removed.
+// Guarantees: a file is complete or absent (written under another name, then renamed); a full disk or a lost file costs time, never an
+// answer.
 
 import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
@@ -11,7 +12,7 @@ import { sweepCacheFolder } from "../sweep-cache";
 export function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
   const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
   const fileOf = (hash: string, name: string) => join(folderOf(hash), `${name}.webp`);
-  /** An upper bound: what others remove is counted until the next look at the disk. */
+  /** An upper bound: files that others remove are counted until the next look at the disk. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
 
@@ -26,7 +27,7 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
         await utimes(file, now, now);
         return found;
       } catch {
-        return undefined; // absent, or evicted at this moment: it is made again
+        return undefined; // absent, or evicted just now: it is made again
       }
     },
 
@@ -39,7 +40,7 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
         await rename(aside, file);
       } catch {
         await rm(aside, { force: true });
-        return; // the disk does not take it: it is answered all the same
+        return; // the disk did not take it; the thumbnail is sent all the same
       }
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > mostBytes) {
@@ -53,7 +54,7 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
 
     forget,
 
-    /** Those whose original is gone. Returns how many originals that were. */
+    /** Removes thumbnails whose original is gone. Returns the number of these originals. */
     sweep: (named: Named) => sweepCacheFolder(folders.thumbnails, named, forget),
   };
 }

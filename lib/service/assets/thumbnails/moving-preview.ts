@@ -1,6 +1,6 @@
 // A frame of a video, or the waveform of a sound, drawn by the machine's own ffmpeg.
 // Guarantees: one at a time, in bounded time, memory and output; `stop` ends what is running.
-// Must never let a file choose its reader or name another file: the kind is forced by what the bytes are, and only the file itself is opened.
+// Must never: let a file choose its reader or name another file. The bytes decide the format, and only the file itself is opened.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -36,7 +36,7 @@ const readers: Readonly<Record<string, string>> = {
   "audio/aiff": "aiff",
 };
 
-// The first frames are often black: the most typical one of a second is taken.
+// The first frames are often black, so the most typical frame of a second is taken.
 const frame = ["-map", "0:v:0", "-vf", `thumbnail=n=24,scale=w=${EDGE}:h=${EDGE}:force_original_aspect_ratio=decrease`];
 const wave = [
   "-filter_complex",
@@ -50,7 +50,7 @@ export function createMovingPreviews(ffmpeg: string) {
   const stopping = new AbortController();
 
   return {
-    /** PNG; undefined where ffmpeg cannot, or not in time. */
+    /** PNG; undefined if ffmpeg fails or takes too long. */
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
       const reader = readers[mediaType];
       if (reader === undefined) return undefined;
@@ -73,7 +73,7 @@ export function createMovingPreviews(ffmpeg: string) {
         );
         return stdout.byteLength > 0 ? stdout : undefined;
       } catch {
-        return undefined; // not a film after all, too slow, or stopped: the sign of its kind is shown
+        return undefined; // not a film after all, too slow, or stopped: the icon of its kind is shown
       }
     },
 

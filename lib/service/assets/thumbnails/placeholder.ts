@@ -1,4 +1,4 @@
-// The picture for a file of which nothing can be shown: a sign of its kind, drawn of shapes alone (no fonts are needed).
+// The picture for a file that has no preview: an icon of its kind, drawn from shapes alone (no fonts are needed).
 
 import sharp from "sharp";
 import { type PreviewKind } from "./preview-kind";
@@ -16,9 +16,9 @@ const signs: Readonly<Record<PreviewKind, string>> = {
   video: `<rect x="12" y="17" width="40" height="30" rx="4" ${line}/><path d="M19 17v30M45 17v30M12 27h7M12 37h7M45 27h7M45 37h7" ${line}/><path d="M28 26l10 6-10 6z" fill="${INK}"/>`,
   // A sound: its waves.
   audio: `<g fill="none" stroke="${INK}" stroke-width="2.6" stroke-linecap="round">${bars}</g>`,
-  // A body: a cube.
+  // A 3D model: a cube.
   model: `<path d="M32 14l16 9v18l-16 9-16-9V23zM32 32v18M32 32l16-9M32 32l-16-9" ${line}/>`,
-  // A sheet with a folded corner: of a picture, or of anything else.
+  // A sheet with a folded corner, for pictures and for anything else.
   image: `${sheet}<path d="M24 46l7-10 5 6 3-4 4 8z" fill="${INK}"/>`,
   other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
 };
@@ -32,7 +32,7 @@ export function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer
   if (known) return known;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
   const made = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
-  // Few edges are ever asked for; whoever asks for all of them makes them again.
+  // Few different edges are asked for; if there are more, their pictures are drawn again.
   if (drawn.size >= MOST_REMEMBERED) drawn.clear();
   drawn.set(key, made);
   made.catch(() => drawn.delete(key));

@@ -1,4 +1,4 @@
-// What a preview of bytes can be: a picture of its own, a frame, a waveform, or only a sign that says what kind of file this is.
+// The kinds of previews: the picture itself, a frame, a waveform, or only an icon that says what kind of file it is.
 
 import { isRaster } from "../media-type";
 

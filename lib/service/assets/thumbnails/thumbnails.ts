@@ -1,4 +1,4 @@
-// WebP previews by content and edge: pictures, a frame of a video, the waveform of a sound; else a sign of the file's kind.
+// WebP previews by content and edge: pictures, a frame of a video, the waveform of a sound; else an icon of the file's kind.
 // Guarantees: made once, however many ask at the same time, and kept on disk within a bound; at most two pictures are decoded at once.
 
 import { stat } from "node:fs/promises";
@@ -12,9 +12,9 @@ import { createTurns } from "@/lib/shared/turns";
 import sharp from "sharp";
 import { MOST_PIXELS } from "../image-limits";
 
-// A picture of a given edge out of a picture of any size: upright, the first frame, WebP.
-// Guarantees: what the file is, its bytes say; its size is judged from the header, before a pixel is decoded; it takes bounded time.
-// Must never hand a drawing or a document (SVG, PDF) to a renderer.
+// Makes a picture of a given edge from a picture of any size: upright, the first frame, WebP.
+// Guarantees: the bytes decide what the file is; its size is checked by the header, before a pixel is decoded; it takes bounded time.
+// Must never: hand a drawing or a document (SVG, PDF) to a renderer.
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 const MOST_SECONDS = 20;
 
@@ -33,15 +33,15 @@ async function shrink(source: string | Uint8Array, edge: number, background?: st
 
 const AT_ONCE = 2;
 const MOST_CACHED_BYTES = 512 * 1024 ** 2;
-/** Of what ffmpeg draws; smaller ones are made of it, so that a film is opened once. */
+/** The edge of what ffmpeg draws; smaller previews are made from it, so that a film is opened once. */
 const LARGEST = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 const MOST_REMEMBERED = 10_000;
 
 type Content = { hash: string; media_type: string; name: string };
-/** `isOwn`: made of the content, so it stays true; a sign may give way to a frame one day. */
+/** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. */
 export type Thumbnail = { webp: Buffer; isOwn: boolean };
-/** The content as a file, for as long as `use` takes. */
+/** Calls `use` with the content as a file, which stays for as long as `use` runs. */
 export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
@@ -91,27 +91,27 @@ export function createThumbnails(
   }
 
   return {
-    /** `edge`: of the longer side. */
+    /** `edge`: the length of the longer side. */
     get: once,
 
-    /** PNG; as heavy as a thumbnail, and asked for too seldom to be kept. */
+    /** PNG. As expensive as a thumbnail, but requested too seldom to be kept. */
     channel: (inFile: InFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => extractChannel(source, channel));
       }),
 
-    /** Also those that are being made at this moment. */
+    /** Removes also those that are being made at this moment. */
     async forget(hash: string): Promise<void> {
       const open = [...making].filter(([key]) => key.startsWith(hash));
       await Promise.allSettled(open.map(([, work]) => work));
       await cache.forget(hash);
     },
 
-    /** What a crash left of originals that are gone. Returns how many went. */
+    /** Removes what a crash left of originals that are gone. Returns how many were removed. */
     sweep: cache.sweep,
 
-    /** Ends what runs outside this process. */
+    /** Ends the processes that this module started. */
     stop: () => moving?.stop(),
   };
 }
@@ -130,7 +130,7 @@ async function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<B
   try {
     const image = sharp(path, { limitInputPixels: MOST_PIXELS });
     if (channel === "rgb") return await image.removeAlpha().toColourspace("srgb").png().toBuffer();
-    // Black everywhere, and as transparent as the original; an image without alpha is opaque.
+    // Black everywhere, as transparent as the original; an image without alpha becomes opaque.
     const { data, info } = await image.ensureAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
     for (let at = 0; at < data.length; at += 4) data.fill(0, at, at + 3);
     return await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })

@@ -1,15 +1,15 @@
-// Sets of assets that filters ask for again and again (a tag, a piece of a name, an owner), kept with how far in the changes they are.
-// Guarantees: a set is as far as what it is tested against when it is handed out, and must not be changed by who gets it. Bounded: the one that was not asked for
-// longest goes first.
+// Sets of assets that filters ask for again and again (a tag, a piece of a name, an owner), each kept with its position in the changes.
+// Guarantees: a set that is handed out is as recent as the data it is tested against; callers must not change it. Bounded: the set unused
+// for longest goes first.
 
 import { type Bits, withBit } from "./bits";
 import { type Changes } from "./changes";
 
 const MOST_BYTES = 32 * 1024 * 1024;
-/** More is found anew. */
+/** With more changes the set is found anew. */
 const MOST_CHANGED = 5000;
 
-/** `kinds`: which changes of an asset can move it in or out. Without `test` every such change is a reason to find the set anew. */
+/** `kinds`: which changes of an asset can move it in or out of the set. Without `test`, any such change makes the set be found anew. */
 type SetRecipe = { name: string; kinds: number; find: () => Bits | Promise<Bits>; test?: (seq: number) => boolean };
 
 export type Sets = ReturnType<typeof createSets>;
@@ -33,7 +33,7 @@ export function createSets(changes: Changes, mostBytes = MOST_BYTES) {
   return {
     isKept: (name: string) => kept.has(name),
 
-    /** `position`: how far in the changes is what `find` and `test` look at. */
+    /** `position`: where in the changes the data is that `find` and `test` look at. */
     async get(recipe: SetRecipe, position: number): Promise<Bits> {
       const bits = upToDate(recipe) ?? (await recipe.find());
       drop(recipe.name);

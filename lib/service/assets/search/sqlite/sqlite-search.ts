@@ -1,4 +1,4 @@
-// The assets that a filter leaves, on SQLite: for many of them from memory, else from the search index.
+// Finds the assets that match a filter on SQLite: from memory for users who have many, else from the search index.
 
 import { type ServiceLog } from "@/lib/service/options";
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
@@ -8,7 +8,7 @@ import { keepSearchIndex } from "./full-text";
 import { createAssetMemory } from "./memory";
 import { countTags } from "./tag-codes";
 
-/** Before anything else writes to the database: every commit from then on brings the index up to date. */
+/** Call before anything else writes to the database: from then on every commit keeps the index up to date. */
 export async function openSqliteSearch(database: SqliteDatabase, log: ServiceLog): Promise<AssetSearch> {
   await keepSearchIndex(database);
   const memory = createAssetMemory(database, log);

@@ -1,5 +1,5 @@
-// What filters look at of every asset, in memory: whose it is, its folded name, its tags. Some 60 bytes and the name for each.
-// Guarantees: exact once `catchUp` has answered true. Read in pieces, so that no request waits for a million rows.
+// What filters look at of every asset, in memory: its owner, folded name and tags. About 60 bytes plus the name for each.
+// Guarantees: exact once `catchUp` has returned true. Read in pieces, so that no request waits for a million rows.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Reader } from "@/lib/service/store/database";
@@ -12,14 +12,14 @@ import { createNames, longer } from "./names";
 
 export type Table = ReturnType<typeof emptyTable>;
 
-/** About a millisecond of reading. */
+/** Takes about a millisecond to read. */
 const AT_ONCE = 400;
 const MOST_CHANGED = 4000;
-/** A library beyond these stays with the search index alone. */
+/** Larger libraries use the search index alone. */
 const MOST_ROWS = 2 ** 22;
 const MOST_BYTES = 512 * 1024 * 1024;
 
-/** Numbers of users begin at 0: what has no asset must not read as theirs whose number that is. */
+/** User numbers begin at 0, so entries without an asset need another value: they must not look like assets of user 0. */
 const GONE = 0xffffffff;
 
 const NO_NAME = new Uint8Array(0);
@@ -36,7 +36,7 @@ function emptyTable(position: number) {
   return { names: createNames(), codes: createCodes(), owners: new Uint32Array(1024).fill(GONE), end: 0, position };
 }
 
-/** As one piece after the other is read; undefined where there is too much to be kept. */
+/** Reads the table piece by piece; undefined if there is too much to keep. */
 export async function* readTable(reader: Reader, changes: Changes): AsyncGenerator<void, Table | undefined> {
   const table = emptyTable(changes.end());
   for (let last = 0; ; yield) {
@@ -48,7 +48,7 @@ export async function* readTable(reader: Reader, changes: Changes): AsyncGenerat
   }
 }
 
-/** False where the table has to be read anew. */
+/** False if the table has to be read anew. */
 export async function catchUp(table: Table, reader: Reader, changes: Changes): Promise<boolean> {
   const position = changes.end();
   const changed = changes.since(table.position, assetChanges.existence | assetChanges.name | assetChanges.tags);
@@ -82,7 +82,7 @@ async function read(reader: Reader, text: string, from: number | string): Promis
 function put(table: Table, { seq, owner, name, codes }: Known): void {
   if (seq >= table.end) {
     const room = table.owners.length;
-    // Numbers that were never put belong to assets that came and went, or are yet to come.
+    // Numbers in between that were never put belong to assets that are gone or not there yet.
     if (seq >= room) table.owners = longer(table.owners, seq + 1).fill(GONE, room);
     table.end = seq + 1;
   }

@@ -1,4 +1,4 @@
-// Tags of the assets that a filter leaves, counted slice by slice from narrow rows, so that a library of any size takes bounded memory.
+// Counts the tags of the assets that match a filter, slice by slice from narrow rows, so that a library of any size takes bounded memory.
 
 import { type RawBuilder, sql } from "kysely";
 import { query, type Reader } from "@/lib/service/store/database";
@@ -8,7 +8,7 @@ import { anyTag, forOwner, type OwnerFilter } from "./owner-filter";
 
 type TagCounts = Map<string, number>;
 
-/** How many of what the filter leaves carry each tag. `known`: counted already, by the tags' numbers. */
+/** How many of the matching assets carry each tag. `known`: counts that were made already, by the tags' numbers. */
 export async function countTags(
   reader: Reader,
   owners: readonly number[],
@@ -26,7 +26,7 @@ export async function countTags(
 async function countOf(reader: Reader, filter: ReadFilter, owned: OwnerFilter): Promise<TagCounts> {
   const { owner, found, isExact } = owned;
   if (found !== undefined) return countCodes(reader, owner, isExact ? search(found) : tested(found, owned));
-  // All of them, less those that are left out: nothing else is asked for.
+  // The filter only excludes tags: counts all assets, minus the excluded ones.
   const all = await reader.rows(query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner));
   const counts: TagCounts = new Map(all.map(({ tag, n }) => [tag, n]));
   if (filter.exclude.length > 0) add(counts, await countCodes(reader, owner, search(anyTag(owner, filter.exclude))), -1);
@@ -64,7 +64,7 @@ async function named(reader: Reader, owner: number, byCode: ReadonlyMap<number, 
   return new Map(names.flatMap(({ id, tag }) => (byCode.has(id) ? [[tag, byCode.get(id) ?? 0] as const] : [])));
 }
 
-/** `,3,17,3`: read digit by digit, since splitting would make a text of each. */
+/** Reads `,3,17,3` digit by digit, since splitting would make a string of each number. */
 function tally(codes: string, counts: Map<number, number>): void {
   let code = 0;
   for (let at = 1; at <= codes.length; at += 1) {

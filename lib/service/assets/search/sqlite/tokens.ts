@@ -1,34 +1,34 @@
-// What the search index knows an asset by: its tags, the values in its metadata, the letters of its folded name, and every three of them.
-// Guarantees: a token is letters and digits only, whatever a person wrote, so no text can be mistaken for the index's own syntax; every
-// token names its owner, so no search walks through the assets of others.
-// Must not change without a migration that fills the index anew.
+// What the search index stores of an asset: tags, metadata values, the letters of its folded name and every three letters in a row.
+// Guarantees: a token has only letters and digits, whatever a user wrote, so no text can be mistaken for the index's own syntax; every
+// token names its owner, so no search passes other users' assets.
+// Must never: change without a migration that fills the index anew.
 
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Scalar, toScalar } from "@/lib/service/assets/metadata-filter";
 
 const GRAM = 3;
-/** Behind the last letter, so that every letter begins three: then two letters are the beginning of some three, at any place. */
+/** Added after the last letter, so that every letter begins a group of three; then two letters are the beginning of some group. */
 const END = "0000";
 
-/** Beyond it an asset's metadata is marked as not known in full, and is read where a filter asks for it. */
+/** With more values an asset's metadata is marked as not known in full, and is read when a filter asks for it. */
 const MOST_VALUES = 500;
 
 export function tagToken(owner: number, tag: string): string {
   return `t${owner}x${Buffer.from(tag).toString("hex")}`;
 }
 
-/** The pieces of a name in order, one for each letter. */
+/** The groups of three letters of a name, in order, one for each letter. */
 export function gramTokens(owner: number, folded: string): string[] {
   return gramsOf(owner, [...unitsOf(folded), END, END]);
 }
 
-/** Each letter that a name has, once. */
+/** Each letter of a name, once. */
 export function letterTokens(owner: number, folded: string): string[] {
   return [...new Set(unitsOf(folded))].map((unit) => letterToken(owner, unit));
 }
 
-/** What to ask the index for a piece of a name; undefined for none. */
+/** The search term for a piece of a name; undefined for an empty piece. */
 export function nameTerm(owner: number, folded: string): string | undefined {
   const units = unitsOf(folded);
   if (units.length >= GRAM) return `"${gramsOf(owner, units).join(" ")}"`;
@@ -54,7 +54,7 @@ export function valueToken(owner: number, path: readonly string[], value: Scalar
   return `m${owner}x${digest.slice(0, 32)}`;
 }
 
-/** Carried by an asset whose metadata holds more values than the index keeps. */
+/** Carried by an asset whose metadata has more values than the index keeps. */
 export function unlistedToken(owner: number): string {
   return `m${owner}xunlisted`;
 }
@@ -68,7 +68,7 @@ export function metadataTokens(owner: number, metadata: Record<string, unknown>)
   return [...tokens];
 }
 
-/** Every value with the path of keys that leads to it; the values of a list have the path of the list. */
+/** Every value with the path of keys that leads to it; the values of a list have the list's path. */
 function* leaves(value: unknown, path: readonly string[] = []): Generator<{ path: readonly string[]; value: Scalar }> {
   const scalar = toScalar(value);
   if (scalar !== undefined) yield { path, value: scalar };
