@@ -1,4 +1,5 @@
-// An app's own files: what its inputs are given, and where they are shown from. Whoever may run it may use these, and needs no right to the service's files.
+// An app's own files: what its inputs are given, and where they are shown from. Members who may run the app may use them without any right
+// to the service's files.
 
 import { type MaskPlace } from "@/components/mask/file/mask-source";
 import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
@@ -10,7 +11,7 @@ import { toImageValue } from "@/lib/contract/assets/image-ref";
 import { own } from "@/lib/contract/json/own";
 import { appApi } from "./apps-address";
 
-/** `input`: which takes it, as each has its own kind and bounds. */
+/** `input`: the input that gets the file, as each has its own kinds and limits. */
 export function sendAppFile(app: string, input: string): SendPicture {
   return (file, options) => {
     const form = new FormData();
@@ -25,7 +26,7 @@ export function fileAddress(app: string, name: string, edge?: 256 | 512): string
   return apiPath(withQuery(appApi(app, "files"), { name, edge }));
 }
 
-/** Of values that were kept: files that the service does not have any more, or that are not kept for this member any longer. */
+/** Which stored values name files that the service no longer has, or that are no longer kept for this member. */
 export async function filesGone(
   app: string,
   inputs: readonly AppField[],
@@ -34,14 +35,14 @@ export async function filesGone(
   const asked = inputs.map(async (input): Promise<AppProblem[]> => {
     const value = isFileKind(input.control.kind) ? own(values, input.name) : undefined;
     if (typeof value !== "string" || value === "") return [];
-    // An outage says nothing of the file.
+    // A failed request says nothing about the file.
     const answer = await fetch(fileAddress(app, value), { method: "HEAD" }).catch(() => undefined);
     return answer?.status === 404 ? [problemOf(input, "not_yours")] : [];
   });
   return (await Promise.all(asked)).flat();
 }
 
-/** Masks over what may be given to the app. */
+/** Masks on pictures that may be given to the app. */
 export function masksOf(app: string): MaskPlace {
   return {
     urlOf: ({ filename, subfolder, type }) => fileAddress(app, toImageValue({ name: filename, subfolder, type })),

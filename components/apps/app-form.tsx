@@ -19,7 +19,7 @@ import { useProblemText } from "./problem-text";
 export const fieldId = (name: string) => `app-${name}`;
 
 type AppFormProps = {
-  /** Which takes the files; absent where none are sent. */
+  /** The app that the files are uploaded to; absent where none are. */
   app?: string;
   inputs: readonly AppField[];
   values: FieldValues;
@@ -29,11 +29,11 @@ type AppFormProps = {
   onRunning: (name: string, isRunning: boolean) => void;
 };
 
-/** The inputs in their order, those of one group under its name. */
+/** The inputs in order, grouped under the names of their groups. */
 export function AppForm({ inputs, ...row }: AppFormProps) {
   const [pasted, setPasted] = useState<string>();
   const pictures = inputs.filter(({ control }) => control.kind === "picture").map(({ name }) => name);
-  // Where a person was last, else the first that has none yet, else the first.
+  // Where the member last was, otherwise the first empty input, otherwise the first.
   const pasteInto = pictures.find((name) => name === pasted) ?? pictures.find((name) => !own(row.values, name)) ?? pictures[0];
   const groups = [...new Set(inputs.map(({ group }) => group))];
   return groups.map((group) => {
@@ -75,7 +75,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
     ...(described && { "aria-describedby": described }),
     ...(wrong.length > 0 && { "aria-invalid": true as const }),
   };
-  // What is sent where it is emptied.
+  // The value that is sent while the field is empty.
   const placeholder = isRequired || usual === undefined ? undefined : String(usual);
   const isFile = isFileKind(control.kind);
   const words = (
@@ -86,7 +86,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
     </>
   );
   return (
-    // What has several buttons is a group under the label; anything else is one control with it.
+    // A control of several buttons is a group with this label; other controls are labelled directly.
     <div {...(isFile && { role: "group", "aria-labelledby": `${id}-label` })} data-input={name} className="flex min-w-0 flex-col gap-1">
       {isFile ? (
         <span id={`${id}-label`} className="font-medium">
@@ -145,7 +145,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   );
 }
 
-/** As the form has it; a file's name says nothing, and it is among those to choose from. */
+/** As the form shows it. Files have no example here: a file name means nothing to a member, and the picker offers the file. */
 function exampleOf({ control, example }: AppField): string | undefined {
   if (example === undefined || isFileKind(control.kind) || control.kind === "switch") return undefined;
   const choice = control.kind === "choice" ? control.choices.find(({ value }) => value === example)?.label : undefined;
@@ -154,7 +154,7 @@ function exampleOf({ control, example }: AppField): string | undefined {
 
 type OwnControl = Omit<ControlProps, "disabled" | "className">;
 
-/** A number that gives the same result again, or a new one with every run. */
+/** A fixed number gives the same result again; random draws a new one with every run. */
 function Seed({ value, placeholder, onChange, ...rest }: OwnControl) {
   const t = useTranslations("apps.form");
   const isRandom = value === RANDOM || value === undefined;
@@ -179,7 +179,7 @@ function Seed({ value, placeholder, onChange, ...rest }: OwnControl) {
 
 type SliderProps = OwnControl & { label: string; usual: unknown; control: Extract<AppControl, { kind: "number" }> };
 
-/** Drawn along, or typed: both are the same number. */
+/** A slider and a number field for the same number. */
 function Slider({
   label,
   control: { isWhole, min = 0, max = 1, step = isWhole ? 1 : undefined },
@@ -205,7 +205,7 @@ function Slider({
   );
 }
 
-/** As Run's form has it. */
+/** The control of Run's form for this input. */
 export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Control {
   switch (control.kind) {
     case "text":

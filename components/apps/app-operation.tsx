@@ -6,7 +6,7 @@ import { isFileKind } from "@/lib/contract/apps/fill";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { appApi } from "./apps-address";
 
-/** How a program runs this app: one line for a shell, and the description of its own operation. */
+/** How a program runs this app: a shell command, and the description of the app's own API operation. */
 export function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   const t = useTranslations("apps.operation");
   const line = () => curlLine(new URL(apiPath(appApi(id, "runs")), window.location.origin).href, inputs);
@@ -27,7 +27,7 @@ export function AppOperation({ app: { id, inputs } }: { app: AppView }) {
   );
 }
 
-/** Files go beside the values of a form; without any it is JSON. Single quotes hold everything but themselves. */
+/** With files the body is a form, otherwise JSON. Inside single quotes a shell takes every character literally but the quote itself. */
 export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;

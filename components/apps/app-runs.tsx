@@ -21,7 +21,7 @@ export const RESULTS = "results";
 
 type AppRunsProps = { app: AppView; runs: ReturnType<typeof useAppRuns>; onReuse: (inputs: AppValues) => void };
 
-/** Results as they land, the newest first: looked at in full, compared, downloaded, and made again with something changed. */
+/** Results as they arrive, newest first: they can be viewed in full, compared, downloaded, and run again with changes. */
 export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsProps) {
   const t = useTranslations("apps.runs");
   const { inputs } = app;
@@ -39,7 +39,7 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
   };
   const mark = (id: string) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-MOST_COMPARED));
   return (
-    // Below the form as high as the window, so that a new run can be brought to its top before its results have landed.
+    // On narrow screens at least as high as the window, so that a new run can be scrolled to the top before its results have arrived.
     <section
       id={RESULTS}
       aria-label={t("title")}
@@ -108,7 +108,7 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
   );
 }
 
-/** Below the pictures that are compared: what their runs were given differently. */
+/** Below the compared pictures: the inputs that differ between their runs. */
 function Differences({ app, inputs, chosen }: { app: string; inputs: readonly AppField[]; chosen: readonly Shown[] }) {
   const t = useTranslations("apps.runs");
   return (

@@ -84,7 +84,7 @@ export function AppScreen({ id, linked, app }: AppScreenProps) {
   );
 }
 
-/** The files of this app, in the words of Run's own form. */
+/** The files of this app, as Run's form needs them. */
 export function usePictures(app: string | undefined, canSend: boolean, connectionId?: string): PictureContext {
   const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
   const here = useConnection();
@@ -114,7 +114,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 const times = [1, 2, 4, 8] as const;
 const MOST_KEPT = 1_000_000;
 const readTyped = (kept: unknown): FieldValues => objectOf(kept) ?? {};
-/** As the server draws it, until the page has hydrated. */
+/** What the server renders, used until the page has hydrated. */
 const none: FieldValues = {};
 const nothingTyped = () => none;
 
@@ -122,10 +122,10 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const t = useTranslations("apps");
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
-  // Over a reload, in this tab.
+  // Kept across a reload, in this tab.
   const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, MOST_KEPT));
   const typed = useSyncExternalStore(kept.subscribe, kept.get, nothingTyped);
-  // What was filled in stays where the app gets a new version meanwhile.
+  // What was typed stays if the app gets a new version meanwhile.
   const values = { ...usualValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
   const [uploading, setUploading] = useState<readonly string[]>([]);
@@ -154,7 +154,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
       runs.forget();
       tell(told);
     }
-    // The new run is the first of them. On a phone they are below the form; elsewhere older ones may have been looked at.
+    // Scrolls to the new run, the first of them: on a phone the runs are below the form, and elsewhere they may be scrolled.
     else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "start" });
     await onRun();
   }

@@ -1,5 +1,5 @@
-// What stands in the fields of an app's form, and what of it is sent.
-// Guarantees: pure; judged as the server judges it, so that what is wrong is told before anything is sent.
+// The values in the fields of an app's form, and which of them are sent.
+// Guarantees: pure; judges as the server does, so that mistakes are shown before anything is sent.
 
 import { type AppField, type AppSaid, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
@@ -8,7 +8,7 @@ import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Failure } from "@/lib/contract/failure";
 
-/** What is left out stands for the default. */
+/** An omitted input has its default. */
 export type FieldValues = Readonly<Record<string, unknown>>;
 
 export function usualValues(inputs: readonly AppField[]): FieldValues {
@@ -17,7 +17,7 @@ export function usualValues(inputs: readonly AppField[]): FieldValues {
   );
 }
 
-/** Of an earlier run or a preset: an input that was not there then has its usual value. */
+/** The values of an earlier run or a preset; an input that did not exist then gets its default. */
 export function valuesFrom(inputs: readonly AppField[], kept: AppValues): FieldValues {
   const usual = usualValues(inputs);
   return Object.fromEntries(inputs.map(({ name }) => [name, own(kept, name) ?? usual[name]]));
@@ -33,10 +33,10 @@ export function problemsOf(inputs: readonly AppField[], values: FieldValues): Ap
   return checked.ok ? [] : checked.problems;
 }
 
-/** As the console judges it, or in the service's own words. */
+/** A problem found by the console's rules, or told in the service's own words. */
 export type FieldProblem = AppProblem | (Exclude<AppSaid, AppProblem> & { code: "said" });
 
-/** Where the server says which inputs are wrong; undefined where it refused for another reason. */
+/** The inputs that the server calls wrong; undefined where it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const told: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
   const found = told.flatMap((told): FieldProblem[] => {
@@ -58,7 +58,7 @@ const codes = [
   ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file", "not_taken"] as const),
 ];
 
-/** Inputs that are not the same in all of these runs. */
+/** Inputs that differ between these runs. */
 export function differing(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
   return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
 }

@@ -20,7 +20,7 @@ export function appsApiPath(search: AppsSearch, connection: string | undefined):
   return withQuery("/api/apps", { ...addressValues(appsParams, search), limit: APPS_PAGE, connection });
 }
 
-/** Below the app's own address, of pages and of the API alike. */
+/** A path below the app's own address, for pages and for the API. */
 export function appPath(id: string, ...below: readonly string[]): `/${string}` {
   return `/apps/${[id, ...below].map(encodeURIComponent).join("/")}`;
 }

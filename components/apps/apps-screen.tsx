@@ -30,7 +30,7 @@ import { useMore } from "./use-more";
 
 type AppsScreenProps = {
   search: AppsSearch;
-  /** `?connection=` of the address, where it has one. */
+  /** `?connection=` of the page's address, if present. */
   linked?: string;
   canMake: boolean;
   apps: Promise<Result<Stamped<AppsAnswer>, Failure>>;
@@ -188,7 +188,7 @@ function Card({ app, linked, eager, onChanged }: CardProps) {
   );
 }
 
-/** The picture of an app, and a quiet stand-in of the same size where it has none. */
+/** The picture of an app, or a plain placeholder of the same size. */
 function Cover({ app: { id, hasCover }, eager }: { app: Pick<AppCard, "id" | "hasCover">; eager: boolean }): ReactNode {
   const box = "aspect-[16/9] h-auto w-full rounded-none";
   const none = (

@@ -43,7 +43,7 @@ export function AppSkeleton() {
   );
 }
 
-/** The form beside the results, in their size. */
+/** The form beside the results, in their real sizes. */
 export function OpenAppSkeleton() {
   const t = useTranslations("apps");
   return (

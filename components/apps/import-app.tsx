@@ -12,7 +12,7 @@ import { type AppView } from "@/lib/contract/apps/app";
 import { objectOf } from "@/lib/contract/json/json";
 import { appPath } from "./apps-address";
 
-/** A file that an app was exported to. Its bytes go as they are: what is wrong with it is the server's to say. */
+/** Imports the file of an exported app. Its bytes are sent unchanged; the server reports what is wrong with them. */
 export function ImportApp({ linked }: { linked?: string }) {
   const t = useTranslations("apps");
   const common = useTranslations("common");
@@ -61,7 +61,7 @@ export function ImportApp({ linked }: { linked?: string }) {
   );
 }
 
-/** What the file is, and what to choose instead; an outage and the like as everywhere. */
+/** For a wrong file: what it is, and what to choose instead. Other failures are shown as everywhere. */
 function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
   const told = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;

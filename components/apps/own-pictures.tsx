@@ -14,7 +14,7 @@ import { fileAddress } from "./app-files";
 
 type OwnPicturesProps = PickerProps & { app: string };
 
-/** What whoever sees no assets may choose from: the app's examples, and what they made and gave themselves. */
+/** What members who see no assets may choose from: the app's examples, and their own uploads and results. */
 export function OwnPictures({ isOpen, onClose, ...body }: OwnPicturesProps) {
   const t = useTranslations("apps.pictures");
   const common = useTranslations("common");

@@ -23,12 +23,12 @@ type PresetsProps = {
   app: string;
   inputs: readonly AppField[];
   values: FieldValues;
-  /** Of the member's last run. */
+  /** The values of the member's last run. */
   last?: FieldValues;
   onFill: (values: FieldValues) => void;
 };
 
-/** What the form begins with: the app's own values, those of the last run, or some that were saved by name. */
+/** Fills the form: with the app's own values, those of the last run, or a saved preset. */
 export function Presets({ app, inputs, values, last, onFill }: PresetsProps) {
   const t = useTranslations("apps.presets");
   const poll = usePoll(appApi(app, "presets"), { read: presetsIn, motion: never });
@@ -78,7 +78,7 @@ type PresetFormProps = {
   onClose: () => void;
 };
 
-/** One of a name that is there is replaced, which the button says. */
+/** An existing preset of the same name is replaced, and the button says so. */
 function PresetForm({ app, presets, given, onChanged, onClose }: PresetFormProps) {
   const t = useTranslations("apps.presets");
   const common = useTranslations("common");

@@ -2,7 +2,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { formatBytes } from "@/lib/shared/format";
 import { type FieldProblem } from "./app-values";
 
-/** "Picture: needs an image": by the input's own name, and what it takes. */
+/** "Picture: needs an image": the input's label, and what it takes. */
 export function useProblemText(): (problem: FieldProblem) => string {
   const t = useTranslations("apps.problem");
   const locale = useLocale();

@@ -48,7 +48,7 @@ export function toShown(run: AppRun, result: AppResult): Shown[] {
   ];
 }
 
-/** As the server tells it: from /api on. */
+/** The server gives paths that begin with /api. */
 function addressOf(path: string): string {
   return apiPath(`/${path.replace(/^\/+/, "")}`);
 }
@@ -64,7 +64,7 @@ type RunCardProps = {
   onChanged: () => Promise<void>;
 };
 
-/** One run: how far it is, what it made, and what it was given. */
+/** One run: its progress, its results, and its inputs. */
 export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onChanged }: RunCardProps) {
   const t = useTranslations("apps.runs");
   const errors = useTranslations("errors");
@@ -193,7 +193,7 @@ function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
 
 type GivenProps = { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined };
 
-/** What it was given: what was changed since the run before it is in sight, and the rest one press away. */
+/** The run's inputs: those changed since the run before it are shown, the rest unfolds on a click. */
 function Given({ app, inputs, run, before }: GivenProps) {
   const t = useTranslations("apps.runs");
   const given = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);

@@ -5,7 +5,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { useProblemText } from "./problem-text";
 
-/** Why a run gave no results, in the app's words; the node behind it is one press away for whoever may see the workflow. */
+/** Why a run gave no results, in the app's words; members who may see the workflow can unfold the node's error. */
 export function RunError({ app, run: { state, error, jobId } }: { app: AppView; run: AppRun }) {
   const t = useTranslations("apps");
   const problemText = useProblemText();

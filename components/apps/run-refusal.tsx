@@ -13,7 +13,7 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 
 type RunRefusalProps = { app: AppView; failure: ApiFailure; onRetry: () => void };
 
-/** Why a run was not begun, for whoever fills in a form: a limit of the app, its workflow, its service. */
+/** Why a run was not started, for the person at the form: a limit of the app, its workflow, or its service. */
 export function RunRefusal({ app, failure, onRetry }: RunRefusalProps) {
   const t = useTranslations("apps.refused");
   const common = useTranslations("common");
@@ -47,7 +47,7 @@ export function RunRefusal({ app, failure, onRetry }: RunRefusalProps) {
   return <FailureMessage failure={failure} onRetry={onRetry} />;
 }
 
-/** What is mended in settings, or with an account at the service, that a member who runs apps only does not have. */
+/** Problems that are solved in the settings or with an account at the service, which members who only run apps cannot reach. */
 const awayCodes = new Set([
   ...["API_KEY_MISSING", "NO_CONNECTION", "UPSTREAM_UNREACHABLE", "UPSTREAM_UNREADABLE", "UPSTREAM_REFUSED_KEY", "UPSTREAM_NOT_FOUND"],
   ...["UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "PAYMENT_REQUIRED", "FORBIDDEN"],

@@ -18,7 +18,7 @@ const runsIn = ({ runs }: RunsAnswer) => runs;
 const isMoving = ({ state }: AppRun) => state === "sending" || state === "pending" || state === "in_progress";
 const motionOf = ({ runs }: RunsAnswer) => (runs.some(isMoving) ? ("moving" as const) : ("background" as const));
 
-/** One's own runs of an app. What is sent goes one after another, each under a key of its own: to try again starts nothing twice. */
+/** The member's own runs of an app. Runs are sent one after another, each under its own key, so that a retry never starts a run twice. */
 export function useAppRuns(app: string) {
   const path = appApi(app, "runs");
   const poll = usePoll(path, { read: asIs, motion: motionOf });
@@ -59,7 +59,7 @@ export function useAppRuns(app: string) {
       left.current = Array.from({ length: times }, () => ({ key: newIdempotencyKey(), inputs }));
       return sendLeft();
     },
-    /** What was left: what has other inputs by now is another run. */
+    /** Sends the runs that were not sent. A run whose inputs have changed since gets a new key, as it is another run. */
     again: (inputs: Record<string, unknown>) => {
       const text = writeExactJson(inputs);
       left.current = left.current.map((one) => (writeExactJson(one.inputs) === text ? one : { key: newIdempotencyKey(), inputs }));

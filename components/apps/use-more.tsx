@@ -7,7 +7,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type More<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
-/** What comes after a list's first page, page by page, and the button that asks for it. `next`: where the first page ended. */
+/** Loads the pages after a list's first page, and renders the button for it. `next`: where the first page ended. */
 export function useMore<Answer extends { next?: string }, T>(
   path: `/${string}`,
   next: string | undefined,

@@ -12,19 +12,19 @@ type EmptyRunProps = {
   connectionName?: string;
   isOver: boolean;
   note?: ReactNode;
-  /** Pictures wait for a workflow: those that take one come first, and no others are offered. */
+  /** While pictures wait for a workflow, workflows that take a picture come first, and no other pictures are offered. */
   recent?: ReactNode;
   stored?: ReactNode;
   onFiles: (files: File[]) => void;
   onText: (text: string) => void;
   onSample: (name: SampleName) => Promise<void>;
-  /** Absent for whoever may not run. */
+  /** Absent for members who may not run. */
   onRunSample?: (name: SampleName) => Promise<void>;
 };
 
 const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.flac,.opus,.glb";
 
-/** Nothing is open: what would be here, and every way to bring it. */
+/** Shown while no workflow is open: what the page is for, and every way to open one. */
 export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
   const { input, open } = useFilePick({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });

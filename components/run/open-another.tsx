@@ -12,11 +12,11 @@ type OpenAnotherProps = {
   serial: number;
   refusal?: Refusal;
   ways: WaysIn;
-  /** What was chosen and is still on its way is not wanted any more. */
+  /** Cancels what was chosen and is still being loaded. */
   onStop: () => void;
 };
 
-/** Every way in that the empty page has. It closes by what came of it: another workflow, or a refusal, which the page tells. */
+/** Every way to open a workflow that the empty page has. The dialog closes once a workflow opens or is refused; the page shows why. */
 export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps) {
   const t = useTranslations("run.open");
   const common = useTranslations("common");
@@ -24,7 +24,7 @@ export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps)
   // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
   if (asked && (asked.serial !== serial || asked.refusal !== refusal)) setAsked(undefined);
   function cancel() {
-    // The dialog tells of its closing also where it was closed by what came.
+    // The dialog also reports a close that an opening or a refusal caused.
     if (!asked) return;
     setAsked(undefined);
     onStop();

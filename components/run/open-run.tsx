@@ -48,7 +48,7 @@ type OpenRunProps = {
 
 const noneAdvanced: Advanced = {};
 
-/** The width from which a drawing and a form are beside one another. */
+/** From this width on, the drawing and the form fit side by side. */
 const ROOM_FOR_BOTH = "(min-width: 1280px)";
 
 export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps) {
@@ -69,7 +69,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   const inFile = editorFile?.withValues;
   const whyNot = useId();
   const isWide = useMedia(ROOM_FOR_BOTH);
-  // Beside the form from the start where both have room; in its place only when asked for.
+  // Shown from the start where both fit side by side; otherwise it replaces the form only when asked for.
   const [drawn, setDrawn] = useState({ wide: true, narrow: false });
   const isDrawn = isWide ? drawn.wide : drawn.narrow;
   const showForm = useCallback(() => setDrawn((now) => ({ ...now, narrow: false })), []);
@@ -84,7 +84,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
   const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts: opened.rawTexts, inFile });
 
   const refusedBy = !canRun || faults ? whyNot : undefined;
-  /** True where nothing forbids a run; what forbids it is shown. */
+  /** True where nothing forbids a run; otherwise the page shows the reason. */
   function isReady(isAnyway: boolean): boolean {
     if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isAnyway))) return false;
     if (advanced.targets?.length === 0 || !readExtra(advanced.extra ?? "").ok) {
@@ -121,7 +121,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
     if (state.attention > 0) attend();
   }, [state.attention]);
 
-  // A picture can be dropped on a control that is disabled.
+  // A picture can still be dropped on a disabled control, so sending is switched off as well.
   const row = isReadOnly
     ? { picture: { ...picture, canSend: false }, settings, onEdit: () => undefined, onRunning }
     : { picture, settings, onEdit, onRunning };

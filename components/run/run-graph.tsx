@@ -9,7 +9,7 @@ import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { own } from "@/lib/contract/json/own";
 import { type OpenWorkflow } from "./run-state";
 
-/** The form needs none of it: it comes behind the form, and its code with it. */
+/** The form does not need the drawing, so its code loads after the form. */
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,
   loading: () => <Skeleton className="size-full rounded-lg" />,
@@ -24,7 +24,7 @@ type RunGraphProps = {
   onSelect: (nodeId: string) => void;
 };
 
-/** The workflow as a drawing beside its form, with the nodes that need a correction marked. It follows what is typed when there is time. */
+/** The workflow drawn beside its form; nodes that need a correction are marked. It follows typing at low priority. */
 export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
   const drawn = useDeferredValue(graph);
   const titled = useMemo(() => (catalogue ? withTitles(drawn, (name) => own(catalogue, name)?.display_name) : drawn), [drawn, catalogue]);

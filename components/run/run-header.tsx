@@ -103,7 +103,7 @@ export function RunHeader(props: RunHeaderProps) {
   );
 }
 
-/** As the graph editor reads it: the file that it was made of, else a new one that is laid out as the drawing is. */
+/** The workflow as the graph editor reads it: the file it came from, otherwise a new file laid out like the drawing. */
 async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
   if (inFile) {
     const { file, unplaced } = inFile(graph);
@@ -117,7 +117,7 @@ async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo,
   return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
 }
 
-/** On narrow screens under the thumb. */
+/** On narrow screens: the buttons at the lower edge, within reach of the thumb. */
 export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
   return (
     <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden">
@@ -129,7 +129,7 @@ export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRu
 
 type CopiesButtonProps = { button: RunButtonProps; onClick: () => void; className?: string };
 
-/** What keeps one job from being sent keeps many from it too, and is said in the same place. */
+/** Whatever keeps one job from being sent also keeps copies from being sent, and is explained in the same place. */
 function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
   const face = (

@@ -1,4 +1,4 @@
-// What the Run page asks of the outside, each as a function: the page is given these, so that a test can replace the network.
+// What the Run page asks of the console, each as a function passed in, so that a test can replace the network.
 
 import { callApi } from "@/lib/browser/api";
 import { bytesAt } from "@/lib/browser/files/byte-source";
@@ -28,11 +28,11 @@ import { type SendPicture, type UploadAnswer } from "./form/controls/use-picture
 
 export type RunPorts = ArrivalPorts &
   SubmitPorts & {
-    /** Workflow files that lie with the service, newest first. */
+    /** Workflow files stored at the service, newest first. */
     listStored: () => Promise<Result<UserdataFile[], ApiFailure>>;
     /** The newest jobs of the attempt's workflow. */
     newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
-    /** The newest jobs of all. */
+    /** The newest jobs of any workflow. */
     recentJobs: () => Promise<Result<JobsAnswer, ApiFailure>>;
     sendPicture: SendPicture;
     /** Newest first. */
@@ -43,13 +43,13 @@ export type RunPorts = ArrivalPorts &
       offset: number;
       limit: number;
     }) => Promise<Result<AssetsAnswer, ApiFailure>>;
-    /** What a picture is called that is named by its content; undefined where it is not known. */
+    /** The file name of a picture that is named by its content hash; undefined where it is not known. */
     storedName: (value: string) => Promise<string | undefined>;
     decode?: Decode;
   };
 
 const RECENT_JOBS = 50;
-/** As many as the interface hands out at once. */
+/** The most assets that the interface returns in one answer. */
 const MOST_ASSETS = 500;
 
 export function portsOf(connection: string | undefined, { isLocal = false, shipsPictures = false } = {}): RunPorts {
@@ -58,7 +58,7 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
       cache: "no-store",
     });
   const sendPicture: SendPicture = async (file, options) => {
-    // A plain local server knows pictures by their names in its folders, and not by their content.
+    // A plain local server finds pictures by their names in its folders, not by their content.
     const hash = isLocal ? undefined : await findKnownContent(file, { tags: ["input"], connection, signal: options.signal });
     if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
     const form = new FormData();

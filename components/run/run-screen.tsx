@@ -28,10 +28,10 @@ import { useRecall } from "./workflow/use-recall";
 import { useNotedAttempt } from "./submit/use-noted-attempt";
 import { useRun } from "./use-run";
 
-/** The form, its controls and its pictures come with the first file; the empty page goes without them. */
+/** Form, controls and pictures load with the first file; the empty page does not need them. */
 const OpenRun = lazy(() => import("./open-run").then(({ OpenRun }) => ({ default: OpenRun })));
 
-/** A reload whose workflow could not be kept: what became of its run is still told. */
+/** Used after a reload whose workflow could not be kept: the outcome of its run is still shown. */
 const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
 
 type RunScreenProps = { canRun: boolean; memberId: string; arrival?: Arrival; store?: RunStore; ports?: RunPorts };
@@ -148,7 +148,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   );
 }
 
-/** What was opened is seen from its beginning, wherever the page before it was scrolled to. One that was open already keeps its place. */
+/** Scrolls to the top when another workflow is opened. A workflow that was already open keeps its scroll position. */
 function useTopOnOpening(serial: number | undefined): void {
   const seen = useRef(serial);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";
 
-/** A form of three nodes in its real size, beside its drawing where both have room, while the first file is made into one. `note`: what that waits for. */
+/** A form of three nodes in its real size, with its drawing where both fit, shown while the first file loads. `note`: what it waits for. */
 export function RunSkeleton({ note }: { note?: ReactNode }) {
   const t = useTranslations("run");
   return (
@@ -22,7 +22,7 @@ export function RunSkeleton({ note }: { note?: ReactNode }) {
   );
 }
 
-/** The empty page in its real size, before anything of it is there. */
+/** The empty page in its real size, before its content has loaded. */
 export function EmptyRunSkeleton() {
   const t = useTranslations("run");
   return (

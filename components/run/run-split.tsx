@@ -3,8 +3,8 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState
 import { cn } from "@/components/ui/cn";
 import { persisted } from "@/lib/browser/persisted";
 
-// How much of the page the drawing takes beside the form, remembered in this browser.
-// Guarantees: always a share that leaves both sides room.
+// The share of the page that the drawing takes beside the form, remembered in this browser.
+// Guarantees: the share always leaves room for both sides.
 const shares = { least: 25, most: 65, usual: 46, step: 3 } as const;
 
 function bounded(share: number): number {
@@ -15,7 +15,7 @@ const keptShare = persisted("lightdesk.run.split", (kept) => (typeof kept === "n
 
 type RunSplitProps = {
   isWide: boolean;
-  /** On wide screens beside the form, on narrow ones in its place; undefined where it is not wanted. */
+  /** Beside the form on wide screens, in its place on narrow ones; undefined while it is hidden. */
   graph: ReactNode;
   /** Below both, no wider than the form. */
   foot: ReactNode;
@@ -23,7 +23,7 @@ type RunSplitProps = {
   children: ReactNode;
 };
 
-/** The drawing stays while the page scrolls the form; a divider between them moves by pointer and by arrows. */
+/** The drawing stays in view while the form scrolls; the divider between them moves by pointer and by arrow keys. */
 export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
   const [share, setShare] = useState(() => (isWide ? keptShare.get() : shares.usual));

@@ -1,7 +1,7 @@
-// What the Run page holds, and every change it can go through. Pure, so that each promise is a test.
-// Guarantees: a file that cannot be opened, an answer that refuses and a picture that does not arrive leave everything typed and chosen as it was;
-// an answer or an upload that belongs to a workflow no longer open changes nothing of the one that is; whatever is opened, closed or refused
-// ends what was on its way.
+// What the Run page holds, and every change it can go through. Pure, so that each guarantee can be tested.
+// Guarantees: a file that cannot be opened, a refused run and a picture that does not arrive leave everything typed and chosen as it was;
+// an answer or upload of a workflow that is no longer open does not change the open one; opening, closing or refusing a workflow
+// ends what was still loading.
 
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -28,39 +28,39 @@ export type OpenWorkflow = {
   serial: number;
   name: string;
   workflowId: string;
-  /** The user data file that it was read from or saved to last. */
+  /** The user data file that it was read from or last saved to. */
   stored?: string;
   /** Node ids, each after those it depends on. */
   order: readonly string[];
   graph: Graph;
-  /** As it was opened, without what was typed since. */
+  /** As it was opened, before anything was typed. */
   original: Graph;
   extraData?: JsonObject;
   isEdited: boolean;
-  /** What the owner of an uploaded picture calls it, by the name that is sent. */
+  /** The file name on the member's own disk of each uploaded picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
-  /** Pictures of a sample that the service did not take, by the name that the workflow has for them. */
+  /** Pictures of a sample that the service did not accept, by the name that the workflow uses. */
   unsent?: Readonly<Record<string, UnsentPicture>>;
   advanced?: Advanced;
-  /** Where keys and tokens stood that were taken out. */
+  /** Where keys and tokens were taken out. */
   leftOut?: readonly SecretPlace[];
-  /** It was made of a file of the graph editor, with the list of nodes of this connection. */
+  /** Set if it was made from a graph editor's file: the connection whose list of nodes was used. */
   readFor?: string;
   both?: BothFormats;
-  /** It was made of a file of the graph editor: "node input" of texts that are sent as they are, where others are filled in. */
+  /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
   rawTexts?: readonly string[];
   /** The graph that the newest job was started with. */
   sent?: Graph;
 };
 
-/** What is known of a workflow from elsewhere: the job that it was submitted as, say. */
+/** What is known of a workflow from elsewhere, for example from the job it was submitted as. */
 export type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[] };
-/** A file with both formats, to be opened as the other one. `shown`: which of them is open. */
+/** A file that holds both formats, kept so that it can be opened as the other one. `shown`: the format that is open. */
 export type BothFormats = { text: string; fileName?: string; known: Known; shown?: Format };
-/** What was run, and the editor's drawing of it. */
+/** `run`: what was run. `drawing`: the editor's drawing of it. */
 export type Format = "run" | "drawing";
 
-/** Never part of a draft: extra_data may hold secrets. */
+/** Never part of a draft, as extra_data may hold secrets. */
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
 export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent">;
@@ -74,29 +74,29 @@ export type Receipt = {
   nodesRefused: number;
   /** It was cancelled before it ran; some services forget such a job. */
   isCancelled?: boolean;
-  /** Its card was closed. */
+  /** The person closed its card. */
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
-  /** Where what was sent holds a key; known until the page is reloaded, and by the job after that. */
+  /** Where the sent workflow holds a key. Known until the page is reloaded; after that only the job shows it. */
   heldSecrets?: readonly SecretPlace[];
 };
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn`: tells one from the next. `isSeen`: it is in the place of what is open. `picture`: what is sent first, and how far it is. */
+/** `turn` tells two openings apart. `isSeen`: shown in place of the open workflow. `picture`: what is sent first, with its progress. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
 export type RunState = {
   opened?: OpenWorkflow;
-  /** What the newest opening replaced, with everything typed into it. */
+  /** What the newest opening replaced, with everything that was typed into it. */
   before?: OpenWorkflow;
   refusal?: Refusal;
-  /** What is to be opened next, and is on its way. */
+  /** The workflow that is being loaded and opens next. */
   arriving?: Arriving;
-  /** A file with both formats, of which a person is asked which one to open; here it is what was run. */
+  /** A file with both formats, read as `run`, while the person is asked which format to open. */
   asked?: OpenedFile;
-  /** Pictures that wait for the input that takes them. */
+  /** Pictures that wait until it is clear which input takes them. */
   pendingImages?: PendingImages;
   copies?: CopiesSet;
   errors: NodeErrors;
@@ -108,7 +108,7 @@ export type RunState = {
   inFlight?: Graph;
   /** "node/input" of each picture on its way. */
   uploading: readonly string[];
-  /** Grows with each answer that names nodes: the page then moves the focus to the first one. */
+  /** Grows with each answer that names nodes: the page then moves the focus to the first of them. */
   attention: number;
 };
 
@@ -122,10 +122,10 @@ export type RunAction =
   | { type: "refusal-read" }
   | { type: "went-back" }
   | { type: "closed" }
-  /** `catalogue`: a choice may bring inputs of its own. */
+  /** `catalogue`: a chosen value may add inputs of its own. */
   | { type: "edited"; serial: number; nodeId: string; name: string; value: unknown; catalogue?: ObjectInfo }
   | { type: "advanced"; serial: number; advanced: Advanced }
-  /** Keys and tokens that the newest job was sent with, taken out of what is open. */
+  /** Keys and tokens that the newest job was sent with are taken out of the open workflow. */
   | { type: "secrets-left-out"; serial: number; places: readonly SecretPlace[] }
   | { type: "saved"; serial: number; path: string; graph: Graph }
   | { type: "named"; serial: number; value: string; name: string }
@@ -139,7 +139,7 @@ export type RunAction =
   | { type: "submit-error-dismissed" }
   | { type: "pending-images"; pendingImages: PendingImages | undefined }
   | { type: "copies"; act: CopiesAct }
-  /** Told before anything was sent. */
+  /** Found by the check in the browser, before anything was sent. */
   | { type: "checked"; serial: number; found: Checked };
 
 export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
@@ -233,7 +233,7 @@ export function runReducer(state: RunState, action: RunAction): RunState {
       return { ...state, pendingImages: action.pendingImages, arriving: action.pendingImages ? undefined : state.arriving };
     case "copies": {
       const copies = copiesReducer(state.copies, action.act);
-      // What the copies are made from is sent: leaving the page loses nothing of it.
+      // The graph is sent by its copies, so leaving the page loses nothing of it.
       const opened = action.act.act === "begun" && state.opened ? { ...state.opened, sent: state.opened.graph } : state.opened;
       return { ...state, copies, opened };
     }
@@ -250,12 +250,12 @@ export function runReducer(state: RunState, action: RunAction): RunState {
   }
 }
 
-/** Something was typed that no job was started with. */
+/** Something was typed that no job has been started with. */
 export function isUnsent(opened: OpenWorkflow | undefined): boolean {
   return opened !== undefined && opened.isEdited && opened.sent !== opened.graph;
 }
 
-/** Everything that spoke of the workflow open until now. */
+/** Drops everything that belongs to the workflow open until now. */
 function calm(state: RunState): RunState {
   return { ...state, refusal: undefined, errors: {}, submitError: undefined, uploading: [], arriving: undefined, asked: undefined };
 }
@@ -273,13 +273,13 @@ function edited(state: RunState, opened: OpenWorkflow, edit: Extract<RunAction, 
   return { ...state, opened: { ...opened, graph, isEdited: true }, errors, submitError: leftOf(state.submitError, errors) };
 }
 
-/** What was told of a run says nothing of a workflow that was changed since: only what may have started stays, and what still names a node. */
+/** After an edit, messages about an earlier run no longer apply, except for one that may have started or still names a node. */
 function leftOf(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
   const stays = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
   return stays ? submitError : undefined;
 }
 
-/** What the service said of a value is no longer true of another one. */
+/** Once a value is changed, the service's error about the old value no longer applies. */
 function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
   const entry = own(errors, nodeId);
   if (!entry) return errors;

@@ -1,5 +1,5 @@
-// The Run page's state outside the page, for as long as the tab lives: a look at a job and back finds every field as it was,
-// and an answer that arrives in the meantime is not lost. What outlives a reload is the draft's matter (draft.ts): this holds nothing but the browser's memory.
+// The Run page's state, kept outside the page for as long as the tab lives: after a visit to a job every field is as it was,
+// and an answer that arrives in the meantime is not lost. It is held in memory only; draft.ts keeps what survives a reload.
 // Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
 
 import { createStore } from "zustand/vanilla";

@@ -24,11 +24,11 @@ import { toSubmission } from "./submit/submission";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-/** `pictures`: what goes into it. */
+/** `pictures`: those that are put into it. */
 type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
 type RunContext = { memberId: string; connection?: string; isLocal?: boolean };
 
-/** Everything the page can do, tied to what it holds. */
+/** Everything the page can do, bound to its state. */
 export function useRun(store: RunStore, ports: RunPorts, context: RunContext) {
   const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
   const { memberId, connection, isLocal = false } = context;
@@ -51,7 +51,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     const kept = { both: { ...both, shown }, ...(shown === "run" && { stored }) };
     await bring(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...kept }) : result));
   }
-  /** Chosen for the picture that waits: it goes in where there is one place for it (which is told), and is asked about otherwise. */
+  /** Opens what was chosen for the waiting pictures: they go in if there is only one place (the page says so); otherwise the page asks. */
   const settleFor = (result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined => {
     settle(result);
     const { opened } = store.get();
@@ -64,12 +64,12 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     return place;
   };
   const answered = (serial: number, attempt: Attempt, outcome: RunOutcome) => {
-    // An unknown attempt stays noted: a reload asks after it again.
+    // An attempt with an unknown outcome stays noted, so that a reload asks about it again.
     if (outcome.kind !== "unknown") forgetAttempt(ofTab);
     store.dispatch({ type: "answered", serial, attempt, outcome, atMs: Date.now() });
     keepReceipts(ofTab, context.memberId, store.get().receipts);
   };
-  /** Sends what is open, once: a second attempt while the first is on its way is nothing. */
+  /** Sends the open workflow once: a second call while the first is being sent does nothing. */
   async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph, inFile?: InEditorFile) {
     const { opened, isSending, uploading } = store.get();
     if (!opened || isSending || uploading.length > 0) return;
@@ -81,7 +81,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph });
     answered(opened.serial, attempt, outcome);
   }
-  /** The newest wish counts: `settled` is not called where something was opened, closed or asked for while `work` went on, which is told to end. */
+  /** The newest request wins: if anything else is opened, closed or asked for meanwhile, `work` is aborted and `settled` is not called. */
   async function bring<T, R>(
     isSeen: boolean,
     work: (signal: AbortSignal, tell: (picture: Arriving["picture"]) => void) => Promise<T>,
@@ -99,14 +99,14 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     const result = await work(mine.signal, tell).finally(forget);
     return mine.signal.aborted ? undefined : settled(result);
   }
-  /** A picture without a workflow of its own goes into a sample. */
+  /** Puts a picture that carries no workflow into a sample. */
   async function sampleWith(file: File, signal: AbortSignal, tell: (picture: Arriving["picture"]) => void): Promise<Opening> {
     const onProgress = (share: number) => tell({ name: file.name, share });
     onProgress(0);
     const sent = await ports.sendPicture(file, { onProgress, signal });
     if (!sent.ok) return { result: failed({ reason: { code: "unread", failure: sent.failure } }) };
     tell(undefined);
-    // The sample's own picture is not wanted.
+    // The sample's own picture is not needed.
     const { shipsPictures: _ships, sendSamplePicture: _send, ...others } = ports;
     const picture = { id: "", value: toImageValue(sent.value), name: file.name };
     return { result: await openArrival({ sample: pictureSamples[0] }, others), pictures: [picture] };
@@ -117,7 +117,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       memberId: context.memberId,
       ...(context.connection !== undefined && { connection: context.connection }),
     }),
-    /** `canSend`: on the empty page a picture without a workflow of its own goes into a sample; where it went is told. */
+    /** `canSend`: on the empty page a picture without a workflow is put into a sample. Answers where it was put. */
     async openFiles(files: readonly File[], canSend: boolean): Promise<Placed | undefined> {
       const [file] = files;
       if (!file) return undefined;
@@ -153,14 +153,14 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     stopArriving: () => {
       if (store.get().arriving) store.dispatch({ type: "arriving", arriving: undefined });
     },
-    /** For the pending pictures. */
+    /** Opens a file for the pending pictures. */
     openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
-    /** Of a file with both formats. */
+    /** Opens one format of a file that holds both. */
     async openFormat(file: OpenedFile, format: Format) {
       if (file.both) keepFormat(file.both, format);
       return openAs(file, format);
     },
-    /** The editor's drawing that is open, by the list of nodes of the connection that is used now. */
+    /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
     async readAnew() {
       const { opened } = store.get();
       const drawing = drawingIn(opened?.extraData);
@@ -194,12 +194,12 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
         () => openArrival({ sample }, ports),
         async (result) => {
           settle(result);
-          // On this service it would fail without its picture.
+          // Without its picture it would fail on this service.
           if (result.ok && !result.value.unsent) await run(sample);
         },
       );
     },
-    /** What became of an attempt whose end is unknown; sends nothing. */
+    /** Asks what became of an attempt whose outcome is unknown; sends nothing. */
     async askAfter(attempt: Attempt) {
       const { opened, isSending } = store.get();
       if (isSending) return;

@@ -13,11 +13,11 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AppAccess, type AppLimits, type AppPerson } from "@/lib/contract/apps/app";
 import { type Draft } from "./use-source";
 
-/** Admins see every app but what is somebody's alone. */
+/** Admins see every app except other members' private ones, so they are not listed. */
 const chosenRoles = ["operator", "viewer", "runner"] as const;
 const kinds = ["me", "team", "members"] as const;
 const limitNames = ["runsPerDay", "atOnce", "pictureBytes", "picturePixels"] as const;
-/** Bytes and pixels are asked for in millions. */
+/** Bytes and pixels are entered in millions. */
 const unit = { runsPerDay: 1, atOnce: 1, pictureBytes: 1_000_000, picturePixels: 1_000_000 } as const;
 
 type AccessCardProps = {
@@ -27,7 +27,7 @@ type AccessCardProps = {
   onChange: (change: Partial<Pick<Draft, "access" | "limits">>) => void;
 };
 
-/** Who sees and runs it, and how much each of them may. */
+/** Who may see and run the app, and how much. */
 export function AccessCard({ access, limits, connection, onChange }: AccessCardProps) {
   const t = useTranslations("apps.make.access");
   return (
@@ -91,7 +91,7 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
 
 type MembersProps = { chosen: readonly string[]; connection?: string; onChange: (members: string[]) => void };
 
-/** Whoever may use the connection. */
+/** Members who may use the connection. */
 function Members({ chosen, connection, onChange }: MembersProps) {
   const t = useTranslations("apps.make.access");
   const roleName = useTranslations("frame.member.role");
@@ -105,7 +105,7 @@ function Members({ chosen, connection, onChange }: MembersProps) {
   );
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   const people = data ?? [];
-  // Somebody who may not use the connection at the moment stays chosen.
+  // A chosen member who may not use the connection at present stays chosen.
   const others = chosen.filter((id) => !people.some((one) => one.id === id));
   return (
     <div role="group" aria-label={t("members")} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">

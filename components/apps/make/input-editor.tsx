@@ -15,9 +15,9 @@ import { choicesOf, choicesText, type Look, lookOf, looksFor, withLook } from ".
 
 type InputEditorProps = {
   input: AppInput;
-  /** Its default, or else what the workflow holds. */
+  /** Its default, otherwise the value in the workflow. */
   usual: AppValue | undefined;
-  /** What the workflow itself says of it. */
+  /** The control that the workflow suggests. */
   base: AppControl;
   groups: readonly string[];
   onChange: (input: AppInput) => void;
@@ -104,7 +104,7 @@ export function InputEditor({ input, usual, base, groups, onChange }: InputEdito
             label={t("default")}
             hint={t("defaultHint")}
             control={control}
-            // A choice and a switch are never empty; of a number it stands in the empty field.
+            // Choices and switches are never empty; for a number the usual value is the placeholder.
             value={control.kind === "choice" || control.kind === "switch" ? usual : input.default}
             placeholder={control.kind === "number" ? usual : undefined}
             // A text may be empty on purpose.
@@ -180,7 +180,7 @@ function Choices({ control, base, onChange }: { control: Chosen; base: AppContro
   );
 }
 
-/** A value is no picture here: nothing travels. */
+/** Pictures cannot be sent here, as values are never files. */
 const nothing: PictureContext = {
   canSend: false,
   sendPicture: () => new Promise(() => undefined),
@@ -218,7 +218,7 @@ function ValueField({ label, hint, control, value, placeholder, onChange }: Valu
   );
 }
 
-/** Nothing in the field is no value. */
+/** An empty field is no value. */
 function toValue(value: unknown): AppValue | undefined {
   if (value === "") return undefined;
   return typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"

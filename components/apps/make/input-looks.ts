@@ -1,5 +1,5 @@
-// How an input may be asked for: the kinds of control that fit what the node takes, and the way from one to another.
-// Guarantees: pure; a range and choices that were set survive where the next kind has them too.
+// How an input may be asked for: the kinds of control that fit what the node takes, and the conversion between them.
+// Guarantees: pure; a range and choices that were set are kept if the next kind has them too.
 
 import { type AppControl } from "@/lib/contract/apps/app";
 
@@ -12,7 +12,7 @@ export function lookOf(control: AppControl): Look {
   return control.kind;
 }
 
-/** `base`: what the workflow itself says of it. */
+/** `base`: the control that the workflow suggests. */
 export function looksFor(base: AppControl): readonly Look[] {
   switch (base.kind) {
     case "text":
@@ -40,7 +40,7 @@ export function withLook(look: Look, control: AppControl, base: AppControl): App
       return { kind: "text", isLong: look === "long" };
     case "number":
     case "slider": {
-      // Without the service's list of nodes the workflow's value alone says little.
+      // Without the service's list of nodes the workflow's value alone does not say whether the number is whole.
       const isWhole = [control, base].some((one) => one.kind === "seed" || (one.kind === "number" && one.isWhole));
       return { kind: "number", isWhole, isSlider: look === "slider", ...range, ...(step !== undefined && { step }) };
     }
@@ -60,12 +60,12 @@ function limitsOf(control: AppControl) {
   return control.kind === "number" || control.kind === "seed" ? { min: control.min, max: control.max } : {};
 }
 
-/** One a line: the value, and what it is called where that is something else. */
+/** One choice per line: the value, and its label where that differs. */
 export function choicesText(control: Extract<AppControl, { kind: "choice" }>): string {
   return control.choices.map(({ value, label }) => (label ? `${String(value)} = ${label}` : String(value))).join("\n");
 }
 
-/** A value that the workflow knows keeps its type: the number 2 is not the text "2". */
+/** A value that the workflow knows keeps its type: the number 2 does not become the text "2". */
 export function choicesOf(text: string, base: AppControl): Extract<AppControl, { kind: "choice" }>["choices"] {
   const known = base.kind === "choice" ? base.choices : [];
   return text.split("\n").flatMap((line) => {

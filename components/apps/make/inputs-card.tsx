@@ -23,7 +23,7 @@ type InputsCardProps = {
   onChange: (inputs: AppInput[]) => void;
 };
 
-/** What is asked for, in its order; each opens to say how. Below, what else the workflow could ask for. */
+/** The inputs in order; each one unfolds to be edited. Below, the workflow's other inputs that could be added. */
 export function InputsCard({ definition: { graph, inputs }, catalogue, notAsked, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
   const [opened, setOpened] = useState<string>();

@@ -232,7 +232,7 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
 
 type PreviewProps = { app: string | undefined; definition: AppDefinition; connection?: string };
 
-/** The form as it will be; what is tried in it is not kept. */
+/** The form as it will look; values tried in it are not kept. */
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;

@@ -10,7 +10,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
 type OutputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onChange: (outputs: AppOutput[]) => void };
 
-/** Of the nodes that put something out: which of them are results, and what each is called. None chosen means all. */
+/** Which output nodes are results of the app, and their names. None chosen means all. */
 export function OutputsCard({ definition: { graph, outputs }, catalogue, onChange }: OutputsCardProps) {
   const t = useTranslations("apps.make.outputs");
   const found = useMemo(() => {

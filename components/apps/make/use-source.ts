@@ -21,18 +21,18 @@ import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { appApi } from "../apps-address";
 
-/** What is edited. `version`: of the app that is there already. */
+/** What is edited. `version`: that of the existing app. */
 export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };
 export type Source =
   | { kind: "loading" }
-  /** Nothing is open in Run. */
+  /** No workflow is open in Run. */
   | { kind: "nothing" }
   | { kind: "refused"; refusal: Refusal }
   | { kind: "failed"; failure: ApiFailure; again: () => void }
-  /** `notAsked`: what the editor's App mode asks for and the form cannot. */
+  /** `notAsked`: what the editor's App mode asks for but the form cannot. */
   | { kind: "ready"; draft: Draft; notAsked?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
-/** The service's list of nodes says which inputs a node has. Without it their values do. */
+/** The service's list of nodes says which inputs a node has. Without it, the values decide. */
 function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isThere: boolean } {
   const { data, error } = useSWR<ObjectInfo, ApiFailure>(connection === undefined ? null : catalogueAddress(connection), fetchCatalogue, {
     revalidateOnFocus: false,
@@ -43,7 +43,7 @@ function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isT
   return { ...(data && { catalogue: data }), isThere: data !== undefined || error !== undefined };
 }
 
-/** A new app: of a past job's workflow, or of the one that is open in Run, as it stands there. */
+/** A new app: made from a past job's workflow, or from the one that is open in Run, with its current values. */
 export function useNewSource(memberId: string, job: string | undefined): Source {
   const t = useTranslations();
   const connection = useConnection();
@@ -59,7 +59,7 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
     const opened = await openArrival({ job }, portsOf(id, { isLocal }));
     setOfJob(opened.ok ? { file: opened.value } : { refusal: opened.failure });
   });
-  // What was kept over a reload is brought back first.
+  // A draft kept across a reload is restored first.
   useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
   const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
   const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");
@@ -94,7 +94,7 @@ function newDraft(
   return { draft: { definition, access: { kind: "me" }, limits: {} }, notAsked };
 }
 
-/** As workflow-memory.ts writes it. */
+/** Reads the format that workflow-memory.ts writes. */
 function pinOf(key: string): AppPin[] {
   const read = parseJson(key);
   const [node, input]: unknown[] = Array.isArray(read) ? read : [];
@@ -106,7 +106,7 @@ type Read = { view: AppView; workflow: Workflow };
 
 const MOST_READS = 3;
 
-/** Both of one version: where it is saved between the two, they are read again. */
+/** Both of the same version: if the app is saved between the two reads, they are repeated. */
 async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>> {
   const [view, workflow] = await Promise.all([
     callApi<{ app: AppView }>(appApi(app), { cache: "no-store" }),
@@ -118,7 +118,7 @@ async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>
   return reads < MOST_READS ? readApp(app, reads + 1) : failed({ code: "CONFLICT", message: "", status: 409 });
 }
 
-/** An app that is there, with its workflow: read anew with each opening, and never while it is edited. */
+/** An existing app with its workflow: read afresh at each opening, and never while it is edited. */
 export function useAppSource(app: string): Source {
   const [read, setRead] = useState<Result<Read, ApiFailure>>();
   const [tries, setTries] = useState(0);

@@ -20,7 +20,7 @@ const never = () => "final" as const;
 
 type Leaving = "removal" | AppVersionView;
 
-/** Who changed what and when, the newest first; each older one can be the newest again. Below, the end of the app. */
+/** Who changed what and when, newest first; older versions can be restored. Below, the button that deletes the app. */
 export function VersionsCard({ app, linked }: { app: AppView; linked?: string }) {
   const t = useTranslations("apps.make.versions");
   const common = useTranslations("common");

@@ -1,5 +1,5 @@
-// What can be done with the copies of a run: begin, stop, go on with the rest, find out after a reload.
-// Guarantees: the work belongs to the tab and not to the page: a look at a job and back finds it going on. What became of each copy is noted
+// What can be done with the copies of a run: begin, stop, continue with the rest, ask for outcomes after a reload.
+// Guarantees: the work belongs to the tab, not to the page: it continues while the person looks at a job. The outcome of each copy is noted
 // as soon as it is known.
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
@@ -18,7 +18,7 @@ import { type Planned, sendCopies, toCopyOutcome } from "./send-copies";
 type RunContext = { memberId: string; connection?: string };
 type Running = { planned: readonly Planned[]; stop: AbortController };
 
-/** By the store they tell, which outlives every page. */
+/** By the store that they report to, which outlives every page. */
 const running = new WeakMap<RunStore, Running>();
 
 export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext) {
@@ -67,7 +67,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
       keepPlan(ofTab, plan);
       await send(set, plannedOf(plan, order.inFile));
     },
-    /** What is under way comes to its end. */
+    /** The copy that is being sent is finished first. */
     stop() {
       const { copies } = store.get();
       running.get(store)?.stop.abort();
@@ -76,12 +76,12 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
     async goOn(): Promise<void> {
       const { copies } = store.get();
       const planned = running.get(store)?.planned;
-      // What is shown beside another connection is sent on its own one alone.
+      // Copies are sent on their own connection only, even while shown on another one.
       if (!copies?.ending || !planned || copies.connection !== context.connection) return;
       tell({ act: "went-on", id: copies.id });
       await send(copies, planned);
     },
-    /** They were cancelled before they ran; some services forget such jobs. */
+    /** These jobs were cancelled before they ran; some services forget such jobs. */
     cancelled(jobIds: readonly string[]) {
       const { copies } = store.get();
       if (copies && jobIds.length > 0) tell({ act: "cancelled", id: copies.id, jobIds });
@@ -90,7 +90,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
       forgetPlan(ofTab);
       tell({ act: "left" });
     },
-    /** After a reload: asks after what was under way, and sends nothing by itself. */
+    /** After a reload: asks about the copy that was being sent, and sends nothing by itself. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
       const set = keptCopies(ofTab, context.memberId);
@@ -112,7 +112,7 @@ export function isSendingCopies(set: CopiesSet | undefined): boolean {
   return set !== undefined && set.ending === undefined;
 }
 
-/** Some are not sent yet: the browser asks before the page is closed. */
+/** While some copies are not sent yet, the browser asks before the page is closed. */
 function keepPage(event: BeforeUnloadEvent): void {
   askToStay(event);
 }

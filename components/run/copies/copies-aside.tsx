@@ -11,13 +11,13 @@ import { useCopyJobs } from "./use-copy-jobs";
 type CopiesAsideProps = {
   set: CopiesSet;
   fallbackName: string;
-  /** The page is on another connection than they are: their place is there. */
+  /** The page shows another connection than the one these copies are sent on. */
   isElsewhere: boolean;
   work: CopiesWork;
   onShow: () => void;
 };
 
-/** Copies of another workflow than the open one, or on another connection: how far they are, in one line, and the way to them. */
+/** One line for copies of another workflow than the open one, or on another connection: their progress, and a button that shows them. */
 export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: CopiesAsideProps) {
   const t = useTranslations("run.copies");
   const live = useCopyJobs(set);

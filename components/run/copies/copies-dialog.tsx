@@ -13,7 +13,7 @@ import { CopiesPreview } from "./copies-preview";
 import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
 import { WayFields } from "./way-fields";
 
-/** `values`: pictures that were brought along. */
+/** `values`: pictures that were dropped or chosen for this input. */
 export type CopiesAsk = { nodeId: string; name: string; values?: readonly string[] };
 export type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
 
@@ -23,20 +23,20 @@ type CopiesDialogProps = {
   ask?: CopiesAsk;
   picture: PictureContext;
   hasRandomised: boolean;
-  /** Texts that this copy sends otherwise than they are in the form. */
+  /** Texts of this copy that are sent differently from what the form shows. */
   filledFor: (edit: Edit, copy: number) => readonly FilledText[];
-  /** Copies are on their way: one set after another. */
+  /** Another set of copies is being sent: one set at a time. */
   isBusy: boolean;
   onClose: () => void;
   onStart: (choice: CopiesChoice) => void;
 };
 
-/** More than these are asked about by their number before they are sent. */
+/** Above this number the person confirms the number first. */
 const MOST_UNASKED = 20;
 
 type Choosable = { node: FormNode; field: FormField };
 
-/** Which input changes from copy to copy, and how; what will be sent is seen before it is. */
+/** Chooses which input changes from copy to copy, and how; shows what will be sent beforehand. */
 export function CopiesDialog({ isOpen, form, ask, picture, hasRandomised, filledFor, isBusy, onClose, onStart }: CopiesDialogProps) {
   const t = useTranslations("run.copies");
   const choosable = useMemo(() => choosableOf(form), [form]);
@@ -74,7 +74,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   const [way, setWay] = useState<Way>();
   const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
-  /** The values that were asked about: others are asked about again. */
+  /** The values for which confirmation was asked; changed values need a new confirmation. */
   const [asked, setAsked] = useState<readonly Literal[]>();
   const { ways, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
   const isAsking = asked !== undefined && variation.ok && asked === variation.values;
@@ -162,7 +162,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   );
 }
 
-/** Made once for what is typed: random seeds that changed under the eye would not be those that are sent. */
+/** Computed once per input, so that the random seeds shown are the ones that are sent. */
 function variedBy(field: FormField | undefined, way: Way | undefined, typed: Typed) {
   const ways = field ? waysOf(field) : [];
   const taken = way && ways.includes(way) ? way : ways[0];
@@ -193,14 +193,14 @@ function choosableOf(form: readonly FormNode[]): Choosable[] {
   );
 }
 
-/** What was asked for, else a seed, else the first. */
+/** The requested input, otherwise a seed, otherwise the first one. */
 function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): number {
   const asked = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
   const seed = choosable.findIndex(({ field }) => waysOf(field)[0] === "random");
   return asked >= 0 ? asked : Math.max(0, seed);
 }
 
-/** Begins with what the input holds. */
+/** Starts with the input's current value. */
 function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): Typed {
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";

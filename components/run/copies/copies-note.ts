@@ -1,5 +1,5 @@
-// What became of the copies of a run, kept in this tab's sessionStorage, so that a reload in the middle tells of every one.
-// Guarantees: never throws; bounded by the number of copies; another member's is not read. Must never: hold what was sent.
+// The outcomes of a run's copies, kept in this tab's sessionStorage, so that after a reload in the middle every outcome can still be shown.
+// Guarantees: never throws; bounded by the number of copies; another member's note is not read. Must never: hold what was sent.
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { anyText, isTrue, list, number, object, oneOf, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
@@ -20,11 +20,11 @@ const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies", note, stor
 export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
   if (!set) return noteIn(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
-  // Where the browser keeps nothing, a reload loses them; the jobs still carry their labels.
+  // If the browser stores nothing, a reload loses the outcomes; the jobs still carry their labels.
   noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
 }
 
-/** After a reload: what was in the middle counts as left. */
+/** After a reload, a set that was still being sent counts as left. */
 export function keptCopies(storage: KeptIn, memberId: string): CopiesSet | undefined {
   const kept = noteIn(storage).get();
   if (kept?.memberId !== memberId || kept.copies.length === 0) return undefined;

@@ -1,5 +1,5 @@
-// What the copies of a run send: the workflow that they share, and what each has for itself. Pure.
-// Guarantees: values and seeds are chosen once, so that going on later sends what was meant.
+// What the copies of a run send: the workflow that they share, and what differs in each. Pure.
+// Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
 import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -13,7 +13,7 @@ import { type InEditorFile } from "../workflow/use-editor-file";
 import { type Planned } from "./send-copies";
 import { labelOf, type Literal } from "./variation";
 
-/** What is new in every run, for this copy: seeds, and the texts that are filled in on sending. */
+/** What is drawn anew for each copy: seeds, and the texts that are filled in on sending. */
 export type Drawn = {
   seedsOf: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
@@ -33,12 +33,12 @@ export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, valu
   };
 }
 
-/** What a copy has otherwise than the form, and of that the texts that are filled in: for the eye before it is sent, and for sending it. */
+/** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
 export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
   const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
   const shown = withInputs(graph, [...seeds, varied]);
   const texts = fill(shown, copy);
-  // The name of a file is there twice: as it was written, and as it is sent.
+  // A file name is listed twice: as it was written, and as it is sent.
   const written = texts.flatMap(({ nodeId, name }) => {
     const node = own(shown, nodeId);
     return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
@@ -53,7 +53,7 @@ export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFil
     label,
     make: () => {
       const graph = withInputs(workflow.graph, edits);
-      // The first that is said of an input is what was written.
+      // The first edit of an input holds the text as it was written.
       return { graph, submission: toSubmission({ ...workflow, graph }, withInputs(workflow.graph, edits.toReversed()), inFile) };
     },
   }));

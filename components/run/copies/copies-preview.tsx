@@ -8,13 +8,13 @@ const SHOWN = 6;
 type CopiesPreviewProps = {
   name: string;
   values: readonly Literal[];
-  /** Texts that this copy sends otherwise than they are in the form. */
+  /** Texts of this copy that are sent differently from what the form shows. */
   filledFor: (value: Literal, index: number) => readonly FilledText[];
   ownNames?: Readonly<Record<string, string>>;
   hasRandomised: boolean;
 };
 
-/** What will be sent, in one line and by its labels: "12 jobs: seed 1 … 12". */
+/** What will be sent, in one line of labels: "12 jobs: seed 1 … 12". */
 export function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);

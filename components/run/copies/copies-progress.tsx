@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { type CopiesSet, type CopyJobs, type Tally, tallyOf } from "./copies-state";
 
-/** While they are sent, how many are; from then on, how many of their jobs have ended. */
+/** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */
 export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: CopyJobs; children?: ReactNode }) {
   const t = useTranslations("run.copies");
   const isSending = set.ending === undefined;
@@ -18,7 +18,7 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
       <ProgressBar value={total === 0 ? 1 : done / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
       {isFollowed ? <span className="tabular-nums">{t("ended", { ended, total: ids.length })}</span> : null}
       {isFollowed ? <span className="text-ink-2">{summary}</span> : null}
-      {/* What changes with every step of a job is not read out each time; that they are sent and that all have ended is. */}
+      {/* Screen readers hear only that all are sent and that all have ended, not every step of a job. */}
       <span role="status" className={isFollowed ? "sr-only" : undefined}>
         {isSending ? t("sent", { through, total: set.copies.length }) : isFollowed && ended < ids.length ? null : summary}
       </span>

@@ -1,5 +1,5 @@
-// The copies of one run: what was sent, what became of each, and every change they can go through. Pure.
-// Guarantees: an outcome is never overwritten by a later guess; what cannot be told stays told as that.
+// The copies of one run: what was sent, the outcome of each, and every change they can go through. Pure.
+// Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
 
 import { type Failure } from "@/lib/contract/failure";
 import { type JobState } from "@/lib/contract/jobs/states";
@@ -9,20 +9,20 @@ export type CopyOutcome =
   | { kind: "accepted"; jobId: string; nodesRefused: number; isCancelled?: boolean }
   | { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure };
 
-/** `isBegun`: it may have reached the service, whatever is known of it. */
+/** `isBegun`: the copy may have reached the service, even if its outcome is unknown. */
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
 
-/** Where a job is, by its id. `isGone`: the service has no trace of it any more. */
+/** The state of a job, by its id. `isGone`: the service has no trace of the job any more. */
 export type CopyJob = { word: string; state: JobState; hasEnded: boolean; isGone?: boolean; createdAtMs?: number; progress?: number };
 export type CopyJobs = ReadonlyMap<string, CopyJob>;
 
 export type Ending =
   | { kind: "done" | "stopped" | "left"; failure?: undefined }
-  /** The same refusal would meet the rest. */
+  /** The remaining copies would be refused for the same reason. */
   | { kind: "refused" | "failing"; failure: Failure };
 
 export type CopiesSet = {
-  /** Tells two sets apart: a late answer belongs to its own. */
+  /** Tells two sets apart, so that a late answer changes only its own set. */
   id: string;
   memberId: string;
   connection?: string;
@@ -33,7 +33,7 @@ export type CopiesSet = {
   isStopping?: boolean;
   waitMs?: number;
   ending?: Ending;
-  /** What the rest would send is known: after a reload, where this tab could keep it. */
+  /** Whether the remaining copies can be sent: after a reload only if this tab could store them. */
   canGoOn: boolean;
 };
 
@@ -72,7 +72,7 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): Co
   }
 }
 
-/** Not sent, or refused without starting anything: these can be sent without a second job of one copy. */
+/** Not sent, or refused without starting anything: sending it cannot make a second job of one copy. */
 export function isOpen({ isBegun, outcome }: Copy): boolean {
   return outcome === undefined ? isBegun !== true : outcome.kind === "refused" || outcome.kind === "lost";
 }
@@ -92,7 +92,7 @@ const tallied = [
 ] as const;
 export type Tally = readonly { kind: (typeof tallied)[number]; count: number }[];
 
-/** Each copy counts once: by where its job is, where that is known, else by what became of sending it. Kinds without one are left out. */
+/** Counts each copy once: by its job's state where known, otherwise by the outcome of sending. Kinds with a count of zero are left out. */
 export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): Tally {
   const kinds = copies.map(({ outcome }) => {
     if (!outcome) return "left";

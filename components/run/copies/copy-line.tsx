@@ -9,7 +9,7 @@ import { type Copy, type CopyJob } from "./copies-state";
 
 type CopyLineProps = { copy: Copy; job: CopyJob | undefined; connection?: string };
 
-/** What became of one copy; from when its job is seen, where that is. */
+/** The outcome of one copy; its job's state instead, once that is known. */
 export function CopyLine({ copy, job, connection }: CopyLineProps) {
   const { label, outcome } = copy;
   const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;

@@ -1,6 +1,6 @@
-// What the copies of a run send, kept in this tab's sessionStorage, so that a reload in the middle can send the rest.
-// Guarantees: never throws; bounded as a draft is; what comes back went through the same reading as a file, and belongs to the copies it is asked for.
-// Must never: hold what was typed as extra data, which may be a secret. Such copies are not kept.
+// What the copies of a run send, kept in this tab's sessionStorage, so that after a reload in the middle the rest can still be sent.
+// Guarantees: never throws; bounded like a draft; what is read back is parsed like a file, and returned only for its own copies.
+// Must never: hold what was typed as extra data, which may be a secret; plans with extra data are not kept.
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -16,7 +16,7 @@ const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies.plan", note,
 export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): void {
   forgetPlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
-  // Where it is not kept the rest cannot be sent after a reload, and the page says so.
+  // If the browser stores nothing, the rest cannot be sent after a reload, and the page says so.
   noteIn(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
@@ -28,7 +28,7 @@ export function forgetPlan(storage: KeptIn): void {
   noteIn(storage).forget();
 }
 
-/** Undefined where it was not kept, or is that of other copies. */
+/** Undefined where nothing was kept, or where it belongs to other copies. */
 export function keptPlan(storage: KeptIn, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
   const kept = noteIn(storage).get();
   const opened = kept && openWorkflow(writeExactJson(kept.workflow));

@@ -1,6 +1,6 @@
-// Sends the copies of a run, one after another, and tells what became of each.
+// Sends the copies of a run one after another, and reports the outcome of each.
 // Guarantees: a key a copy, so that one copy is one job however often it is asked for; a plain rate limit is waited out and nothing else is
-// sent again; what would meet the same refusal is not sent; stopping lets the copy under way come to its end.
+// copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
 
 import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type Failure } from "@/lib/contract/failure";
@@ -11,7 +11,7 @@ import { judge, type Submission } from "../submit/submission";
 import { type Attempt, type RunOutcome } from "../submit/attempt";
 import { type CopyOutcome, type Ending } from "./copies-state";
 
-/** What one copy sends: made when it is sent, since a thousand graphs at once are a thousand times the memory. */
+/** What one copy sends, made only when it is sent: a thousand graphs at once would take a thousand times the memory. */
 export type Planned = { key: string; label: string; make: () => { submission: Submission; graph: Graph } };
 
 type Told = {
@@ -27,7 +27,7 @@ type Sender = Told & {
   signal: AbortSignal;
 };
 
-/** So many in a row that could not be started, and the rest would go the same way. */
+/** After this many failures in a row, the rest is expected to fail in the same way. */
 const MOST_FAILING = 3;
 
 export async function sendCopies(copies: readonly Planned[], sender: Sender): Promise<Ending> {
@@ -36,7 +36,7 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
     if (sender.signal.aborted) return { kind: "stopped" };
     sender.onSending(copy.key);
     const outcome = await sendOne(copy, sender);
-    // The wait for a rate limit was cut short: it was refused, and nothing was started.
+    // The wait for a rate limit was cut short: the copy was refused, and nothing was started.
     const isUnsent = outcome.kind === "lost" || (sender.signal.aborted && outcome.kind === "refused" && outcome.failure.status === 429);
     sender.onOutcome(copy.key, isUnsent ? undefined : toCopyOutcome(outcome));
     if (outcome.kind === "accepted") {

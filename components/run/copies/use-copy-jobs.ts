@@ -1,6 +1,6 @@
-// Where the jobs of a set of copies are, asked for all of them at once.
-// Guarantees: one question however many copies there are; a state that was seen stays while answers fail; one that a whole list lacks for which
-// an earlier one was asked too is gone, if it had not ended; nothing is asked once all have ended or are gone.
+// The states of the jobs of a set of copies, requested together.
+// Guarantees: one request however many copies there are; a known state stays while requests fail; a job that had not ended counts as gone
+// when a whole list lacks it though the list was asked for after the job was accepted; requests end once all jobs have ended or are gone.
 
 import { useCallback, useState } from "react";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
@@ -11,12 +11,12 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type CopiesSet, type CopyJob, type CopyJobs } from "./copies-state";
 
 const MOST_ROWS = 1000;
-/** Other runs of the same workflow may lie between the copies. */
+/** Room for other runs of the same workflow between the copies. */
 const OTHERS = 50;
 
 type Listed = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
 type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
-/** `known`: the jobs of the copies at the newest answer; the next question is asked after they were accepted. */
+/** `known`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
 type Seen = { answer?: Answer; known: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
@@ -25,7 +25,7 @@ export function useCopyJobs(set: CopiesSet) {
   const path =
     set.connection === undefined || ids.length === 0
       ? undefined
-      : // A key of its own: a job's page reads its other runs from the same list.
+      : // A cache key of its own, as a job's page reads the job's other runs from the same list.
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
   const read = useCallback((answer: Listed) => toAnswer(answer, limit), [limit]);
   const [seen, setSeen] = useState<Seen>({ known: new Set(), jobs: new Map() });
@@ -37,7 +37,7 @@ export function useCopyJobs(set: CopiesSet) {
   return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure, refresh: poll.refresh, hasEnded };
 }
 
-/** A list that is cut tells nothing of jobs older than its last one. */
+/** A truncated list says nothing about jobs older than its last one. */
 function withAnswer({ known, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
   const gone = [...known].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);
@@ -57,7 +57,7 @@ function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: nu
     id,
     { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value },
   ]);
-  // A service may give fewer than were asked for, and a row that cannot be read may be any of them.
+  // A service may return fewer rows than requested, and an unreadable row may be any of them.
   const isCut = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
   const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
   return { jobs: new Map(jobs), isWhole: !isCut && unreadable === 0, oldestMs };
@@ -66,6 +66,6 @@ function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: nu
 function motionOf({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): Motion {
   const open = ids.filter((id) => jobs.get(id)?.hasEnded !== true || jobs.get(id)?.isGone);
   if (open.length === 0) return ending ? "final" : "moving";
-  // A job that is in no list does not make the page ask more often; it may come back.
+  // A job that is in no list does not make the page ask more often; it may reappear.
   return ending && open.every((id) => jobs.get(id)?.isGone) ? "background" : "moving";
 }

@@ -1,13 +1,13 @@
 // One input, and the values that the copies of a run give it.
-// Guarantees: pure; bounded; what cannot be sent is a reason, not a value; a value of a masked or secret input never becomes a label.
+// Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
 
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { type FormField } from "../form/form-model";
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { isSeed, randomSeed } from "../form/seeds";
 
-// Numbers as they are typed, exact to the last digit: 0.1 and 0.2 apart stay so over a thousand steps, and a seed of twenty digits stays whole.
-// Guarantees: pure; nothing is rounded on the way; undefined for what is no number.
+// Numbers as they are typed, exact to the last digit: 0.1 and 0.2 stay exact over a thousand steps; a seed of twenty digits is kept whole.
+// Guarantees: pure; never rounds; undefined for text that is no number.
 
 /** `digits` · 10^-`places` */
 type Decimal = { digits: bigint; places: number };
@@ -22,7 +22,7 @@ function toDecimal(text: string): Decimal | undefined {
   return { digits: sign === "-" ? -digits : digits, places: fraction.length };
 }
 
-/** What the graph gets: a number, or a BigInt where a number could not hold it. */
+/** The value for the graph: a number, or a BigInt where a number would lose digits. */
 function toLiteral({ digits, places }: Decimal): number | bigint {
   const scale = 10n ** BigInt(places);
   if (digits % scale !== 0n) return Number(`${digits}e-${places}`);
@@ -30,7 +30,7 @@ function toLiteral({ digits, places }: Decimal): number | bigint {
   return whole >= Number.MIN_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER ? Number(whole) : whole;
 }
 
-/** From one to the other, both ends included where the steps meet them; a step towards the other end, whatever its sign. `most` + 1 at most. */
+/** Steps from one end to the other, including both ends where they fit; the step's sign is ignored. At most `most` + 1 values. */
 function steps(ends: { from: Decimal; to: Decimal; step: Decimal }, most: number): (number | bigint)[] {
   const places = Math.max(ends.from.places, ends.to.places, ends.step.places);
   const scaled = ({ digits, places: own }: Decimal) => digits * 10n ** BigInt(places - own);
@@ -46,14 +46,14 @@ function steps(ends: { from: Decimal; to: Decimal; step: Decimal }, most: number
 
 export const mostCopies = 1000;
 const SHOWN_VALUE = 60;
-/** From here on a fraction more or less is nothing that one varies. */
+/** From this value on, fractions are too small a change to vary. */
 const LARGE = 10;
 
 export type Literal = ChoiceValue | bigint;
 export const ways = ["list", "range", "random", "chosen", "pictures"] as const;
 export type Way = (typeof ways)[number];
 
-/** What was typed, whichever way is taken: a change of mind loses nothing. */
+/** What was typed for each way, so that switching between ways loses nothing. */
 export type Typed = {
   list: string;
   from: string;
@@ -72,7 +72,7 @@ export type VariationProblem =
   | { why: "not_whole"; value: string };
 export type Variation = { ok: true; values: readonly Literal[] } | { ok: false; problem: VariationProblem };
 
-/** A step to begin with: whole for whole numbers, seeds and sizes; for a fraction large enough to see a difference. */
+/** The suggested step: whole for whole numbers, seeds and sizes; for a fraction, large enough to see a difference. */
 export function firstStep({ name, value, control }: FormField): string {
   if (control.kind !== "number") return "1";
   const { integer, step, min, max } = control;
@@ -84,7 +84,7 @@ export function firstStep({ name, value, control }: FormField): string {
   return String(step !== undefined && (isNarrow || step >= 0.05) ? step : 0.1);
 }
 
-/** The ways that fit an input; the first is the one to begin with. */
+/** The ways that fit an input; the first one is preselected. */
 export function waysOf({ name, control }: FormField): readonly Way[] {
   switch (control.kind) {
     case "number":
@@ -94,7 +94,7 @@ export function waysOf({ name, control }: FormField): readonly Way[] {
     case "switch":
       return ["chosen"];
     case "choice":
-      // They would run with values that were not shown.
+      // Inputs that come with a choice would run with values that were not shown.
       return control.bringsInputs ? [] : ["chosen"];
     case "image":
       return ["pictures", "list"];
@@ -141,7 +141,7 @@ function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationPr
   }
 }
 
-/** No two alike, where the range has room. */
+/** All different, where the range is large enough. */
 function randomSeeds({ control }: FormField, count: number): Literal[] {
   const seeds = new Set<number>();
   for (let tried = 0; seeds.size < count && tried < count * 20; tried++) seeds.add(randomSeed(control));
@@ -160,7 +160,7 @@ function numbersOf(list: string): Literal[] | VariationProblem {
   return values;
 }
 
-/** A line each; where a line is ---, what is between two of them is one value. */
+/** One value per line; if there are lines of ---, the text between two of them is one value. */
 function textsOf(list: string): Literal[] {
   const parts = /^---$/m.test(list) ? list.split(/^---$/m).map((part) => part.replace(/^\n|\n$/g, "")) : list.split("\n");
   return parts.filter((part) => part.trim() !== "");
@@ -178,7 +178,7 @@ function outOfRange({ control }: FormField, values: readonly Literal[]): Variati
   return undefined;
 }
 
-/** "3/12 · seed 41": what tells this copy from the others in every list of jobs. */
+/** "3/12 · seed 41": identifies this copy in every list of jobs. */
 export function labelOf(name: string, value: Literal, { index, total }: { index: number; total: number }): string {
   const place = `${index + 1}/${total}`;
   return isSecretName(name) ? `${place} · ${name}` : `${place} · ${name} ${shownValue(value)}`;

@@ -10,7 +10,7 @@ export const EXTRA_FIELD = "run-extra-data";
 type Output = { id: string; title: string };
 type AdvancedCardProps = { outputs: readonly Output[]; advanced: Advanced; onChange: (advanced: Advanced) => void };
 
-/** What few need, behind one press: which outputs to run, and extra_data. */
+/** Rarely needed settings, collapsed: which outputs to run, and extra_data. */
 export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps) {
   const t = useTranslations("run.advanced");
   const note = useId();
@@ -20,7 +20,7 @@ export function AdvancedCard({ outputs, advanced, onChange }: AdvancedCardProps)
   const chosen = advanced.targets ?? ids;
   const choose = (next: readonly string[]) => {
     const targets = ids.filter((id) => next.includes(id));
-    // All of them is what a run without targets does.
+    // Choosing all of them is the same as a run without targets.
     onChange({ ...advanced, targets: targets.length === ids.length ? undefined : targets });
   };
   return (

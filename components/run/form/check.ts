@@ -1,5 +1,5 @@
-// What can be told of the values before anything is sent: what is masked, that nothing puts anything out, what the catalogue rules out. What is
-// wrong with the shape of a workflow is told as soon as it is open (faults.ts).
+// Checks the values before anything is sent: masked values, no output, values that the catalogue rules out. Mistakes in the shape of a
+// workflow are reported as soon as it is open (faults.ts).
 // Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -28,7 +28,7 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
 }
 
-/** Node ids whose outputs are what a run is for: by the catalogue, else those that feed no other node. */
+/** Ids of the nodes whose outputs a run is for: by the catalogue, otherwise the nodes that feed no other node. */
 export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
   const ids = Object.keys(graph);
   if (catalogue) return ids.filter((id) => own(catalogue, graph[id]?.class_type ?? "")?.output_node === true);

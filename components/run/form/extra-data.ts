@@ -1,5 +1,5 @@
-// What a person wrote as extra_data: read, judged, and merged over what the workflow brought.
-// Guarantees: never throws; bounded. It may hold keys of partners, so it lives in this page's memory only and is never stored.
+// What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.
+// Guarantees: never throws; bounded. It may hold partners' keys, so it stays in this page's memory and is never stored.
 
 import { isObject, type JsonObject, objectOf, parseJson } from "@/lib/contract/json/json";
 import { isDeeperThan } from "@/lib/shared/json-depth";
@@ -8,7 +8,7 @@ export const extraLimits = { characters: 100_000, depth: 50 } as const;
 
 export type ExtraReading = { ok: true; value: JsonObject } | { ok: false; why: "not_json" | "no_object" | "too_large" | "too_deep" };
 
-/** Nothing written is nothing extra. */
+/** An empty text means no extra data. */
 export function readExtra(text: string): ExtraReading {
   if (text.trim() === "") return { ok: true, value: {} };
   if (text.length > extraLimits.characters) return { ok: false, why: "too_large" };
@@ -18,7 +18,7 @@ export function readExtra(text: string): ExtraReading {
   return isObject(value) ? { ok: true, value } : { ok: false, why: "no_object" };
 }
 
-/** What is written wins; the information that travels in pictures is merged one level deeper, so that it loses nothing. */
+/** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
 export function mergedExtra(brought: JsonObject | undefined, written: JsonObject): JsonObject {
   const info = { ...objectOf(brought?.extra_pnginfo), ...objectOf(written.extra_pnginfo) };
   return { ...brought, ...written, ...(Object.keys(info).length > 0 && { extra_pnginfo: info }) };

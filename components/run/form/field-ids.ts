@@ -1,4 +1,4 @@
-/** Where the focus goes after an answer that names a node: looked up by id, never through a selector (node ids may hold anything). */
+/** Where the focus goes after an answer that names a node: found by id, never by a selector (node ids may contain any character). */
 export function nodeDomId(nodeId: string): string {
   return `node-${nodeId}`;
 }
@@ -7,7 +7,7 @@ export function fieldDomId(nodeId: string, name: string): string {
   return `field-${nodeId}-${name}`;
 }
 
-/** At the end of an address of the page. */
+/** The fragment for an address of the page. */
 export function hashOfNode(nodeId: string): string {
   return `#${encodeURIComponent(nodeDomId(nodeId))}`;
 }
@@ -20,7 +20,7 @@ export function nodeOfHash(hash: string): string | undefined {
   }
 }
 
-/** Brings a node, or one of its fields, before the eyes and under the keys. */
+/** Scrolls to a node or one of its fields, and focuses it. */
 export function focusProblem({ nodeId, field }: { nodeId: string; field?: string }): void {
   const card = document.getElementById(nodeDomId(nodeId));
   const control = field === undefined ? null : document.getElementById(fieldDomId(nodeId, field));

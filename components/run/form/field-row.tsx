@@ -20,7 +20,7 @@ export type FieldRowProps = {
   problems?: readonly Problem[];
   picture: PictureContext;
   settings: InputSettings;
-  /** Among the pinned ones the node is named too. */
+  /** In the card of pinned inputs the node's name is shown too. */
   isAmongPinned?: boolean;
   onEdit: (nodeId: string, name: string, value: unknown) => void;
   onRunning: (nodeId: string, name: string, isRunning: boolean) => void;
@@ -74,7 +74,7 @@ export function isEditable({ control }: FormField): boolean {
   return !["link", "unconnected", "fixed"].includes(control.kind);
 }
 
-/** What the service has that is most like a value that it does not have. */
+/** Offers the service's value that is closest to one that it does not have. */
 function NearestButton({ problems = [], onTake }: { problems?: readonly Problem[]; onTake: (value: unknown) => void }) {
   const t = useTranslations("run.problem");
   const nearest = problems.find(({ type, extra }) => type === "value_not_in_list" && extra.nearest !== undefined)?.extra.nearest;

@@ -1,5 +1,5 @@
 // A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
-// The service's catalogue decides where it is known; otherwise the value's own type does. Nothing in the graph is ever hidden or changed here.
+// The control follows the service's catalogue where known, otherwise the value's type. Nothing in the graph is ever hidden or changed here.
 
 import { isLink } from "@/lib/contract/workflow/graph";
 import { nodeName } from "@/lib/contract/workflow/loose-graph";
@@ -12,19 +12,19 @@ import { own } from "@/lib/contract/json/own";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
-  /** The node needs a link here and has none: nothing that a form could fill in. */
+  /** The node needs a link here and has none; a form cannot fill it in. */
   | { kind: "unconnected"; type: string }
   | { kind: "text" }
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number }
   | { kind: "switch" }
-  /** `bringsInputs`: each choice has inputs of its own. `labels`: what each is called, where that is not the value itself. */
+  /** `bringsInputs`: each choice adds inputs of its own. `labels`: the options' names, where they differ from the values. */
   | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; bringsInputs?: true }
   /** A whole number. */
   | { kind: "color"; min?: Limit; max?: Limit }
   /** A hexadecimal text. */
   | { kind: "hex-color" }
-  /** `options`: the pictures that lie with the server. `hasMask`: false where none is to be drawn on it. */
+  /** `options`: the pictures stored at the server. `hasMask`: false where no mask may be drawn on it. */
   | { kind: "image"; options?: readonly ChoiceValue[]; hasMask?: boolean }
   | { kind: "media"; media: Media; options: readonly ChoiceValue[] }
   /** { x, y, width, height } in pixels. */
@@ -48,8 +48,8 @@ const LONGEST_LINE = 200;
 const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /**
- * For one opened workflow. Controls are chosen once, from the graph as it was opened: a number field that is emptied on the way to another
- * number stays a number field. A node that did not change gives the same object again, so that typing renders one card and not five thousand.
+ * Builds the form of one opened workflow. Controls are chosen once, from the graph as it was opened, so that a number field stays one
+ * while it is empty. An unchanged node gives the same object again, so that typing renders one card and not five thousand.
  */
 export function formBuilder(original: Graph, order: readonly string[], catalogue?: ObjectInfo): (graph: Graph) => FormNode[] {
   const templates = order.flatMap((id) => {
@@ -61,7 +61,7 @@ export function formBuilder(original: Graph, order: readonly string[], catalogue
     templates.map((template) => {
       const node = own(graph, template.id);
       if (!node) return template;
-      // What is chosen decides which inputs there are.
+      // A chosen value decides which inputs the node has.
       const isAnew = isDynamic(own(catalogue, node.class_type));
       const form = filled.get(node) ?? (isAnew ? formNode(template.id, node, { graph, catalogue }) : fill(template, node));
       filled.set(node, form);
@@ -114,9 +114,9 @@ function presentControl({ node, name, value, spec }: Present, { graph, catalogue
   if (isLink(value)) return linkControl(value, graph, catalogue);
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
-  // Whatever the service calls it: what fills a screen is no matter for one line.
+  // A long text gets a large field, whatever the service calls it.
   if (spec?.kind === "text" && typeof value === "string" && value.length > LONGEST_LINE) return { kind: "long-text" };
-  // A box that is ticked or not shows nothing but true and false.
+  // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
   if (spec && spec.kind !== "connection" && isShown) return specControl(spec);
   return guessedControl(node.class_type, name, value);

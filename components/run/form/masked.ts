@@ -1,5 +1,5 @@
-// Values that the console masked on their way to this browser: a run with them would fail at best, so they are entered again or not sent.
-// Guarantees: pure; the same object back where nothing is masked.
+// Values that the console masked on their way to this browser: a run with them would fail, so they are entered again or not sent.
+// Guarantees: pure; returns the same object where nothing is masked.
 
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -14,7 +14,7 @@ export function isMasked(value: unknown): boolean {
   return isObject(value) && Object.values(value).some(isMasked);
 }
 
-/** What only travels along: a masked text says nothing and is left empty. */
+/** Data that only accompanies the run: masked texts in it are emptied. */
 export function withoutMasks(value: JsonObject): JsonObject {
   return isMasked(value) ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, emptied(item)])) : value;
 }
@@ -28,8 +28,8 @@ function emptied(value: unknown): unknown {
 type Parts = { graph: Graph; extraData?: JsonObject };
 
 /**
- * What held a key or a token: an input is left empty, of a longer text only what has the looks of a key is taken; a field of extra_data goes.
- * The console may know a key that has no looks: then all of the text goes.
+ * Removes keys and tokens: such an input is emptied; of a longer text only the part that looks like a key is removed; a field of
+ * extra_data is dropped. If the console knows a key by other means than its looks, the whole text is removed.
  */
 export function leftOut({ graph, extraData }: Parts, places: readonly SecretPlace[]): Parts {
   let [left, extra] = [graph, extraData];
@@ -49,7 +49,7 @@ function withoutSecret(name: string, value: unknown): unknown {
   return isMasked(masked) ? emptied(masked) : "";
 }
 
-/** The editor's drawing stays, with the texts that were masked emptied; a place in a list stays, since its place counts. */
+/** The editor's drawing is kept, with masked texts emptied; a list item is kept as well, since its position matters. */
 function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
   const inner = own(value, name);
   if (inner === undefined) return value;

@@ -13,7 +13,7 @@ import { type PictureContext } from "./controls/picture-context";
 type NodeCardProps = {
   node: FormNode;
   problems?: NodeProblems;
-  /** The node that the drawing points at. */
+  /** The node that is selected in the drawing. */
   isFollowed?: boolean;
   picture: PictureContext;
   settings: InputSettings;
@@ -32,7 +32,7 @@ export const NodeCard = memo(function NodeCard({
 }: NodeCardProps) {
   const t = useTranslations("run.node");
   const hasProblem = problems !== undefined;
-  // The service's own word for it is among the problems.
+  // The problems already say it in the service's own words.
   const isSaid = problems?.node.some(({ type }) => type === "missing_node_type");
   const headingId = `${nodeDomId(node.id)}-title`;
   return (

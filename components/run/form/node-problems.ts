@@ -1,5 +1,5 @@
-// node_errors of an answer, put where a person can see them: on the field, else on the node, else beside the form.
-// Never drops an error: what fits no node of the form is kept as a stray.
+// Puts an answer's node_errors where a person can see them: on the field, otherwise on the node, otherwise beside the form.
+// Never drops an error: one that fits no node of the form is kept as a stray.
 
 import { type Failure } from "@/lib/contract/failure";
 import { anyText, object } from "@/lib/contract/json/readers";
@@ -16,7 +16,7 @@ export type PlacedProblems = {
   byNode: Record<string, NodeProblems>;
   /** About nodes that the form does not have. */
   strays: { nodeId: string; problems: Problem[] }[];
-  /** In the form's order: where the eye should go. */
+  /** The first problem in the form's order, which gets the focus. */
   first?: { nodeId: string; field?: string };
   nodeCount: number;
 };
@@ -40,7 +40,7 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
 
 /**
  * `missing_node_type` comes without node_errors: the node is named by extra_info or by the text "Node ID '#1'".
- * Every node of that class gets the error, since each of them is one that the service lacks.
+ * Every node of that class gets the error, since the service lacks them all.
  */
 export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;

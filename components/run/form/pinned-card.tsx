@@ -7,7 +7,7 @@ import { own } from "@/lib/contract/json/own";
 
 type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placed: PlacedProblems };
 
-/** The inputs that matter, first. They are here instead of at their nodes: one input has one field. */
+/** The pinned inputs, first on the page. They appear here instead of at their nodes: one input has one field. */
 export function PinnedCard({ form, placed, ...row }: PinnedCardProps) {
   const t = useTranslations("run.pin");
   const pinned = form.flatMap((node) =>

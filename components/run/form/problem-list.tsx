@@ -9,7 +9,7 @@ type ProblemListProps = { id?: string; problems: readonly Problem[]; className?:
 export function ProblemList({ id, problems, className }: ProblemListProps) {
   const t = useTranslations("run.problem");
   const edges = useTranslations("run.field.box");
-  /** One edge of a box is named with it, as its field is. */
+  /** A problem with one edge of a box also names that edge, as the field does. */
   const sentenceOf = (problem: Problem) => {
     const { key, values } = problemSentence(problem);
     const edge = boxEdges.find((each) => each === problem.extra.edge);

@@ -1,5 +1,5 @@
-// Which sentence a node's problem gets, and with which values: the catalogue has the words. Pure.
-// Guarantees: an unknown type still says what the service said; values are shortened, since a received value may be a whole text.
+// Which message a node's problem gets, and with which values: the messages are in lib/messages. Pure.
+// Guarantees: for an unknown type the service's own words are shown; values are shortened, since a received value may be a whole text.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Limit, settingsOf } from "@/lib/contract/nodes/input-spec";
@@ -53,7 +53,7 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   return { key: "nameless", values: {} };
 }
 
-/** To the last digit: what is refused may miss its limit by one. */
+/** To the last digit, as a refused value may miss its limit by one. */
 function shownLimit(limit: Limit): number | string {
   return typeof limit === "bigint" ? String(limit) : limit;
 }

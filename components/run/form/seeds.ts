@@ -9,7 +9,7 @@ export function isSeed(name: string, control: Control): boolean {
   return control.kind === "number" && /(^|_)seed$/i.test(name);
 }
 
-/** Whole, within the range that the service states, and exact as a number of JSON. */
+/** A whole number within the service's range, and exact as a JSON number. */
 export function randomSeed(control: Control, random: () => number = Math.random): number {
   const { min, max } = control.kind === "number" ? control : {};
   const from = Math.max(0, Math.ceil(Number(min ?? 0)));
@@ -19,7 +19,7 @@ export function randomSeed(control: Control, random: () => number = Math.random)
 
 export type SeedEdit = { nodeId: string; name: string; value: number };
 
-/** A new value for each seed that is set to change with every run: with the same draw the same one. */
+/** A new value for each seed that is set to change with every run; the same draw gives the same values. */
 export function newSeeds(form: readonly FormNode[], isRandomised: (nodeId: string, name: string) => boolean, draw: number): SeedEdit[] {
   return form.flatMap(({ id, fields }) =>
     fields.flatMap(({ name, control }) =>

@@ -3,7 +3,7 @@ import { createContext, useContext } from "react";
 import { fieldDomId } from "./field-ids";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 
-/** What the next run sends otherwise than it is in the form. */
+/** Texts that the next run sends differently from what the form shows. */
 export const SentTexts = createContext<readonly FilledText[]>([]);
 
 export function SentAs({ id }: { id: string }) {

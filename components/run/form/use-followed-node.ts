@@ -3,19 +3,19 @@ import { focusProblem, nodeOfHash } from "./field-ids";
 import { isEditable } from "./field-row";
 import { type FormNode } from "./form-model";
 
-/** Form and drawing point at one node: where a field has the focus its node is marked, and a node that is pressed gives its first field the focus. */
+/** Links form and drawing: the focused field's node is marked in the drawing, and selecting a node there focuses its first field. */
 export function useFollowedNode(form: readonly FormNode[], onLead: () => void) {
   const [nodeId, setNodeId] = useState<string>();
   const [lead, setLead] = useState<{ nodeId: string }>();
   useEffect(() => {
-    // After the render that brings the form to the front, where the drawing had its place.
+    // Runs after the render that shows the form in place of the drawing.
     if (!lead) return;
     const node = form.find(({ id }) => id === lead.nodeId);
     const field = node?.fields.find(isEditable)?.name;
     focusProblem({ nodeId: lead.nodeId, ...(field !== undefined && { field }) });
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a press leads once; what is typed afterwards changes the form and must not lead again
   }, [lead]);
-  // A link may name the node that it is about; of the next workflow it says nothing.
+  // The page's address may name the node that a link is about; it does not apply to the next workflow.
   useEffect(() => {
     const { hash, pathname, search } = window.location;
     const linked = nodeOfHash(hash);

@@ -18,7 +18,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
 export type RunPlace = { id?: string; isLocal?: boolean; canRun: boolean };
 
-/** The opened workflow as its form: fields, what is wrong with them, and what each of them needs to be edited. */
+/** The opened workflow as its form: the fields, their problems, and what is needed to edit each of them. */
 export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal, canRun }: RunPlace) {
   const { state, dispatch } = run;
   const { serial, original, order, graph, ownNames, unsent } = opened;
@@ -74,8 +74,8 @@ type Catalogue = {
 };
 
 /**
- * The service's node catalogue, asked for once a workflow is open. It may be megabytes: read once per connection, never polled, and once more
- * for an opening whose files it does not have.
+ * The service's node catalogue, requested once a workflow is open. It may be megabytes: read once per connection, never polled, and again
+ * for a workflow that uses files which the catalogue does not list.
  */
 function useCatalogue(connection: string | undefined, serial: number): Catalogue {
   const path = catalogueAddress(connection);
@@ -93,12 +93,12 @@ function useCatalogue(connection: string | undefined, serial: number): Catalogue
     () => ({
       isOld: known.isOld,
       readAgain: () => {
-        // Every field with such a file asks.
+        // Every field with such a file calls this.
         if (asked.current === opening) return;
         asked.current = opening;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
           () => setKnown((now) => (now.opening === opening ? { opening, isOld: false } : now)),
-          // What could not be read again says nothing of a file.
+          // If the list could not be read again, nothing is known about the file.
           () => undefined,
         );
       },

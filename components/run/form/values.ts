@@ -1,7 +1,7 @@
-// What the service's catalogue says of the values that a run would send: numbers out of their range, letters for a number, inputs that are missing.
-// Guarantees: pure; judges only nodes that an output needs, of classes that the catalogue has, by limits that it states; limits belong to
-// the range; whole numbers are compared to the last digit. A node that did not change is judged once.
-// Must never: judge what comes over a link, or a kind of input that it does not know.
+// Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
+// Guarantees: pure; judges only nodes that an output needs, of classes in the catalogue, by limits that it states; the limits themselves
+// allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
+// Must never: judge a value that comes over a link, or an unknown kind of input.
 
 import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject } from "@/lib/contract/json/json";
@@ -16,7 +16,7 @@ import { own } from "@/lib/contract/json/own";
 
 export const NOT_WHOLE = "value_not_whole";
 
-/** For one opened workflow: links cannot be edited, so the nodes that are needed stay the same. */
+/** For one opened workflow: links cannot be edited, so the set of needed nodes stays the same. */
 export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
   const needed = neededFor(original, outputs);
   const judged = new WeakMap<GraphNode, NodeError[]>();
@@ -28,7 +28,7 @@ export function valueChecker(original: Graph, outputs: readonly string[], catalo
     });
 }
 
-/** Inputs that the service requires and the workflow leaves out. */
+/** Inputs that the service requires and the workflow lacks. */
 export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
   return byNode(graph, neededFor(graph, outputs), (node) =>
     inputsOf(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
@@ -39,7 +39,7 @@ export function missingInputs(graph: Graph, outputs: readonly string[], catalogu
 
 const known = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
 
-/** One name in the catalogue for any number of inputs with names of their own. */
+/** A catalogue entry that represents any number of inputs with names of their own. */
 function isOfManyInputs(raw: unknown): boolean {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
   return typeof type === "string" && type.startsWith("COMFY_") && !known.has(type);
@@ -58,7 +58,7 @@ function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): 
   });
 }
 
-/** A value that the list does not have is refused there. What is left empty counts as not chosen. */
+/** The service refuses a value that is not in the list. An empty value counts as not chosen. */
 function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || spec.options.length === 0 || typeof value === "object" || value === undefined) return [];
@@ -72,13 +72,13 @@ function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   const told = { input_name: name, input_config: raw, received_value: value };
   if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [error("invalid_input_type", told)];
   if (typeof value !== "number" && typeof value !== "bigint") return [];
-  // A service would cut it off: another number than the one that is shown.
+  // The service would cut the fraction off and use another number than the one shown.
   if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [error(NOT_WHOLE, told)];
   if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", told)];
   return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", told)] : [];
 }
 
-/** Its edges are pixels: whole numbers, and none of the four is left out. */
+/** Its edges are pixels: whole numbers, and all four are required. */
 function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
   if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
   return boxEdges.flatMap((edge) => {
@@ -96,7 +96,7 @@ function wrongColor(input_name: string, received_value: unknown, raw: unknown): 
     : [error("invalid_input_type", { input_name, received_value })];
 }
 
-/** Services of this family read a number from a text too, in any script and with its groups apart by underscores. */
+/** The family's services also read a number from a text, in any script and with underscores between digits. */
 function isNumeric(text: string, integer: boolean): boolean {
   const bare = text.trim().replaceAll("_", "");
   if (integer) return /^[+-]?\p{Nd}+$/u.test(bare);

@@ -1,4 +1,5 @@
-// One attempt to run the open workflow: its idempotency key makes the console start one job at most, and a note of it outlives a reload, so that its outcome can be asked for.
+// One attempt to run the open workflow. Its idempotency key makes the console start one job at most; a note of it survives a reload,
+// so that its outcome can still be asked for.
 // Guarantees: never throws; another member's note is not read. Must never: hold what was sent.
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
@@ -16,20 +17,20 @@ export type Attempt = ReadBy<typeof attempt>;
 
 /** The outcome of an attempt. */
 export type RunOutcome =
-  /** `errors`: the service took the job and says that some of its nodes will not run. `heldSecrets`: what was sent holds a key or a token there. */
+  /** `errors`: the service took the job and says that some nodes will not run. `heldSecrets`: where keys or tokens are in what was sent. */
   | { kind: "accepted"; jobId: string; errors: NodeErrors; heldSecrets?: readonly SecretPlace[] }
   /** Nothing was started, and the service says which nodes are wrong. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }
   /** It was sent and no readable answer came: a job may or may not exist. */
   | { kind: "unknown"; failure: Failure }
-  /** Asked for afterwards: the console sent nothing on, or the service refused it. */
+  /** Reported when asked afterwards: the console forwarded nothing, or the service refused it. */
   | { kind: "lost"; failure: Failure };
 
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run.attempt", attempt, storage);
 
 export function noteAttempt(storage: KeptIn, attempt: Attempt): void {
-  // Where nothing is kept a reload in the middle tells nothing of it; the key still holds.
+  // If the browser stores nothing, a reload cannot show the outcome; the key still prevents a second job.
   noteIn(storage).set(attempt);
 }
 

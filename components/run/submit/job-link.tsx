@@ -6,7 +6,7 @@ import { type QueryValues, withQuery } from "@/lib/browser/urls";
 
 const SHORT_ID = 8;
 
-/** Addresses of jobs that stay where those jobs are: on the connection that is named, else on that of the page, which its address may name. */
+/** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
 export function useJobHrefs(named?: string) {
   const current = useConnection()?.id;
   const linked = useLinkedConnection();
@@ -17,7 +17,7 @@ export function useJobHrefs(named?: string) {
   };
 }
 
-/** A job by the beginning of its id. */
+/** A link to a job, shown by the first characters of its id. */
 export function JobLink({ id, connection }: { id: string; connection?: string }) {
   const t = useTranslations("common");
   const hrefs = useJobHrefs(connection);

@@ -1,5 +1,5 @@
-// The jobs that this page started, kept in this tab's sessionStorage, so that a reload shows the newest again and leads to the others.
-// Guarantees: never throws; bounded as the list is; another member's are not read. Must never: hold what was sent.
+// The jobs that this page started, kept in this tab's sessionStorage, so that a reload shows the newest again and links to the others.
+// Guarantees: never throws; bounded like the list; another member's note is not read. Must never: hold what was sent.
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { isTrue, list, number, object, or, text } from "@/lib/contract/json/readers";
@@ -13,7 +13,7 @@ const note = object({ memberId: text, receipts: list(receipt, mostReceipts) });
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run.receipts", note, storage);
 
 export function keepReceipts(storage: KeptIn, memberId: string, receipts: readonly Receipt[]): void {
-  // Where the browser keeps nothing, a reload shows none of them; the jobs are still in the list.
+  // If the browser stores nothing, a reload shows none of them; the jobs are still in the list.
   noteIn(storage).set({ memberId, receipts });
 }
 

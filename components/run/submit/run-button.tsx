@@ -7,7 +7,7 @@ import { cn } from "@/components/ui/cn";
 export type RunButtonProps = {
   isSending: boolean;
   uploading: number;
-  /** Where the page says why this person may not run; absent where they may. */
+  /** The id of the text that says why this member may not run; absent where they may. */
   refusedBy?: string;
   onRun: () => void;
   className?: string;
@@ -22,7 +22,7 @@ export function RunButton({ isSending, uploading, refusedBy, onRun, className }:
     </>
   );
   if (refusedBy !== undefined) {
-    // It can still be focused, so that a screen reader says why it is disabled; a press scrolls to the reason.
+    // The button can still be focused, so that a screen reader says why it is disabled; pressing it scrolls to the reason.
     return (
       <button
         type="button"
@@ -35,7 +35,7 @@ export function RunButton({ isSending, uploading, refusedBy, onRun, className }:
       </button>
     );
   }
-  // The second click of a double click (`detail` counts them) means the same press, even where the first was answered in between.
+  // The second click of a double click (`detail` counts them) is ignored, even if the first was answered in between.
   return (
     <Button
       tone="primary"

@@ -27,7 +27,7 @@ type RunNotesProps = {
   onAnyway?: () => void;
 };
 
-/** What became of what was sent from this page: its error, its copies, its newest job. */
+/** The outcome of what this page sent: its error, its copies, its newest job. */
 export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
   const { submitError, copies, errors, opened } = run.state;
   const unknown = { ...unknownActs(run, submitError), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
@@ -49,12 +49,12 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
   );
 }
 
-/** The newest job of this page, at the lower edge of the window. Its nodes are called as in the form. */
+/** The newest job of this page, at the lower edge of the window. Its nodes have the same names as in the form. */
 export function RunJob({ run, catalogue }: { run: ReturnType<typeof useRun>; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { opened } = run.state;
   const receipt = shownReceipt(run.state, useConnection()?.id);
-  // After a reload what was sent is known no more; the workflow that is open calls its nodes the same.
+  // After a reload the sent graph is unknown; the open workflow has the same node names.
   const graph = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
   const sent = useMemo(() => (graph ? withTitles(graph, (name) => own(catalogue, name)?.display_name) : undefined), [graph, catalogue]);
   return (
@@ -69,7 +69,7 @@ export function RunJob({ run, catalogue }: { run: ReturnType<typeof useRun>; cat
   );
 }
 
-/** Run is pressed anywhere on the page: what is at its top is scrolled to and gets the focus. */
+/** Run can be pressed anywhere on the page, so the note at the top is scrolled to and focused. */
 function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const wanted = useRef(isWanted);
@@ -87,7 +87,7 @@ function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: Re
 
 type CopiesPlaceProps = { set: CopiesSet; opened: string | undefined; canRun: boolean; work: CopiesWork };
 
-/** In full at the workflow they are copies of; beside another one, or on another connection, they do not cover it. */
+/** The full card beside the workflow they are copies of; one line beside another workflow or on another connection. */
 function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
@@ -103,7 +103,7 @@ function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
   );
 }
 
-/** At the head of the page: what a person who may not run can do here. */
+/** At the top of the page: what a member who may not run can do here. */
 export function ViewerNote({ id }: { id?: string }) {
   const t = useTranslations("run.run");
   const whyNot = useWhyNot();
@@ -114,7 +114,7 @@ export function ViewerNote({ id }: { id?: string }) {
   );
 }
 
-/** Below the form: the way back, and what was started before. */
+/** Below the form: the way back, and the jobs started before. */
 export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
@@ -141,7 +141,7 @@ export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
   );
 }
 
-/** To what the newest opening or closing put away, with everything typed into it. */
+/** Back to what the newest opening or closing replaced, with everything that was typed into it. */
 export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
   const t = useTranslations("run");
   const { before } = run.state;
@@ -153,7 +153,7 @@ export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
   );
 }
 
-/** The newest job, where its card belongs: beside no other workflow, beside no error, and on the connection where it can be followed. */
+/** The newest job, if its card belongs here: not beside another workflow or an error, and only on a connection where it can be followed. */
 function shownReceipt(state: RunState, connection: string | undefined): Receipt | undefined {
   const { submitError, refusal, isSending, opened, receipts } = state;
   const [newest] = receipts;

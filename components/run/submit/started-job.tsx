@@ -29,7 +29,7 @@ const OutputList = dynamic(() => import("@/components/viewer/output-list").then(
 const SHORT_ID = 8;
 const LONGEST_REASON = 500;
 
-/** `gone`: the service has no trace of it any more. */
+/** `gone`: the service has no trace of the job any more. */
 type StandingState = Exclude<JobState, "unknown"> | "gone";
 const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
   pending: { tone: "wait", style: "border-line-strong bg-surface", ink: "text-wait" },
@@ -43,17 +43,17 @@ const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: st
 type NewestJobProps = {
   receipt?: Receipt;
   fallbackName: string;
-  /** What was sent last from the workflow that is open: it knows what a node is called. */
+  /** The graph sent last from the open workflow, which has the names of its nodes. */
   sent?: Graph;
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
-  /** Keys that it was sent with, out of the form; absent where no form is open. */
+  /** Takes the keys that the job was sent with out of the form; absent where no form is open. */
   onTakeOut?: (places: readonly SecretPlace[]) => void;
 };
 
 /**
- * The newest job that this page started: where it is, Stop, and what it made. It keeps to the lower edge of the window, so that it is seen
- * wherever the form is scrolled to. Its region is there from the start, so that a screen reader hears it fill.
+ * The newest job that this page started: its state, Stop, and its results. It stays at the lower edge of the window, so that it is seen
+ * wherever the form is scrolled to. Its region exists from the start, so that screen readers announce its content.
  */
 export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss, onTakeOut }: NewestJobProps) {
   const t = useTranslations("run.answer");
@@ -67,14 +67,14 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
   const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
   const canStop = useCanStop(connection, state === "in_progress");
   useFollowCounts(receipt && `${receipt.jobId} ${state}`);
-  // What had ended was read by whoever starts the next job; what can still be undone of an earlier one is told.
+  // A person who starts the next job has read how the last one ended; undo offers of earlier jobs stay.
   const dismissRead = useEffectEvent(() => work.dismissEnded());
   useEffect(() => dismissRead(), [receipt?.jobId]);
   const { tone, style, ink } = looks[state];
   const box = useRef<HTMLElement>(null);
   const hadFocus = useRef(false);
   useEffect(() => {
-    // The button that was pressed is gone with what it stopped: the next key would begin at the top of the page.
+    // The pressed button disappears with the stopped job; without this, the next key press would start at the top of the page.
     if (state !== "pending" && state !== "in_progress" && hadFocus.current && document.activeElement === document.body) {
       box.current?.focus({ preventScroll: true });
     }
@@ -85,7 +85,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
       tabIndex={-1}
       onFocus={() => void (hadFocus.current = true)}
       onBlur={({ relatedTarget }) => {
-        // An element that is taken away loses the focus to nothing.
+        // A removed element loses the focus to nothing (`relatedTarget` is null).
         if (relatedTarget) hadFocus.current = false;
       }}
       aria-label={t("job.label")}
@@ -150,7 +150,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
                 title={common("dismiss")}
                 className="ml-auto"
                 onClick={() => {
-                  // The button goes with the card: the keys stay here.
+                  // The button disappears with the card, so the focus moves to the region.
                   box.current?.focus({ preventScroll: true });
                   onDismiss(receipt.jobId);
                 }}
@@ -188,7 +188,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
   );
 }
 
-/** In the words and numbers that the service sends, and no others. */
+/** Progress exactly in the words and numbers that the service sends. */
 function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: Graph }) {
   const t = useTranslations("run.answer.job");
   if (state !== "in_progress" || !progress) return null;
@@ -211,7 +211,7 @@ function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: 
 
 type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
 
-/** Large enough to judge a picture, with room for the first fields above it: a press opens the picture in full, another puts the result away. */
+/** Large enough to judge a picture, with room for the first fields above it: one button shows the picture in full, another hides it. */
 function Result({ outputs, sent, connection }: ResultProps) {
   const t = useTranslations("run.answer.job");
   const [isShown, setShown] = useState(true);
@@ -247,11 +247,11 @@ function Result({ outputs, sent, connection }: ResultProps) {
   );
 }
 
-/** The node and the reason; the rest of what the service knows is at the job. */
+/** The failed node and the reason; the job's page has the rest. */
 function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
-  // Another workflow may have been opened since: its node with this id is another one.
+  // Another workflow may have been opened since, whose node with this id is a different one.
   const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
   const said = [type, message.trim()].filter(Boolean).join(": ");
   return (

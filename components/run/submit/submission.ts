@@ -1,5 +1,5 @@
-// What Run sends, that it is sent once, and what became of it. Where the line to the console broke, the console is asked.
-// Guarantees: an attempt is sent once; asking after it sends nothing; an answer that never came is "unknown", neither a success nor a failure.
+// What Run sends, that it is sent once, and its outcome. If the connection to the console broke, the console is asked about the attempt.
+// Guarantees: an attempt is sent once; asking about it sends nothing; an answer that never came is "unknown", neither success nor failure.
 
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -20,12 +20,12 @@ import { type OpenWorkflow } from "../run-state";
 
 export type Submission = {
   prompt: Graph;
-  /** Only these outputs and what they need. */
+  /** Only these outputs and the nodes they need. */
   partial_execution_targets?: readonly string[];
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
-/** `attempt`: the key under which the console starts one job at most; `label`: what tells this job from the other copies of a run. */
+/** `attempt`: the key under which the console starts one job at most; `label`: tells this job from the other copies of a run. */
 export type SendPrompt = (
   submission: Submission,
   attempt: string,
@@ -34,15 +34,15 @@ export type SendPrompt = (
 
 export type SubmitPorts = {
   sendPrompt: SendPrompt;
-  /** What became of an attempt whose answer did not come. */
+  /** The outcome of an attempt whose answer did not come. */
   reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
 };
 
 export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
 
 /**
- * What the file brought along (the editor's drawing, say) travels with the run; id and name are what the lists group by. `written`: the graph
- * before its texts were filled in. `inFile`: the editor's file gets the values that are sent.
+ * What came with the file (the editor's drawing, say) is sent with the run; lists group jobs by id and name. `written`: the graph
+ * before its texts were filled in. `inFile`: the editor's file, which gets the values that are sent.
  */
 export function toSubmission(workflow: Submitted, written = workflow.graph, inFile?: InEditorFile): Submission {
   const extra = readExtra(workflow.advanced?.extra ?? "");
@@ -63,7 +63,7 @@ export function toSubmission(workflow: Submitted, written = workflow.graph, inFi
   };
 }
 
-/** Texts as they were written, so that they are filled in again when the file is opened. */
+/** The texts as they were written, so that they are filled in again when the file is opened. */
 function withWritten(sent: Graph, written: Graph): Graph {
   const nodes = Object.entries(sent).map(([id, node]) => {
     const before = own(written, id)?.inputs ?? {};

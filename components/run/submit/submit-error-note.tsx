@@ -14,11 +14,11 @@ type SubmitErrorNoteProps = {
   placed: PlacedProblems;
   missingClass?: string;
   unknown: UnknownActs & { newestJobs: RunPorts["newestJobs"] };
-  /** Sends what only seems wrong: the service has the last word. */
+  /** Sends despite a mistake that is only suspected; the service decides. */
   onAnyway?: () => void;
 };
 
-/** What became of a run that did not start: whose fault, what was kept, the one thing to do. Nothing here sends again. */
+/** Why a run did not start: whose fault it is, what was kept, and the one thing to do. Nothing here sends again. */
 export function SubmitErrorNote({ submitError, placed, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");
@@ -32,7 +32,7 @@ export function SubmitErrorNote({ submitError, placed, missingClass, unknown, on
   if (kind === "lost") return <FailureNotice title={t("lost")} cause={t("lostCause")} next={t("lostNext")} actions={dismiss} />;
   const actions = (
     <>
-      {/* Told by this page, before anything was sent. */}
+      {/* Found by this page, before anything was sent. */}
       {failure.status === 0 && failure.code !== NOT_WHOLE && onAnyway ? <Button onClick={onAnyway}>{t("anyway")}</Button> : null}
       {dismiss}
     </>

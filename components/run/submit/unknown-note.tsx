@@ -14,13 +14,13 @@ import { JobLink, useJobHrefs } from "./job-link";
 import { type Attempt } from "./attempt";
 import { type RunPorts } from "../run-ports";
 
-/** The clocks of this browser and of a service need not agree. */
+/** The clocks of the browser and the service may differ. */
 const CLOCKS_APART_MS = 60_000;
 
 export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
 type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: RunPorts["newestJobs"] };
 
-/** Sent, and no clear answer: the jobs that may be it, and the person decides. Nothing here sends by itself. */
+/** Sent without a clear answer: shows the jobs that may be it, and the person decides. Nothing here sends by itself. */
 export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (

@@ -4,12 +4,12 @@ import { useJobWork } from "@/components/jobs/actions/use-job-work";
 
 type Choices = {
   connection: string | undefined;
-  /** They were cancelled before they ran. Told also after the page was left: some services forget such jobs. */
+  /** The jobs that were cancelled before they ran. Called even after the page was left, as some services forget such jobs. */
   onCancelled: (jobIds: readonly string[]) => void;
   refresh: () => Promise<unknown>;
 };
 
-/** Cancelling and stopping jobs that this page started. */
+/** Cancels and stops jobs that this page started. */
 export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
   const refreshCounts = useRefreshCounts();
   const tell = (entries: readonly ReceiptEntry[]) =>

@@ -8,7 +8,7 @@ import { type InEditorFile } from "../workflow/use-editor-file";
 
 const TICK_MS = 1_000;
 
-/** After a reload other words and seeds are drawn than before it. */
+/** After a reload, other texts and seeds are drawn than before. */
 const someDraw = () => Math.floor(Math.random() * 2 ** 31);
 
 type Form = {
@@ -17,7 +17,7 @@ type Form = {
   info: ObjectInfo | undefined;
   isRandomised: (nodeId: string, name: string) => boolean;
   rawTexts?: readonly string[];
-  /** Its names are those that texts go by. */
+  /** The graph editor's file; filled-in texts refer to inputs by its node names. */
   inFile: InEditorFile | undefined;
 };
 
@@ -27,11 +27,11 @@ function withoutRaw(texts: FilledText[], raw: readonly string[]): FilledText[] {
   return texts.filter(({ nodeId, name }) => !raw.includes(`${nodeId} ${name}`));
 }
 
-/** What the next run sends otherwise than it is in the form: chosen before Run is pressed, so that what is shown is what is sent. */
+/** How the next run differs from the form: decided before Run is pressed, so that what is shown is what is sent. */
 export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = none, inFile }: Form) {
   const [draw, setDraw] = useState(someDraw);
   const [at, setAt] = useState(() => new Date());
-  // Each of several copies gets its own seeds.
+  // Each copy gets its own seeds.
   const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const filledAt = useCallback(
     (now: Graph, filling: Filling) => {
@@ -63,9 +63,9 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
     texts,
     seedsOf,
     fill,
-    /** The time that is shown is now. */
+    /** Sets the time that is shown to now. */
     look: () => setAt(new Date()),
-    /** So many were sent: the next ones get new seeds and texts. */
+    /** Called after `count` jobs were sent: the next ones get new seeds and texts. */
     drawn: (count: number) => setDraw(draw + count),
   };
 }

@@ -3,7 +3,7 @@ import { ofTab } from "@/lib/browser/persisted";
 import { notedAttempt, type Attempt } from "./attempt";
 import { type RunStore } from "../run-store";
 
-/** A reload in the middle of a run: what became of it is asked for, and nothing is sent again. */
+/** After a reload in the middle of a run: asks for the outcome, and sends nothing again. */
 export function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
   const found = useEffectEvent(onFound);
   useEffect(() => {

@@ -1,7 +1,7 @@
-// Where the newest job that this page started is, and what it has made.
-// Guarantees: one question each time for the newest jobs, as details carry the whole graph, and one for what has landed while it runs; the
-// details once it has ended, for its outputs and for an error that the list does not tell; then nothing is asked any more. One that the list
-// lacks is gone where the details are a 404 too.
+// The state of the newest job that this page started, and its results.
+// Guarantees: one request each time for the newest jobs, as details carry the whole graph, and one for files that land while it runs; the
+// details once it has ended, for its outputs and for an error that the list does not report; then no more requests. A job that the list
+// lacks counts as gone if its details answer 404 too.
 
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { withQuery } from "@/lib/browser/urls";
@@ -11,7 +11,7 @@ import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view"
 import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 
-/** Others submit too. */
+/** Other members submit jobs too. */
 const NEWEST = 20;
 
 type Detail = { job: JobView; outputs: readonly OutputView[] };
@@ -20,20 +20,20 @@ export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
 export function useStartedJob(jobId: string | undefined, connection: string | undefined) {
   const isAsked = jobId !== undefined && connection !== undefined;
-  // The fragment is never sent: a poll that has ended for one job starts again for the next.
+  // The fragment is never sent. It makes a new poll key, so that polling starts again for the next job.
   const path = isAsked ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
   const find = (jobs: readonly JobView[]) => jobs.find(({ id }) => id === jobId);
   const { value, refresh } = usePoll(path, { read: toViews, motion: (jobs) => motionOf(find(jobs)) });
   const listed = value && find(value);
   const hasEnded = listed?.terminal === true && listed.state !== "cancelled";
   const isUnlisted = value !== undefined && !listed;
-  // Under a key of its own: the job's page keeps more of the same answer under the plain one.
+  // A cache key of its own: the job's page keeps more of the same answer under the plain path.
   const details =
     isAsked && (hasEnded || isUnlisted)
       ? (`${withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection })}#started` as const)
       : undefined;
   const { value: detail, failure } = usePoll(details, { read: toDetail, motion: ({ job }) => motionOf(job) });
-  // Until the details are there: what was seen stays.
+  // Keeps what has landed on screen until the details arrive.
   const isLanding = isAsked && (listed?.state === "in_progress" || (hasEnded && !detail));
   const landing = isLanding ? withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/landed`, { connection }) : undefined;
   const { value: landed } = usePoll(landing, { read: toLanded, motion: () => "moving" });

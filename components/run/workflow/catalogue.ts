@@ -1,5 +1,5 @@
-// The service's list of nodes: asked for at one address, by the form of what is open and by files of the editor before they can be opened.
-// Guarantees: what is read for a file is there for the form that follows it.
+// The service's list of nodes, under one address: used by the form of the open workflow, and to convert files of the editor.
+// Guarantees: a list that was read for a file is reused by the form that follows.
 
 import { preload } from "swr";
 import { callApi } from "@/lib/browser/api";
@@ -10,7 +10,7 @@ import { type Result } from "@/lib/shared/result";
 
 export const catalogueAddress = (connection: string | undefined) => withQuery("/api/object_info", { connection });
 
-/** For SWR: throws the failure. */
+/** For SWR, which expects failures to be thrown. */
 export async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
   const result = await callApi<ObjectInfo>(path);
   if (!result.ok) throw result.failure;

@@ -1,6 +1,6 @@
 // The opened workflow and what was typed into it, kept in this tab's sessionStorage so that a reload loses nothing.
-// Guarantees: never throws; bounded; what comes back went through the same reading as a file; another member's draft is forgotten, not shown.
-// Must never: be read while the page hydrates (the server knows none of it); hold pictures, of which only the names are kept.
+// Guarantees: never throws; bounded; what is read back is parsed like a file; another member's draft is deleted, not shown.
+// Must never: be read while the page hydrates (the server has no draft); hold pictures, only their names.
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -20,16 +20,16 @@ const note = object(
 );
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftLimit);
 
-/** `inputs`: of each node that was changed, all that it has now: a choice may take inputs away. */
+/** `inputs`: all inputs of each changed node, as a chosen value may also remove inputs. */
 export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };
 
-/** False where it could not be kept: too large, or the browser keeps nothing. Then no older draft is left either, and the page warns before it is left. */
+/** False where the draft could not be kept (too large, no storage). No older draft is left then either, and the page warns on leaving. */
 export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
   const { name, workflowId, stored, readFor, original, extraData, ownNames, rawTexts, both } = opened;
   const workflow = { prompt: original, extra_data: extraData };
   const kept = { memberId, name, workflowId, stored, readFor, rawTexts, workflow, inputs: changedInputs(opened), ownNames: ownNames ?? {} };
   const place = noteIn(storage);
-  // The other format is the file once more: what was typed is kept without it, where it is too much.
+  // The other format holds the whole file once more: if that is too much, the draft is kept without it.
   if ((both && place.set({ ...kept, both })) || place.set(kept)) return true;
   forgetDraft(storage);
   return false;

@@ -20,7 +20,7 @@ type FaultsCardProps = {
   onAnyway?: () => void;
 };
 
-/** Why a workflow that is open cannot run, node by node. Only what the list of the service's nodes says can be overruled: it may be out of date. */
+/** Why an open workflow cannot run, node by node. Only faults by the service's list of nodes can be overruled, as it may be out of date. */
 export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: FaultsCardProps) {
   const t = useTranslations("run.faults");
   const answer = useTranslations("run.answer");

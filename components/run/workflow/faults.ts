@@ -1,5 +1,5 @@
-// What is wrong with a workflow's shape before anything is sent: loops, links to nothing, classes that the service lacks.
-// Guarantees: pure; bounded; says what the console can prove. No edit of a value changes it, so it is told once for an opened file.
+// Faults in a workflow's shape, found before anything is sent: loops, links to missing nodes, classes that the service lacks.
+// Guarantees: pure; bounded; reports only what the console can prove. Editing values changes nothing here, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { danglingLinks, findCycle } from "@/lib/contract/workflow/graph";
@@ -9,10 +9,10 @@ import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-err
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { own } from "@/lib/contract/json/own";
 
-/** `isSure`: no service could run it. Otherwise the list of the service's nodes says so, which may be out of date. */
+/** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */
 export type Faults = { errors: NodeErrors; isSure: boolean };
 
-/** A file with more loops than this has one loop for all that a person needs to know. */
+/** In a file with more loops than this, listing further ones does not help. */
 const MOST_LOOPS = 20;
 
 export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Faults | undefined {
@@ -22,7 +22,7 @@ export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Fault
   return { errors: byNode(graph, [...shape, ...classes]), isSure: shape.length > 0 };
 }
 
-/** The faults first, then what the service said; what both say appears once. */
+/** The faults first, then the service's errors; duplicates appear once. */
 export function mergedErrors(one: NodeErrors | undefined, other: NodeErrors): NodeErrors {
   if (!one) return other;
   const merged = new Map(Object.entries(one));
@@ -43,7 +43,7 @@ function danglingFaults(graph: Graph): Fault[] {
   }));
 }
 
-/** One loop after another: each is opened at its last link before the next is looked for. */
+/** Finds one loop after another: each is cut at its last link before the next is looked for. */
 function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
   const faults = new Map<string, Fault>();
   let left = graph;

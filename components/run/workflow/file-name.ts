@@ -1,5 +1,5 @@
-// What a workflow is called by its file. Pure.
-// Guarantees: letters, signs and spaces within stay as they are.
+// A workflow's name from its file name. Pure.
+// Guarantees: letters, punctuation and inner spaces are kept.
 
 import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 

@@ -17,7 +17,7 @@ import { focusProblem } from "../form/field-ids";
 const MOST_SHOWN = 20;
 const MOST_NAMES = 10;
 
-/** `names`: by which nodes that set and get belong together. */
+/** `names`: the names by which "set" and "get" nodes belong together. */
 export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string; names?: readonly string[] };
 
 /** Classes of a workflow that the service's list of nodes does not have, each with its node pack where the editor's drawing names it. */
@@ -55,7 +55,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What the service lacks of an open workflow, and where else it would run. */
+/** The classes of an open workflow that the service lacks, and where else it would run. */
 export function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; graph: Graph }) {
   const t = useTranslations("run.missing");
   return (
@@ -90,7 +90,7 @@ const LONGEST_WAIT_MS = 10_000;
 
 type Asked = { id: string; name: string; has: "all" | "some" | "unread" };
 
-/** Those of the member's connections whose service has every class. Those that do not answer are named, since they may have them. */
+/** The member's connections whose service has every class. Services that do not answer are named too, since they may have them. */
 function WorksOn({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const here = useConnection();
@@ -127,7 +127,7 @@ function WorksOn({ graph }: { graph: Graph }) {
   );
 }
 
-/** A few at a time: each answer is made of a service's whole list of nodes. */
+/** A few at a time: a service's whole list of nodes is read for each answer. */
 async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<Asked[]> {
   const asked: Asked[] = [];
   for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {
@@ -138,7 +138,7 @@ async function askEach(connections: readonly { id: string; name: string }[], cla
 }
 
 async function ask(connection: string, classes: readonly string[]): Promise<Asked["has"]> {
-  // Each by itself: names may hold commas.
+  // One parameter per name, as names may contain commas.
   const names = classes.map((name) => `names=${encodeURIComponent(name)}`).join("&");
   const path = `${withQuery("/api/console/lacking-classes", { connection })}&${names}` as const;
   const answer = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });

@@ -1,6 +1,6 @@
-// The one place that makes an opened workflow of what carries one (a file, a text, a past job, an asset), or says why it cannot be one.
-// Guarantees: never throws; a file that cannot be read is refused before it is opened, so that what was open stays. One that no service could
-// run (a loop, a link to nothing) still opens: what is wrong is easiest to see in the drawing.
+// The one place that opens a workflow from what carries one (a file, a text, a past job, an asset), or says why it cannot be opened.
+// Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
+// could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
 import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
@@ -31,7 +31,7 @@ function readText(text: string, fileName: string | undefined): Result<Workflow, 
   return reading.ok ? ok(readWrittenNames(reading.value)) : failed(refusal(reading.failure, fileName));
 }
 
-/** The same of what may hold the graph editor's drawing, which takes the service's list of nodes to open. With both, it is what was run. */
+/** The same for a text that may hold the editor's drawing, which needs the service's list of nodes. With both, the run graph is opened. */
 export async function openAnyWorkflow(
   text: string,
   ports: CataloguePort,
@@ -47,13 +47,13 @@ export async function openAnyWorkflow(
   const drawing = drawingIn(extraData);
   if (drawnNodes(drawing) === 0) return ok(toOpened(read.value, fileName, known));
   const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing-of");
-  // The id and the name of another drawing are those of other runs.
+  // The id and name of a drawing that does not match the graph belong to other runs.
   const own = readDrawingOf(drawing, graph) ? read.value : { graph, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), known };
   return ok({ ...toOpened(own, fileName, known), both });
 }
 
-/** The other one of a file with both. */
+/** Opens the drawing of a file that holds both formats. */
 export async function openDrawingOf({ text, fileName, known }: BothFormats, ports: CataloguePort): Promise<Result<OpenedFile, Refusal>> {
   const opened = openWorkflow(text, fileName, known);
   const drawing = opened.ok ? drawingIn(opened.value.extraData) : undefined;
@@ -66,7 +66,7 @@ export async function openDrawing(
   fileName?: string,
   known: Known = {},
 ): Promise<Result<OpenedFile, Refusal>> {
-  // It is read on demand: most workflows are graphs already.
+  // Loaded on demand: most workflows are graphs already.
   const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
   if (!catalogue.ok) return failed(refusal({ code: "no_catalogue", failure: catalogue.failure }, fileName));
   const { graph, problems, rawTexts } = toApiWorkflow(file, catalogue.value, { fill: false });
@@ -78,7 +78,7 @@ export async function openDrawing(
   return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), rawTexts });
 }
 
-/** A drawing of something else would travel with every run of this. */
+/** A drawing of another workflow would otherwise be sent with every run of this one. */
 function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
   const { workflow: _other, ...info } = objectOf(extraData?.extra_pnginfo) ?? {};
   return { ...extraData, extra_pnginfo: info };
@@ -92,7 +92,7 @@ function toOpened({ title, ...read }: Workflow, fileName: string | undefined, kn
   const { graph, extraData } = known.leavesOut ? leftOut(read, known.leavesOut) : read;
   return {
     name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
-    // An id that came with the file keeps its runs beside those started elsewhere.
+    // Keeping the file's own id groups its runs with those started elsewhere.
     workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
     order: orderOf(graph),
     graph,
@@ -101,7 +101,7 @@ function toOpened({ title, ...read }: Workflow, fileName: string | undefined, kn
   };
 }
 
-/** A file of any kind and size: only the parts are read that may hold a workflow. `type`: its media type, where it is told. */
+/** A file of any kind and size: reads only the parts that may hold a workflow. `type`: its media type, where known. */
 export async function openFile(
   source: ByteSource,
   ports: CataloguePort,
@@ -109,7 +109,7 @@ export async function openFile(
 ): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
   try {
-    // It is read on demand: most people open JSON.
+    // Loaded on demand: most people open JSON.
     const { carriedBy } = await import("@/lib/browser/carried-texts");
     const carried = await carriedBy(source);
     if (carried.kind === "workflow") return await openAnyWorkflow(carried.text, ports, name);
@@ -126,7 +126,7 @@ export async function openFile(
   }
 }
 
-/** Nodes in or behind a loop have no place in the order of the work: they come last. */
+/** Nodes in or behind a loop have no place in the execution order: they come last. */
 function orderOf(graph: Graph): string[] {
   const sorted = topologicalOrder(graph);
   const placed = new Set(sorted);

@@ -10,16 +10,16 @@ const SHOWN = 8;
 type PendingImagesNoteProps = {
   pendingImages: PendingImages;
   connection?: string;
-  /** Of the workflow that is open; undefined where none is. */
+  /** Of the open workflow; undefined where none is open. */
   inputs?: readonly PictureInput[];
   onUse?: (input: PictureInput, picture: PendingImage) => void;
   onCopies?: (input: PictureInput) => void;
-  /** Lets go of the open workflow, which has no place for them; one press leads back to it. */
+  /** Closes the open workflow, which has no place for the pictures; one click leads back to it. */
   onElsewhere?: () => void;
   onDismiss: () => void;
 };
 
-/** Pictures that came to be used: where they can go, and nothing is replaced before it is confirmed. */
+/** Pictures that were brought along for a run: where they can go. Nothing is replaced before the person confirms. */
 export function PendingImagesNote({
   pendingImages: { pictures, lost },
   connection,

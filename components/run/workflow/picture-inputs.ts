@@ -1,4 +1,4 @@
-// Which inputs of a workflow take a picture, and a picture put into the only one there is. Pure.
+// Which inputs of a workflow take a picture; puts a picture into the input if there is only one. Pure.
 
 import { type PendingImage } from "./pending-images";
 import { formBuilder, type FormNode } from "../form/form-model";
@@ -12,14 +12,14 @@ export function pictureInputs(form: readonly FormNode[]): PictureInput[] {
   );
 }
 
-/** Without the service's list of nodes: the well-known ones are known by their class. */
+/** Works without the service's list of nodes: well-known nodes are recognised by their class. */
 export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "order">): PictureInput[] {
   return pictureInputs(formBuilder(graph, order)(graph));
 }
 
 export type Placed = { input: PictureInput; picture: PendingImage };
 
-/** Where one picture and one input meet there is nothing to choose. */
+/** With one picture and one input there is nothing to choose. */
 export function onlyPlace(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): Placed | undefined {
   const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
   return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;

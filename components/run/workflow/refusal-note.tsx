@@ -7,7 +7,7 @@ import { type Refusal, type RefusalReason } from "./refusal";
 
 type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
 
-/** Why a file was not opened: what is wrong with it, where, and what to do. */
+/** Why a file was not opened: what is wrong, where, and what to do. */
 export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");

@@ -7,14 +7,14 @@ import { type RunStore } from "../run-store";
 
 const QUIET_MS = 500;
 
-/** Brings back after a reload what was open and typed; where it is too much to keep, the browser asks before the page is left. */
+/** Restores the open workflow and what was typed after a reload; if it is too large to keep, the browser asks before the page is left. */
 export function useDraft(store: RunStore, memberId: string): void {
   const keep = useEffectEvent((): boolean => {
     const { opened } = store.get();
     return opened !== undefined && keepDraft(ofTab, memberId, opened);
   });
   useEffect(() => {
-    // After the page is hydrated: the server rendered it without a draft.
+    // After hydration, as the server rendered the page without a draft.
     const draft = store.get().opened ? undefined : readDraft(ofTab, memberId);
     if (draft) store.dispatch({ type: "restored", ...draft });
 
@@ -30,7 +30,7 @@ export function useDraft(store: RunStore, memberId: string): void {
       flush();
       if (isUnsent(store.get().opened) && !keep()) askToStay(event);
     };
-    // Only while there is something to lose: a page that listens may be left out of the browser's back and forward cache.
+    // Only while something could be lost: a page with this listener may be excluded from the browser's back and forward cache.
     const guard = () => {
       window.removeEventListener("beforeunload", onLeave);
       if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** After the page is hydrated: what a reload cut off in the middle is told of. */
+/** Once the page is hydrated: asks about what a reload interrupted. */
 export function useRecall(recall: () => void): void {
   const once = useEffectEvent(recall);
   useEffect(() => once(), []);

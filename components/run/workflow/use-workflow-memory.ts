@@ -8,7 +8,7 @@ export type InputSettings = {
   memory: WorkflowMemory;
 };
 
-/** Pins and seeds of the workflow that is open, remembered in this browser. */
+/** Pins and seeds of the open workflow, remembered in this browser. */
 export function useWorkflowMemory(workflowId: string): InputSettings {
   const [changed, setChanged] = useState<{ workflowId: string; memory: WorkflowMemory }>();
   const memory = useMemo(() => (changed?.workflowId === workflowId ? changed.memory : readMemory(workflowId)), [changed, workflowId]);

@@ -1,5 +1,5 @@
-// The id under which runs of one workflow stay together: from the graph's shape (node ids, classes, links), not from its texts and seeds.
-// Guarantees: the same file gives the same id in every browser, on http as on https (Web Crypto exists only on https), and whatever was typed into it.
+// The id that groups the runs of one workflow: made from the graph's shape (node ids, classes, links), not from its texts and seeds.
+// Guarantees: the same file gives the same id in every browser, on http as on https (Web Crypto exists only on https), whatever was typed.
 // Must never: be used as a secret or a proof; it is four 32-bit mixes, no cryptographic digest.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -26,7 +26,7 @@ function shapeOf(graph: Graph): string {
 
 const primes = [0x01000193, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f] as const;
 
-/** Four lanes of xor and multiply (FNV-1a, each with a prime of its own), each stirred at the end so that every bit depends on every character. */
+/** Four lanes of xor and multiply (FNV-1a, each with its own prime), each mixed at the end so that every bit depends on every character. */
 export function fingerprint(text: string): string {
   return primes
     .map((prime, lane) => {

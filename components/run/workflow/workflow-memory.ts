@@ -1,5 +1,5 @@
-// What a person set for one workflow in this browser: which inputs are first, and which seeds change with every run.
-// Guarantees: never throws; bounded, the workflows used least recently go first. Must never: hold a value, only names of inputs.
+// What a person set for one workflow in this browser: which inputs are pinned, and which seeds change with every run.
+// Guarantees: never throws; bounded, the least recently used workflows are dropped first. Must never: hold a value, only names of inputs.
 
 import { persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

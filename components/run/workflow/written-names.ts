@@ -1,7 +1,7 @@
-// The names of files as they were written (`%date:yyyy-MM-dd%`), beside the graph in which they are filled in: whoever edits a past job or
-// opens its picture gets the text, and not the day of that run. They travel where editors of the family keep what is their own.
-// Guarantees: pure; changes no other input, and none that holds something else than what was filled in; what was read is taken out, so that
-// it never comes back over what is typed later.
+// File names as they were written (`%date:yyyy-MM-dd%`), stored beside the graph in which they are filled in: reopening a past job or
+// its picture shows the placeholder, not the date of that run. They are stored where the family's editors keep their own data.
+// Guarantees: pure; changes no other input, and none whose value differs from the one that was filled in; entries are removed once read, so
+// that they never overwrite what is typed later.
 
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { anyText, map, object, where } from "@/lib/contract/json/readers";
@@ -16,7 +16,7 @@ const LONGEST = 1_000;
 const name = where(anyText, (text) => text.length <= LONGEST);
 const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
-/** The editor's drawing, with the names that `sent` has otherwise than `written`. */
+/** The editor's drawing, with the names that differ between `sent` and `written`. */
 export function withWrittenNames(drawing: JsonObject | undefined, written: Graph, sent: Graph): JsonObject | undefined {
   const names = Object.entries(sent).flatMap(([id, node]) => {
     const text = own(own(written, id)?.inputs ?? {}, FILE_NAME);

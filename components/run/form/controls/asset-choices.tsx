@@ -8,9 +8,9 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 type AssetChoicesProps = {
   assets: readonly Pick<AssetView, "id" | "name">[];
   srcOf: (id: string) => string;
-  /** Absent where a press is the choice. */
+  /** Absent where one click makes the choice. */
   chosen?: ReadonlyMap<string, unknown>;
-  /** `isRange`: with Shift, which means all from the one before to this one. */
+  /** `isRange`: Shift was held, which chooses everything from the last clicked tile to this one. */
   onClick: (id: string, isRange: boolean) => void;
 };
 
@@ -50,7 +50,7 @@ export function AssetChoices({ assets, srcOf, chosen, onClick }: AssetChoicesPro
   );
 }
 
-/** Arrows go over the tiles as the eye sees them; the first of a row above or below is found by its place. */
+/** Arrow keys move over the tiles as they are laid out; up and down move by the number of columns. */
 function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   const tiles = [...event.currentTarget.querySelectorAll<HTMLElement>("button")];
   const at = tiles.findIndex((tile) => tile === document.activeElement);

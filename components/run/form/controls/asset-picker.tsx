@@ -30,7 +30,7 @@ type AssetPickerProps = {
   onPicked: (pictures: PickedAsset[]) => void;
 };
 
-/** Pictures that the connection holds, newest first: by name, by tags, page by page. */
+/** The connection's pictures, newest first, filtered by name and tags, page by page. */
 export function AssetPicker({ isOpen, onClose, isMany = false, ...rest }: AssetPickerProps) {
   const t = useTranslations("run.picker");
   return (
@@ -155,7 +155,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   );
 }
 
-/** The dialog may be in a form, which Enter would send. */
+/** The dialog may be inside a form, which Enter would submit. */
 function keepInside(event: { key: string; preventDefault: () => void }): void {
   if (event.key === "Enter") event.preventDefault();
 }
@@ -171,7 +171,7 @@ function PickerSkeleton() {
   );
 }
 
-/** The value once it has not changed for a while: what is asked for while a person types is what they meant. */
+/** The value once it has not changed for `ms`, so that requests are made only when typing pauses. */
 function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

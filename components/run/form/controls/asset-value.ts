@@ -1,5 +1,5 @@
-// How an asset is named in an input that loads a picture.
-// Guarantees: pure; a service that stores by content is given the content's own name, which no later file of the same name can take over.
+// How an input that loads a picture names an asset.
+// Guarantees: pure; a service that stores by content gets the content's own name, which no later file of the same name can take over.
 
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
@@ -16,12 +16,12 @@ export function assetValue({ name, hash: stored, tags, file }: Named, isLocal: b
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 
-/** What upload/image answers for a picture: its content, and the ending of its name. */
+/** The name that upload/image answers for a picture: its content hash and the file's extension. */
 export function contentName(hash: string, fileName: string): string {
   return `${hash}${extensionOf(fileName)}`;
 }
 
-/** The hash in a picture's name that is nothing else. */
+/** The hash, if the picture's name is nothing but a hash. */
 export function contentOf(value: string): string | undefined {
   return /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/.exec(toFileRef(value).filename)?.[1];
 }

@@ -1,5 +1,5 @@
-// Is a chosen file a picture? Asked before anything is sent, by decoding it.
-// Guarantees: never throws; a kind that browsers cannot decode but services may (TIFF, say) passes, and the service has the last word.
+// Checks by decoding whether a chosen file is a picture, before anything is sent.
+// Guarantees: never throws; a kind that browsers cannot decode but services may (TIFF, say) passes, and the service decides.
 
 export type PictureCheck = "picture" | "not-image" | "broken";
 export type Decode = (file: File) => Promise<void>;
@@ -12,7 +12,7 @@ export async function checkPicture(file: File, decode: Decode = decodeInBrowser)
     await decode(file);
     return "picture";
   } catch {
-    // The decoder gives no reason; the file's kind tells which sentence is true.
+    // The decoder gives no reason; the file's type decides which message is true.
     if (!isNamedSo) return "not-image";
     return decodable.test(file.type) ? "broken" : "picture";
   }

@@ -3,7 +3,7 @@ import { Input } from "@/components/ui/controls/input";
 import { type ControlProps } from "./control-props";
 import { NumberControl } from "./number-control";
 
-/** The colour to look at and pick, and beside it the number that the graph holds. */
+/** A colour picker, and beside it the number that the graph holds. */
 export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const hex = toHexColor(control.value);
@@ -22,7 +22,7 @@ export function ColorControl({ name, ...control }: ControlProps & { name: string
   );
 }
 
-/** The same where the graph holds the colour as a hexadecimal text. */
+/** The same for a graph that holds the colour as a hexadecimal text. */
 export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
   const t = useTranslations("run.field");
   const text = typeof value === "string" ? value : "";
@@ -40,16 +40,16 @@ export function HexColorControl({ name, value, onChange, ...control }: ControlPr
   );
 }
 
-/** What a picker shows of "#dba446", "#fff" or "DBA446FF": it knows six digits only. */
+/** The picker's value for "#dba446", "#fff" or "DBA446FF": a picker accepts only six digits. */
 function toSwatch(text: string): string | undefined {
   const digits = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(text)?.[1]?.toLowerCase();
   if (digits === undefined) return undefined;
   return `#${(digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6)}`;
 }
 
-// Colours as the nodes of the family write them: one whole number, red in the high byte.
+// Colours as the family's nodes write them: one whole number, red in the high byte.
 
-/** "#dba446" for 14394438; undefined for what is no colour, so that the caller shows a plain number. */
+/** "#dba446" for 14394438; undefined for anything that is no colour, so that the caller shows a plain number. */
 function toHexColor(value: unknown): string | undefined {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffffff) return undefined;
   return `#${value.toString(16).padStart(6, "0")}`;

@@ -74,7 +74,7 @@ function SwitchControl({ value, onChange, ...rest }: ControlProps) {
   );
 }
 
-/** Only limits that say something: catalogues use 2^31 and 2^64 for "none". */
+/** Shows only real limits: catalogues use 2^31 and 2^64 for "none". */
 function Range({ min, max }: { min?: Limit; max?: Limit }) {
   const t = useTranslations("run.field");
   const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
@@ -91,7 +91,7 @@ function Range({ min, max }: { min?: Limit; max?: Limit }) {
 
 type Link = Extract<Control, { kind: "link" }>;
 
-/** "from #2 Fit": which node feeds this input; leads there. */
+/** "from #2 Fit": the node that feeds this input, as a link to it. */
 function LinkText({ link }: { link: Link }) {
   const t = useTranslations("run.field");
   const output = link.output > 0 ? (link.outputName ?? t("output", { number: link.output + 1 })) : undefined;
@@ -109,7 +109,7 @@ function LinkText({ link }: { link: Link }) {
   );
 }
 
-/** Options go by their place, so that the number 2 stays a number and is not the text "2". */
+/** Options are identified by their index, so that the number 2 stays a number and does not become the text "2". */
 function ChoiceControl({
   value,
   options,
@@ -136,7 +136,7 @@ function ChoiceControl({
   );
 }
 
-/** A rectangle in pixels, as four numbers; whatever else a service keeps with it stays. */
+/** A rectangle in pixels, as four numbers; other fields that a service stores in it are kept. */
 function BoxControl({ id, name, value, onChange, className: _, ...rest }: ControlProps & { name: string }) {
   const t = useTranslations("run.field.box");
   const box = isObject(value) ? value : {};

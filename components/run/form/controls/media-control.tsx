@@ -14,7 +14,7 @@ import { usePictureUpload } from "./use-picture-upload";
 
 type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
 
-/** Files that the server has already. */
+/** Files that the server already has. */
 export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   const t = useTranslations("run.media");
   const names = options.filter((option) => typeof option === "string");
@@ -40,7 +40,7 @@ export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
 
 type RemoveButtonProps = { picture: PictureContext; stop: () => void };
 
-/** Takes out what was given, where that may be taken out. */
+/** Clears the input, where that is allowed. */
 export function RemoveButton({ picture: { canSend, onRemove }, stop }: RemoveButtonProps) {
   const t = useTranslations("run.picture");
   if (!canSend || !onRemove) return null;
@@ -65,7 +65,7 @@ type MediaControlProps = ControlProps & {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** A film or a sound that a node loads: one of the server's, or one's own. */
+/** A video or a sound that a node loads: one of the server's files, or an upload. */
 export function MediaControl({ id, media, options, picture, onRunning, value, onChange, ...rest }: MediaControlProps) {
   const t = useTranslations("run.media");
   const words = useTranslations("run.picture");

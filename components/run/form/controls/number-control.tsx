@@ -3,12 +3,12 @@ import { Input } from "@/components/ui/controls/input";
 import { type Limit } from "@/lib/contract/nodes/input-spec";
 import { type ControlProps } from "./control-props";
 
-/** `step`: by so much do the up and down keys change it, within its bounds. */
+/** `step`: the up and down keys change the value by this much, within its bounds. */
 type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: Limit; step?: number };
 
 /**
- * Keeps what is typed letter by letter ("1." on the way to "1.5") and hands on a number as soon as it is one.
- * What is no number goes into the graph as it is: what is seen is what is sent, and the service names the field.
+ * Keeps what is typed letter by letter ("1." on the way to "1.5") and reports a number as soon as it is one.
+ * Text that is no number goes into the graph as it is: what is shown is what is sent, and the service names the field.
  */
 export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);
@@ -36,13 +36,13 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
   );
 }
 
-/** With no more decimals than the two have: 0.1 and 0.2 are 0.3. */
+/** With no more decimals than the two operands have: 0.1 and 0.2 are 0.3. */
 function add(value: number, step: number): number {
   const decimals = (number: number) => /\.(\d+)$/.exec(String(number))?.[1]?.length ?? 0;
   return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
 }
 
-/** A whole number beyond what a double holds keeps its digits: a seed of twenty of them is sent as it was typed. */
+/** A whole number beyond what a double holds keeps its digits: a seed of twenty digits is sent as it was typed. */
 function toValue(draft: string): unknown {
   const text = draft.trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;

@@ -8,31 +8,31 @@ import { type SendPicture, type UnsentPicture } from "./use-picture-upload";
 export type PickedPicture = { value: string; name: string };
 export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (picked: PickedPicture) => void };
 
-/** What an image input needs beyond its value: where pictures are shown from, and how a new one travels. */
+/** What an image input needs beyond its value: where pictures are shown from, and how a new one is sent. */
 export type PictureContext = {
   connection?: string;
   isLocal?: boolean;
   listAssets: RunPorts["listAssets"];
   storedName: RunPorts["storedName"];
-  /** False for whoever may bring nothing to the service: then no picture can be put in the place of another. */
+  /** False for members who may not upload to the service: then no picture can be replaced by another. */
   canSend: boolean;
   sendPicture: SendPicture;
   decode?: Decode;
-  /** What its owner calls a picture, by the name that is sent. */
+  /** The uploader's own file name of each picture, by the name that is sent. */
   ownNames?: Readonly<Record<string, string>>;
   unsent?: Readonly<Record<string, UnsentPicture>>;
-  /** Of the files that the service has: the names known so far, and how to ask again. Without it the list is taken as it is. */
+  /** State of the service's file list: whether it is old, and how to read it again. Without it the list is taken as it is. */
   listing?: { isOld: boolean; readAgain: () => void };
   onNamed: (sentAs: string, ownName: string) => void;
-  /** For people who know no file names of a service: the name of a picture is shown and not edited, and the server's files are not offered. */
+  /** For members who know no file names of a service: a picture's name is not editable, and the server's files are not offered. */
   isPlain?: boolean;
-  /** In the place of the assets: what may be chosen from by whoever may not see these. */
+  /** Replaces the asset picker, for members who may not see the assets. */
   picker?: (props: PickerProps) => ReactNode;
-  /** In the place of the connection's files. */
+  /** Replaces the connection's files as the place of masks. */
   masks?: MaskPlace;
-  /** Back to none, or to the default; absent where there is nothing to remove. */
+  /** Resets to no picture, or to the default; absent where there is nothing to remove. */
   onRemove?: () => void;
-  /** Why a picture was not taken, where the form knows a better sentence than the failure's own: then the same picture is not sent again. */
+  /** Why a picture was not accepted, where the form has a better message than the failure's own: then "again" is not offered. */
   saysWhy?: (failure: ApiFailure) => string | undefined;
   /** Where a picture is shown from, if not from the service's own files. */
   sourceOf?: (value: string) => string;

@@ -31,13 +31,13 @@ type PictureControlProps = ControlProps & {
   options?: readonly ChoiceValue[];
   picture: PictureContext;
   nodeTitle: string;
-  /** What is pasted anywhere on the page goes in here. */
+  /** A picture pasted anywhere on the page goes into this input. */
   takesPaste?: boolean;
   hasMask?: boolean;
   onRunning: (isRunning: boolean) => void;
 };
 
-/** The picture that a node loads: shown, replaced by a drop or a choice, and still there when the new one does not arrive. */
+/** The picture that a node loads: shown, replaced by a drop or a choice, and kept if the new one fails to arrive. */
 export function PictureControl(props: PictureControlProps) {
   const { nodeTitle, options = [], picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
@@ -49,7 +49,7 @@ export function PictureControl(props: PictureControlProps) {
     onChange(sentAs);
   };
   const [several, setSeveral] = useState(0);
-  // What is held in a hand brings its own camera's screen; anywhere else it is a dialog, which loads when it is first opened.
+  // Phones and tablets bring their own camera screen; elsewhere it is a dialog, which loads when it is first opened.
   const hasCameraScreen = useMedia("(pointer: coarse)");
   const [isTaking, setTaking] = useState<boolean>();
   const noteId = useId();
@@ -106,7 +106,7 @@ export function PictureControl(props: PictureControlProps) {
             sentAs={name}
             ownName={ownName}
             onChange={(typed) => {
-              // What failed was for the name that stood there.
+              // The failure was about the name that is now replaced.
               if (state.kind === "failed" || state.kind === "refused") stop();
               onChange(typed);
             }}
@@ -192,7 +192,7 @@ export function PictureControl(props: PictureControlProps) {
   );
 }
 
-/** Nothing else on the page has it then: a field under the cursor keeps its own paste. */
+/** Takes pasted files only if nothing else on the page wants them: a focused field keeps its own paste. */
 function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
   const paste = useEffectEvent((event: ClipboardEvent) => {
     const files = [...(event.clipboardData?.files ?? [])];
@@ -203,7 +203,7 @@ function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
   });
   useEffect(() => {
     if (!isOn) return;
-    // Before the window's own listener, which would add the file to the assets.
+    // Runs before the window's own listener, which would add the file to the assets.
     document.addEventListener("paste", paste);
     return () => document.removeEventListener("paste", paste);
   }, [isOn]);
@@ -220,7 +220,7 @@ function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureNoteProp
   const t = useTranslations("run.picture");
   if (state.kind === "idle") return null;
   if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
-  // What failed before the control was there has its own name for a value.
+  // If the upload failed before this control was shown, the value is the file's own name.
   const kept = value === "" || value === state.file.name ? "no" : "yes";
   if (state.kind === "sent" && state.value === value)
     return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;

@@ -7,7 +7,7 @@ import { type ControlProps } from "./control-props";
 type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };
 
 /**
- * A service renames what it is sent to a long hash. At rest the field says what its owner calls the picture; under the cursor it holds
+ * A service renames an upload to a long hash. At rest the field shows the uploader's own name of the picture; with the focus it holds
  * the name that is sent, since that is what can be edited.
  */
 export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNameProps) {

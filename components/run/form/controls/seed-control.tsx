@@ -13,7 +13,7 @@ type SeedControlProps = {
   onToggle: () => void;
 };
 
-/** Beside the number of a seed: a new one now, or one with every run. */
+/** Beside a seed's number: draw a new one now, or one with every run. */
 export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: SeedControlProps) {
   const t = useTranslations("run.seed");
   return (

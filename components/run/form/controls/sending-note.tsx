@@ -4,7 +4,7 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 
 type SendingNoteProps = { name: string; share: number; onStop: () => void };
 
-/** A file on its way to the service: which, how far, and Stop. */
+/** A file being sent to the service: its name, its progress, and Stop. */
 export function SendingNote({ name, share, onStop }: SendingNoteProps) {
   const t = useTranslations("run.picture");
   const label = t("sending", { name });

@@ -1,6 +1,6 @@
-// What a picture is called that a workflow names by its content: a stored file and a past job hold the hash alone.
-// Guarantees: never throws; undefined where it is not known. One byte is asked for, since the name is beside the bytes; where they are
-// handed over by their hash, the newest assets are looked through, once.
+// The file name of a picture that a workflow names by its content: stored files and past jobs hold the hash alone.
+// Guarantees: never throws; undefined where the name is not known. Requests one byte, as the name comes in its headers; if the service
+// serves the bytes by their hash, the newest assets are searched once instead.
 
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
@@ -38,14 +38,14 @@ async function nameBesideBytes(value: string, connection: string | undefined): P
   }
 }
 
-/** RFC 6266: the exact name before the plain one. */
+/** RFC 6266: the exact name takes precedence over the plain one. */
 function readName(disposition: string): string | undefined {
   const [, exact] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted, plain] = /;\s*filename=(?:"([^"]+)"|([^";\s]+))/i.exec(disposition) ?? [];
   try {
     if (exact !== undefined) return decodeURIComponent(exact);
   } catch {
-    // Not encoded as it says: the plain one is what is left.
+    // It is not encoded as declared: the plain name is used.
   }
   return quoted ?? plain;
 }

@@ -6,12 +6,12 @@ import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type ControlProps } from "./control-props";
 
 /**
- * The browser alone holds what is typed, and hands on each change: React writes the value and the default value of a field that it knows
- * them of back into it, three times with every key, which takes longer than all else where the text is a megabyte. What comes from elsewhere
- * (the opened workflow, a way back, a picture's name) is written in.
+ * An uncontrolled field: the browser holds the text and reports each change. In a controlled field React writes the value and default value
+ * back three times with every key, which takes longer than all else where the text is a megabyte. Changes from outside
+ * (the opened workflow, a way back, a picture's name) are written into the field.
  *
- * One element for one line and for many: the service's list of nodes, which says which it is, may come while a person types, and a line break
- * in an input of one line is sent, so it is shown.
+ * One element for one line and for many: the service's list of nodes, which says which it is, may arrive while a person types, and a line
+ * break in an input of one line is sent, so it is shown.
  */
 export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {
   const t = useTranslations("run.field");
@@ -32,7 +32,7 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
       ref={field}
       rows={lines}
       autoComplete="off"
-      // A masked value is shown as what it is: nothing that could be sent.
+      // A masked value cannot be sent, so it is shown as a placeholder.
       {...(value === MASK && { placeholder: t("masked") })}
       onChange={({ target }) => {
         held.current = target.value;
@@ -44,7 +44,7 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
   );
 }
 
-/** Enter ends nothing and breaks no line, as in any field of one line; while a word is composed it is the keyboard's. */
+/** In a field of one line Enter neither submits nor breaks the line; during composition (IME) Enter is left to the keyboard. */
 function keepToOneLine(event: KeyboardEvent) {
   if (event.key === "Enter" && !event.nativeEvent.isComposing) event.preventDefault();
 }
@@ -59,7 +59,7 @@ function linesOf(text: string): number {
   return Math.min(MOST_ROWS, text.slice(0, 2000).split(/\r\n?|\n/).length);
 }
 
-/** Large enough for what is in it, and never the whole page; the corner makes it larger. */
+/** Large enough for its text, but never the whole page; the corner can be dragged to enlarge it. */
 function rowsOf(text: string): number {
   return Math.min(MOST_ROWS, Math.max(linesOf(text), Math.ceil(text.slice(0, 2000).length / 70)));
 }

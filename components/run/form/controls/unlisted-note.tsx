@@ -8,10 +8,10 @@ import { type PictureContext } from "./picture-context";
 
 type UnlistedNoteProps = { value: string; options: readonly ChoiceValue[]; picture: Pick<PictureContext, "ownNames" | "listing"> };
 
-/** A file that the service does not list. A list from before this opening is read again first. This forbids nothing. */
+/** Notes a file that the service does not list. A list from before this opening is read again first. The run is still allowed. */
 export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
   const t = useTranslations("run.media");
-  // What was uploaded or chosen here has a name of its own.
+  // A file that was uploaded or chosen here has an own name, and exists even if it is not listed.
   const isMissing = own(ownNames, value) === undefined && isUnlisted(value, options);
   const isUnsure = isMissing && listing?.isOld === true;
   const readAgain = useEffectEvent(() => listing?.readAgain());
@@ -21,7 +21,7 @@ export function UnlistedNote({ value, options, picture: { ownNames, listing } }:
   return isMissing && !isUnsure ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
 }
 
-/** Lists hold what lies in the folder of inputs; what is named by its content is in none of them. */
+/** Lists hold the files in the input folder; files named by their content are in no list. */
 function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
   const { filename, subfolder, type } = toFileRef(value);
   const path = subfolder === "" ? filename : `${subfolder}/${filename}`;

@@ -5,7 +5,7 @@ import { checkPicture, type Decode } from "./check-picture";
 import { toImageValue } from "@/lib/contract/assets/image-ref";
 
 export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
-/** Of a picture that the service had already nothing was sent. */
+/** `isKnown`: the service already had the picture, so nothing was sent. */
 type SentPicture = UploadAnswer & { isKnown?: boolean };
 export type SendPicture = (
   file: File,
@@ -23,7 +23,7 @@ export type PictureState =
   | ({ kind: "failed" } & UnsentPicture);
 
 type PictureUploadOptions = {
-  /** A film or a sound is not looked at before it is sent. */
+  /** Videos and sounds are not checked before they are sent. */
   isMedia?: boolean;
   /** A file that was refused before this control was shown. */
   unsent?: UnsentPicture;
@@ -33,7 +33,7 @@ type PictureUploadOptions = {
   onRunning: (isRunning: boolean) => void;
 };
 
-/** One picture, film or sound on its way into one input. The newest file wins; a file that fails leaves the input as it was. */
+/** The upload of one picture, video or sound into one input. The newest file wins; a file that fails leaves the input as it was. */
 export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
   const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
   const turn = useRef<AbortController>(undefined);

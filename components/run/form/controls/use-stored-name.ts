@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from "react";
 import { contentOf } from "./asset-value";
 import { type PictureContext } from "./picture-context";
 
-/** A picture that the workflow names by its content alone gets the name of its asset, where that can be known. */
+/** Shows the asset's name for a picture that the workflow names only by its content, where it can be found out. */
 export function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && contentOf(value) !== undefined;
   const ask = useEffectEvent(async (signal: AbortSignal) => {

@@ -1,6 +1,6 @@
-// What the console or the service holds, brought to the Run page: a past job, a stored user data file, what an asset carries, a sample, pictures to
+// What the Run page opens from the console or the service: a past job, a stored user data file, an asset's workflow, a sample, pictures to
 // run with.
-// Guarantees: an outcome, never an exception; what is opened went through the same reading as a dropped file.
+// Guarantees: returns a Result, never throws; everything opened is parsed in the same way as a dropped file.
 
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -34,17 +34,17 @@ export type Arrival =
 
 export type ArrivalPorts = CataloguePort & {
   readJob: (id: string) => Promise<Result<JobDetail, Failure>>;
-  /** The workflow of an app, as its file has it. */
+  /** The workflow of an app, as stored in its file. */
   readApp: (id: string) => Promise<Result<{ title: string; graph: Graph; editor?: JsonObject }, Failure>>;
   readAsset: (id: string) => Promise<Result<Asset, Failure>>;
   readStored: (path: string) => Promise<Result<ByteSource, Failure>>;
   readFile: (file: AssetView) => Promise<Result<ByteSource, Failure>>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
-  /** What people call a sample: its file name says nothing. */
+  /** The title of a sample, used instead of its file name. */
   sampleTitle?: (name: SampleName) => string;
-  /** The service came with the pictures of the samples. */
+  /** The service was delivered with the pictures of the samples. */
   shipsPictures?: boolean;
-  /** Sends a sample's picture to a service that lacks it, and says what it is called there. */
+  /** Sends a sample's picture to a service that lacks it; answers the picture's name there. */
   sendSamplePicture?: (name: string) => Promise<SentSamplePicture>;
 };
 
@@ -58,7 +58,7 @@ export async function openArrival(
   return "file" in arrival ? openStored(arrival.file, ports) : openSample(arrival.sample, ports);
 }
 
-/** One after another: a service may refuse a hundred at once. */
+/** Asks for one after another, as a service may refuse a hundred requests at once. */
 export async function bringAssets(
   ids: readonly string[],
   { readAsset }: ArrivalPorts,
@@ -70,7 +70,7 @@ export async function bringAssets(
     const asset = await readAsset(id);
     if (!asset.ok) {
       failure = asset.failure;
-      // What is gone is one picture less; anything else would meet the others too.
+      // A deleted asset is only one picture less; any other failure would meet the remaining ones too.
       if (failure.status !== 404) break;
       continue;
     }
@@ -87,7 +87,7 @@ async function openJob({ job: id, without }: Extract<Arrival, { job: string }>, 
   const job = await ports.readJob(id);
   if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
   if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
-  // The name is on the job; its own id keeps the new run beside the older ones.
+  // The job carries the name; its workflow id groups the new run with the older ones.
   const opened = await openAnyWorkflow(writeExactJson(job.value.workflow), ports, undefined, {
     name: workflowName(job.value),
     workflowId: job.value.workflow_id,
@@ -103,7 +103,7 @@ async function openApp(id: string, ports: ArrivalPorts): Promise<Result<OpenedFi
   const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
   const opened = await openAnyWorkflow(writeExactJson(workflow), ports, undefined, { name: title });
   if (!opened.ok) return opened;
-  // An app runs its graph: there is no question which of the two to open.
+  // An app runs its graph, so the person is not asked which format to open.
   const { both: _both, ...file } = opened.value;
   return ok(file);
 }
@@ -126,7 +126,7 @@ async function openStored(path: string, ports: ArrivalPorts): Promise<Result<Ope
   const source = await ports.readStored(path);
   if (!source.ok) return unread(source.failure, fileName);
   const opened = await openFile(source.value, ports, { name: fileName });
-  // What is saved is a graph: it must not take the place of the editor's own file by itself.
+  // Saving writes a graph, so only a plain graph remembers its path: saving must not overwrite the editor's own file unasked.
   return opened.ok && !opened.value.rawTexts && /\.json$/i.test(path) ? ok({ ...opened.value, stored: path }) : opened;
 }
 

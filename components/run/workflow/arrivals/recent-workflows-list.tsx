@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ArrivalPorts, openArrival } from "./arrivals";
 import { pictureInputsOf } from "../picture-inputs";
 
-/** As many details are read: each holds a whole graph. */
+/** At most this many job details are read, as each holds a whole graph. */
 const MOST_READ = 6;
 
 type RecentWorkflow = { jobId: string; file: OpenedFile };
@@ -32,7 +32,7 @@ async function recentPictureWorkflows(ports: RecentPorts): Promise<Result<Recent
 
 type RecentWorkflowsProps = { connection?: string; ports: RecentPorts; onOpen: (file: OpenedFile) => void };
 
-/** What was run lately and takes a picture: most pictures are wanted in a workflow that is in use already. */
+/** Recently run workflows that take a picture: most pictures are meant for a workflow that is already in use. */
 export function RecentWorkflows({ connection, ports, onOpen }: RecentWorkflowsProps) {
   const t = useTranslations("run");
   const read = async () => {

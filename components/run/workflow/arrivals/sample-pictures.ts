@@ -1,5 +1,5 @@
-// The pictures of the samples, for any service: one that ships them is told their content, another is sent what it lacks. A person's own
-// photo.png never takes the place of one. Guarantees: only what loads a picture is changed, and what its owner calls the picture stays.
+// The samples' pictures at any service: one that ships them is given their content names; another is sent the pictures it lacks. A member's
+// own photo.png is never used in place of one. Guarantees: changes only inputs that load a picture, and keeps the name shown for it.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -14,13 +14,13 @@ export const samplePictures: Readonly<Record<string, string>> = {
   "product.png": "6036438ca04228ac3d18a893f15661d88c027404a5e134a5a4131bba3004f2d0",
 };
 
-/** What a service that ships the pictures calls one. */
+/** The name of a sample's picture at a service that ships the pictures. */
 export function shippedName(name: string): SentSamplePicture | undefined {
   const hash = own(samplePictures, name);
   return hash === undefined ? undefined : ok(contentName(hash, name));
 }
 
-/** `missing`: the console itself did not hand it over. */
+/** `missing`: the console could not deliver its own file. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 
 /** `valueOf`: what the service calls a sample's picture, once it has it. One that did not arrive keeps its name, and its failure is kept with it. */

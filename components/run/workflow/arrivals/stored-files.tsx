@@ -16,7 +16,7 @@ const MANY = 10;
 
 type StoredFilesProps = { connection?: string; listStored: RunPorts["listStored"]; onOpen: (path: string) => void };
 
-/** Workflows that lie with the service, asked for by a press: most people come with a file of their own. */
+/** Workflows stored at the service, listed only on a click: most people bring a file of their own. */
 export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps) {
   const t = useTranslations("run.stored");
   const [isAsked, setAsked] = useState(false);

@@ -4,13 +4,13 @@ import { type Arrival } from "./arrivals";
 
 const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
-/** Opens what the address names, once: the address then says /run, so that a reload brings back what was typed, and not the job again. */
+/** Opens once what the address names; the address then becomes /run, so that a reload restores what was typed and not the job again. */
 export function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
   const arrived = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
     if (!arrival || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
-    // A connection that the address names stays named: what was opened from it is run there.
+    // A connection in the address is kept: what was opened from it runs there.
     const { pathname, hash } = window.location;
     window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
     open(arrival);

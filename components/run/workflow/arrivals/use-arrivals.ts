@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useState } from "react";
 
 type Arrivals = { onFiles: (files: File[]) => void; onText: (text: string) => void };
 
-/** Files dropped and texts pasted anywhere on the page; true while files hang over it. A field under the cursor keeps its own paste. */
+/** Takes files dropped and texts pasted anywhere on the page; true while files are dragged over it. A focused field keeps its own paste. */
 export function useArrivals({ onFiles, onText }: Arrivals): boolean {
   const [isOver, setOver] = useState(false);
   const takeFiles = useEffectEvent(onFiles);

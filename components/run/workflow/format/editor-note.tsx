@@ -4,7 +4,7 @@ import { focusProblem } from "@/components/run/form/field-ids";
 
 const MOST_SHOWN = 12;
 
-/** What a file of the graph editor says that the form's own checks do not: those of its classes and values are told beside them. */
+/** Problems of a graph editor's file that the form does not show itself: unknown classes and wrong values are shown at their fields. */
 export function EditorNote({ problems }: { problems: readonly EditorProblem[] }) {
   const t = useTranslations("run.editorNote");
   const told = problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class");
@@ -42,7 +42,7 @@ function Sentence({ problem }: { problem: EditorProblem }) {
       return t(problem.code, { nodeId: problem.nodeId });
     case "links_by_rule":
       return t("links_by_rule");
-    // These two never come with a graph, and those of values are told at the field.
+    // The first two never come with a graph; problems with values are shown at the field.
     case "not_an_editor_file":
     case "too_many_nodes":
     case "value_not_listed":

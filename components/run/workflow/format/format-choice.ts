@@ -1,5 +1,5 @@
-// Which of two formats a person opens of a file that carries both: asked once for each file, known again by its content.
-// Guarantees: never throws; bounded, the oldest choice goes first. Must never: hold anything of the file but a fingerprint.
+// Remembers which format of a file with two formats the person chose: asked once per file, recognised by its content.
+// Guarantees: never throws; bounded, the oldest choice is dropped first. Must never: hold anything of the file but a fingerprint.
 
 import { persisted } from "@/lib/browser/persisted";
 import { list, type Reader } from "@/lib/contract/json/readers";

@@ -14,7 +14,7 @@ const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; ports: CataloguePort; onChoose: (format: Format) => void; onClose: () => void };
 
-/** A file holds what was run and the editor's drawing of it: which one is opened. Closed without a choice, nothing is. */
+/** A file holds both what was run and the editor's drawing of it: asks which one to open. Closed without a choice, nothing is opened. */
 export function FormatDialog({ file, ports, onChoose, onClose }: FormatDialogProps) {
   const t = useTranslations("run.formats");
   const common = useTranslations("common");
@@ -45,7 +45,7 @@ export function FormatDialog({ file, ports, onChoose, onClose }: FormatDialogPro
   );
 }
 
-/** Told as soon as the service's list of nodes is there; the choice waits for nothing. */
+/** Shown as soon as the service's list of nodes has loaded; choosing does not wait for it. */
 function Differences({ file, ports }: { file: OpenedFile; ports: CataloguePort }) {
   const t = useTranslations("run.formats");
   const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
@@ -80,7 +80,7 @@ function Unread({ reason }: { reason: RefusalReason }) {
   return <p className="mt-3">{useReason(reason)}</p>;
 }
 
-/** Above the form: which of the two is open, and the other one a click away. */
+/** Above the form: which of the two is open, and a button that opens the other. */
 export function FormatNote({ shown, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
   const t = useTranslations("run.formats");
   const other = shown === "run" ? "drawing" : "run";

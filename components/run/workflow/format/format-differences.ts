@@ -1,4 +1,4 @@
-// What the editor's drawing of a workflow says otherwise than what was run, so that a person can choose between the two. Pure.
+// How the editor's drawing of a workflow differs from what was run, so that a person can choose between the two. Pure.
 
 import { own } from "@/lib/contract/json/own";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -6,7 +6,7 @@ import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 export type FormatDifferences = {
-  /** Values and links that both have a place for. */
+  /** Values and links of inputs that exist in both. */
   values: { nodeId: string; title: string; input: string; run: string; drawing: string }[];
   onlyRun: number;
   onlyDrawing: number;

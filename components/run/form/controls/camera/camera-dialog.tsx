@@ -8,7 +8,7 @@ import { useCamera } from "./use-camera";
 
 type CameraDialogProps = { isOpen: boolean; onClose: () => void; onTaken: (photo: File) => void };
 
-/** A photo with the computer's own camera, looked at before it is given. */
+/** Takes a photo with the computer's camera and shows it before it is used. */
 export function CameraDialog({ isOpen, onClose, onTaken }: CameraDialogProps) {
   const t = useTranslations("run.camera");
   return (
@@ -18,7 +18,7 @@ export function CameraDialog({ isOpen, onClose, onTaken }: CameraDialogProps) {
   );
 }
 
-/** What camera makers and phones use: as small as a photo should be, and no difference to be seen. */
+/** The quality that camera makers and phones use: a small file without a visible loss. */
 const [KIND, QUALITY] = ["image/jpeg", 0.95];
 const box = "mx-auto block aspect-video max-h-[60dvh] w-full rounded-md bg-sunken object-contain";
 
@@ -28,7 +28,7 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
   const { state, start } = useCamera();
   const video = useRef<HTMLVideoElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  /** The camera whose pictures are shown. */
+  /** The camera whose picture is shown. */
   const [seen, setSeen] = useState<MediaStream>();
   const [taken, setTaken] = useState<File>();
   const stream = state.kind === "on" ? state.stream : undefined;
@@ -103,7 +103,7 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
   );
 }
 
-/** By the day and the second, so that several photos are told apart. */
+/** Named by date and time to the second, so that several photos can be told apart. */
 function nameAt(at: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");

@@ -7,9 +7,9 @@ export type CameraState =
   | { kind: "on"; stream: MediaStream; cameras: readonly Camera[]; current: string | undefined }
   | { kind: "off"; problem: CameraProblem };
 
-/** The computer's camera for as long as the caller is mounted: it is off as soon as that is not so, also where it comes only then. */
+/** The computer's camera while the caller is mounted. It is switched off on unmount, even if it only becomes available afterwards. */
 export function useCamera() {
-  // `id`: the chosen one; absent where the browser is to choose. A new object starts it again.
+  // `id`: the chosen camera; absent to let the browser choose. A new object starts the camera again.
   const [asked, setAsked] = useState<{ id?: string }>({});
   const [state, setState] = useState<CameraState>({ kind: "starting" });
   useEffect(() => {
@@ -22,7 +22,7 @@ export function useCamera() {
       if (isOver) return stop();
       const [track] = stream.getVideoTracks();
       track?.addEventListener("ended", () => tell({ kind: "off", problem: "ended" }));
-      // Their names are told only now that one of them may be used.
+      // Browsers reveal the cameras' names only after access is granted.
       tell({ kind: "on", stream, cameras: await listCameras(), current: track?.getSettings().deviceId });
     }
     begin().catch((error: unknown) => {
@@ -43,7 +43,7 @@ export function useCamera() {
   };
 }
 
-/** As large as the camera can, for what is sent is what is seen. */
+/** At the camera's largest size, as what is shown is what is sent. */
 async function open(id: string | undefined): Promise<MediaStream> {
   const size = { width: { ideal: 1920 }, height: { ideal: 1080 } };
   return devices().getUserMedia({ video: { ...size, ...(id !== undefined && { deviceId: { exact: id } }) }, audio: false });
@@ -54,7 +54,7 @@ async function listCameras(): Promise<Camera[]> {
   return all.filter(({ kind }) => kind === "videoinput").map(({ deviceId, label }) => ({ id: deviceId, name: label }));
 }
 
-/** Browsers have none on a page that came over plain http. */
+/** Browsers offer no cameras on a page served over plain http. */
 function devices(): MediaDevices {
   const found: MediaDevices | undefined = navigator.mediaDevices;
   if (!found) throw new DOMException("", "SecurityError");
