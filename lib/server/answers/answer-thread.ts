@@ -1,6 +1,6 @@
-// What runs in the thread for large answers: bytes in; a masked value, or JSON in the interface's words, out.
-// Guarantees: what it hands back of a service's answer has passed the gate for the key, the schema and the masking; what is only passed on
-// is handed back written. Must never: make a request.
+// Runs in the worker thread for large answers: takes bytes and returns a masked value, or JSON in the interface's words.
+// Guarantees: a service's answer is returned only after the key gate, the schema check and the masking; the parts that are only passed on
+// are returned as written JSON. Must never: make a request.
 
 import "server-only";
 import { parentPort } from "node:worker_threads";
@@ -31,7 +31,7 @@ async function done(task: Task): Promise<Done> {
   return task.kind === "word" ? word(task) : read(task);
 }
 
-/** Handed over instead of copied. */
+/** Buffers to transfer instead of copying. */
 function given(told: Done): ArrayBuffer[] {
   const bytes = told.kind === "read" ? told.inParts?.json : told.ok ? told.json : undefined;
   return bytes?.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.byteLength ? [bytes.buffer] : [];
@@ -44,7 +44,7 @@ async function read({ bytes, operationName, how }: Extract<Task, { kind: "read" 
   const body = await readBody(bytes, { operation, ...how });
   if (!body.ok) return { kind: "read", read: body, isClean };
   const value = maskSecrets(body.value, how.apiKey === undefined ? [] : [how.apiKey]);
-  // Addresses of the embedded service are rewritten where the value is.
+  // Addresses of the embedded service are rewritten by the caller, so a value that contains one is returned whole.
   if (!how.isPassedOn || !isClean) return { kind: "read", read: { ok: true, value }, isClean };
   const { rest, inParts } = takeApart(value);
   return { kind: "read", read: { ok: true, value: rest }, isClean, inParts, told: toldOf(operation, value) };
@@ -69,7 +69,7 @@ function word({ said, name, args }: Extract<Task, { kind: "word" }>): Done {
   try {
     const value = wording.say(
       said.map((bytes) => parseExactJson(new TextDecoder().decode(bytes))),
-      args as never, // what the wording of this name was called with, on the other side
+      args as never, // the arguments that the other thread called the wording of this name with
     );
     return { kind: "word", ok: true, json: value === undefined ? undefined : new TextEncoder().encode(writeExactJson(value)) };
   } catch (error) {

@@ -1,11 +1,13 @@
-// A page opens previews by their path; a program that brings a token knows the console by its base URL only, and a service tells it addresses.
-// Guarantees: `preview_url` is a whole address here, of the same connection; every other value is as it was, large answers of others' too.
+// Turns the paths in `preview_url` into whole addresses for programs with a token: they know only the console's base URL, and a service
+// would send addresses too. (Pages use the paths.)
+// Guarantees: the address is at this console and names the same connection; every other value, and large answers of other services, stay
+// unchanged.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { isObject } from "@/lib/contract/json/json";
 
-/** `consoleUrl` ends in `basePath`, which the console's own paths begin with and a local server's do not. */
+/** `consoleUrl` ends in `basePath`. The console's own paths begin with `basePath`, those of a local server do not. */
 type Where = { consoleUrl: string; basePath: string; connectionId: string };
 
 export function forPrograms(value: unknown, where: Where): unknown {

@@ -1,6 +1,7 @@
-// Tells the owner of a job where in it a key or a token is masked: in `held_secrets`, the console's own field.
-// Guarantees: its owner is the member who submitted it here; of a job from elsewhere, whoever may submit. All others get the masks alone.
-// Must never: be given what was not masked, or let a service's own word under this name through.
+// Tells the owner of a job where a key or a token was masked in it, in the console's own field `held_secrets`.
+// Guarantees: the owner is the member who submitted the job here; for a job from elsewhere, any member who may submit. All others see only
+// the masks.
+// Must never: get an unmasked value, or pass on a field of this name that the service sent.
 
 import "server-only";
 import { isObject, textOf } from "@/lib/contract/json/json";
@@ -10,7 +11,7 @@ import { placesInJob, placesInWorkflow, type SecretPlace } from "@/lib/contract/
 import { composition } from "../composition";
 
 type Asker = { memberId: string; role: Role };
-/** `sent`: what was submitted, masked. `told`: of a large answer, found where it was read. */
+/** `sent`: the submitted body, masked. `told`: the places in a large answer, found in the thread that read it. */
 type Found = { sent?: unknown; told?: readonly SecretPlace[] };
 
 export async function withHeldSecrets<T>(operation: Operation, connectionId: string, value: T, asker: Asker, found: Found): Promise<T>;
@@ -24,7 +25,7 @@ export async function withHeldSecrets(
   if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
   const places = tells === "submission" ? placesInWorkflow(sent) : (told ?? placesInJob(value));
   const isTold = places.length > 0 && (tells === "submission" || (await isOwner(connectionId, value.id, asker)));
-  // Nothing is added where there is nothing to tell, and nothing stays that came under this name.
+  // Adds the field only if there are places to tell, and removes one that the service sent under this name.
   if (!isTold && !("held_secrets" in value)) return value;
   return { ...value, held_secrets: isTold ? places : undefined };
 }

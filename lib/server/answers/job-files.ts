@@ -1,5 +1,5 @@
-// Which operations read jobs and nothing else, and the files that their answers show.
-// Guarantees: pure; what is not named here reads more than jobs.
+// Lists the operations that read only jobs, and finds the files that their answers show.
+// Guarantees: pure; every operation not listed here reads more than jobs.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -26,7 +26,7 @@ export function readsJobs(operation: Operation): boolean {
   return isRead(operation) && readsOfJobs.has(operation.name);
 }
 
-/** The files that an answer about jobs shows: what jobs put out, wherever such an answer has it. */
+/** The files shown by an answer about jobs: their outputs, in any of the shapes such an answer has. */
 export function filesShownIn(value: unknown): ShownFile[] {
   const rows = rowsOf(value).map(objectOf);
   const views = rows.flatMap((row): (OutputView | undefined)[] => [
@@ -36,7 +36,7 @@ export function filesShownIn(value: unknown): ShownFile[] {
   return views.flatMap((view) => view?.file ?? []);
 }
 
-/** One job, a list of them, or entries by the id of their job. */
+/** An answer is one job, a list of jobs, or an object with an entry for each job id. */
 function rowsOf(value: unknown): unknown[] {
   const answer = objectOf(value) ?? {};
   for (const list of [answer.jobs, answer.history]) if (Array.isArray(list)) return list;

@@ -1,26 +1,26 @@
-// What jobs that still run have put out and how far they are, as their services tell it on the WebSocket (GET /ws): a memory of this process.
-// Guarantees: one socket for each service and key, while its jobs are asked for; bounded in sockets, jobs, nodes and bytes. A service without a
-// socket has told nothing: how a job ended is read from the job.
-// Must never: hold up a request, or keep a socket that is not asked for.
+// Outputs and progress of jobs that still run, as their services report them on the WebSocket (GET /ws); kept in this process's memory.
+// Guarantees: one socket per service and key, open while its jobs are asked for; bounded in sockets, jobs, nodes and bytes. A service
+// without a socket reports nothing here: how a job ended is read from the job. Must never: hold up a request, or keep a socket that is no
+// longer asked for.
 
 import "server-only";
 import { type JsonObject, numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/outputs";
 import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
 
-/** `jobs`, `bytes`: of one socket. */
+/** `jobs` and `bytes` are limits for each socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
 const LOOK_MS = 30_000;
-/** A job may be long, and is not looked at all the time. */
+/** Long, because a job may run long without anyone looking at it. */
 const UNASKED_MS = 30 * 60_000;
 const AGAIN_MS = 10_000;
 const WITHOUT_MS = 10 * 60_000;
 
-/** `isHeard`: from when it is opened until it has ended; before `restsUntil` it is not opened again. */
+/** `isHeard`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
 type Place = { askedAt: number; isHeard: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, Told> };
-/** `done`: the nodes that have ended, those from a cache among them; `within`: of those at work, from 0 to 1 each. */
+/** `done`: nodes that have ended, also those from a cache. `within`: progress of the running nodes, from 0 to 1 each, added up. */
 export type Told = { outputs: Outputs; cached: readonly string[]; bytes: number; progress?: { done: number; within: number } };
-/** Opens a socket to the service; what it tells arrives clean. */
+/** Opens a socket to the service; its messages arrive with secrets already removed. */
 type Listen = (target: FeedTarget) => Promise<Feed | undefined>;
 
 export type LandedOutputs = ReturnType<typeof createLandedOutputs>;
@@ -37,7 +37,7 @@ export function createLandedOutputs(now: () => number) {
   async function look(): Promise<void> {
     for (const [name, place] of [...places]) {
       if (now() - place.askedAt > UNASKED_MS) close(name, place);
-      // An outage says nothing of the key: it is asked again at the next look.
+      // An outage says nothing about the key: it is checked again at the next look.
       else if ((await ask(place).catch(() => undefined)) !== undefined) close(name, place);
     }
   }
@@ -58,10 +58,10 @@ export function createLandedOutputs(now: () => number) {
   }
 
   return {
-    /** By job and node, from now on. `name`: of the service and the key. */
+    /** What is known by job; listening starts now. `name` identifies the service and the key. */
     at(name: string, listen: Listen): ReadonlyMap<string, Told> {
       const place = places.get(name) ?? { askedAt: 0, isHeard: false, restsUntil: 0, feed: undefined, jobs: new Map<string, Told>() };
-      // The most recently used come last.
+      // Keeps the most recently used last.
       places.delete(name);
       places.set(name, place);
       place.askedAt = now();
@@ -79,7 +79,7 @@ export function createLandedOutputs(now: () => number) {
 
 const wanted = /"(?:executed|execution_cached|progress_state)"/;
 
-/** Steps of single nodes, and pictures of what is under way, are not. */
+/** Messages about steps of single nodes, and preview pictures, are not wanted. */
 export function isWanted(message: string | Uint8Array): message is string {
   return typeof message === "string" && message.length <= most.messageBytes && wanted.test(message);
 }
@@ -115,7 +115,7 @@ function after(known: Told, type: string | undefined, data: JsonObject, length: 
   return nodes && { ...known, progress: progressIn(nodes, known.cached) };
 }
 
-/** A service may tell of those from its cache here too, or not. */
+/** A service may or may not list cached nodes here too. */
 function progressIn(nodes: JsonObject, cached: readonly string[]): NonNullable<Told["progress"]> {
   const done = new Set(cached);
   let within = 0;

@@ -1,6 +1,6 @@
-// What a job that still runs has put out so far, and how far it is: services list outputs only of jobs that have ended, and tell of others on their WebSocket.
-// Guarantees: it came through the same gate as what a listener of /ws hears; another key of the same connection has a feed of its own.
-// Must never: hold up a request, or be told to whoever may not see the job, which the caller has judged.
+// The outputs and progress so far of a job that still runs. Services list outputs only of ended jobs, and report others on their WebSocket.
+// Guarantees: messages pass the same gate as those for a listener of /ws; each key of a connection has its own feed.
+// Must never: hold up a request, or tell a viewer who may not see the job (the caller has checked that).
 
 import "server-only";
 import { type Outputs } from "@/lib/contract/schemas/outputs";
@@ -11,12 +11,12 @@ import { passMessages } from "./pass-messages";
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined; fingerprint: string | undefined; target: Target };
 
-/** Empty where nothing is known. */
+/** Empty if nothing is known. */
 export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: Told["progress"] } {
   return hearLanded(from).get(jobId) ?? { outputs: {} };
 }
 
-/** From now on: before a job is submitted, so that nothing of it is missed. */
+/** Starts listening. Call it before a job is submitted, so that nothing of the job is missed. */
 export function hearLanded(from: From): ReadonlyMap<string, Told> {
   const { landed, listenTo, clientId } = composition();
   const { connection, fingerprint = "", target: service } = from;

@@ -1,6 +1,6 @@
-// What a service says on a WebSocket, on its way to a person.
-// Guarantees: in order; the key and secrets inside workflows are taken out of every text; what is no JSON object, and a picture with the key
-// in it, is thrown away; bounded in what waits. Must never: be gone around by a message.
+// Passes a service's WebSocket messages on to a listener.
+// Guarantees: keeps the order; removes the key, and secrets inside workflows, from every text; drops texts that are not a JSON object, and
+// pictures that contain the key; limits the bytes that wait. Must never: be bypassed by a message.
 
 import "server-only";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";

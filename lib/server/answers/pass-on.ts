@@ -1,5 +1,5 @@
-// What a service answered, on its way to people: names are put on, secrets are taken out, and the ledger of jobs is told.
-// Guarantees: the ledger is written later, and from what was masked. Must never: be skipped for an answer that names jobs.
+// Prepares a service's answer for people: adds names, masks secrets, and reports the answer to the ledger of jobs.
+// Guarantees: the ledger is written later, and from the masked value. Must never: be skipped for an answer that names jobs.
 
 import "server-only";
 import { type Operation } from "@/lib/contract/operation";
@@ -18,14 +18,14 @@ type From = {
   apiKey: string | undefined;
   viewer: { memberId: string; role: Role };
 };
-/** `sent` is the JSON body of the call, where it had one. */
+/** `sent` is the JSON body of the call, if it had one. */
 type About = { sent?: unknown };
 
 export async function passOn<T>(operation: Operation, from: From, value: T, about: About = {}): Promise<T> {
   const { ledger, now, largeAnswers } = composition();
   const { memberId } = from.viewer;
   const { tells } = operation;
-  // A large answer that is only passed on is read elsewhere, for this too.
+  // A large answer was already read in the worker thread, which also noted its secrets and files.
   const told = largeAnswers.told(value);
   const sent = toBrowser(about.sent, from);
   const masked = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
@@ -44,7 +44,7 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   return passed;
 }
 
-/** What was removed may be listed for a moment more, and is read again then. */
+/** A removed job may still be listed for a moment; it is then read again. */
 function forget(connectionId: string, sent: unknown): void {
   const { ledger } = composition();
   const body = manageBodySchema.safeParse(sent);

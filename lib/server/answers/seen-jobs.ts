@@ -1,6 +1,6 @@
-// What is open to a member who sees the jobs of another member's own connection: reads of its jobs, and the files that these have shown.
-// Guarantees: whatever is not named here is refused, with one sentence; a file is handed out only where an answer about a job has shown it to
-// such a member, in whichever process. Must never: let anything pass that changes something.
+// What a member may read who sees the jobs of another member's own connection: its jobs, and the files that these jobs have shown.
+// Guarantees: every operation not allowed here is refused with the same sentence; a file is served only if an answer about a job has shown
+// it to such a member, in any process. Must never: allow a call that changes something.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -17,7 +17,7 @@ export function jobsOnly(owner: string): Failure {
 
 type Seen = { id: string; seenOf?: string };
 
-/** Why a member who only sees the jobs may not make this call; undefined where it may be made, and for all others. */
+/** The refusal for a member who may see only the jobs. Undefined if the call is allowed, and for all other members. */
 export async function refusalOf({ id, seenOf }: Seen, operation: Operation, { query }: CallInput = {}): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   if (!readsJobs(operation)) return jobsOnly(seenOf);
@@ -33,7 +33,7 @@ export async function refusalOfFile({ id, seenOf }: Seen, file: ShownFile): Prom
   return (await composition().store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
 }
 
-/** Before an answer about jobs leaves: its files may be fetched from now on. */
+/** Called before an answer about jobs is sent: its files may be fetched from then on. */
 export async function noteShownFiles({ id, seenOf }: Seen, files: readonly ShownFile[]): Promise<void> {
   if (seenOf === undefined || files.length === 0) return;
   const { store, now } = composition();

@@ -1,6 +1,6 @@
-// The last step before a value leaves the server, for pages and handlers alike: secrets are masked, and addresses of the embedded
-// service, which exists in this process only, become the console's own.
-// Must never: be skipped for an answer of a service, refusals included.
+// The last step before a value leaves the server, for pages and handlers alike: masks secrets, and turns addresses of the embedded service
+// (which exists only in this process) into the console's own.
+// Must never: be skipped for an answer of a service, including refusals.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -11,7 +11,7 @@ import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function toBrowser<T>(value: T, { connection, apiKey }: From): T {
-  // Large answers come masked, and are not walked through again.
+  // Large answers are already masked and are not walked through again.
   const large = runningComposition()?.largeAnswers;
   const masked = maskSecrets(value, apiKey === undefined ? [] : [apiKey], large?.isMasked);
   return isEmbedded(connection.baseUrl) ? rewritten(masked, { connectionId: connection.id, isClean: large?.isClean }) : masked;
@@ -23,7 +23,7 @@ function rewritten<T>(value: T, how: Rewriting): T;
 function rewritten(value: unknown, how: Rewriting): unknown {
   if (typeof value === "string") return value.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(value, how.connectionId) : value;
   if (typeof value !== "object" || value === null || how.isClean?.(value)) return value;
-  // What names no address is handed on as it is: a page of rows that is asked for each second makes no second one.
+  // A value without such an address is returned as it is: a page of rows that is polled every second is not copied.
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => rewritten(item, how));
     return items.every((item, index) => item === value[index]) ? value : items;

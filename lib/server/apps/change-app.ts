@@ -1,5 +1,5 @@
-// Apps as they are listed, made, changed, brought back, carried elsewhere and removed.
-// Guarantees: an app holds no key, neither of the connection nor of a partner; who changes an older version than the newest is told so.
+// Lists, makes, changes, restores, copies and removes apps.
+// Guarantees: an app holds no key of the connection or of a partner; a member who changes an outdated version gets a CONFLICT.
 
 import "server-only";
 import {
@@ -51,7 +51,7 @@ export async function listApps(
   return ok({ apps: found.apps.map(toCard), tags, ...(found.next !== undefined && { next: found.next }) });
 }
 
-/** Whoever may use the connection, by name. Nothing else of them leaves. */
+/** Members who may use the connection, by name. Nothing else about them is sent. */
 export async function listPeople(viewer: Viewer, connectionId: string | undefined): Promise<Result<AppPerson[], Failure>> {
   const connection = await findConnection(viewer, connectionId);
   if (!connection.ok) return connection;
@@ -106,7 +106,7 @@ function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
   return access.kind !== app.access || !isSame(members, app.members) || !isSame(roles, app.roles);
 }
 
-/** A new version, equal to the old one. */
+/** Makes a new version that equals the old one. */
 export async function restoreVersion({ viewer, params }: Asked, app: StoredApp): Promise<Result<StoredApp, Failure>> {
   const number = Number(params.number);
   const { store, now } = composition();
@@ -127,7 +127,7 @@ async function again(viewer: Viewer, id: string): Promise<Result<StoredApp, Fail
   return app ? ok(app) : failed(noApp);
 }
 
-/** The same, or why it cannot be kept. */
+/** The definition itself, or why it cannot be kept. */
 function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
   if (writeExactJson(definition).length > workflowLimits.characters)
     return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));

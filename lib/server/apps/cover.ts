@@ -1,5 +1,5 @@
-// An app's cover as it travels with its file: a small WebP, since the picture itself is an asset of one connection's service.
-// Guarantees: an outage is a failure, never an app that lost its cover; a service without assets, or an asset that is gone, is none.
+// An app's cover as part of its file: a small WebP, because the picture itself is an asset of one connection's service.
+// Guarantees: an outage is a failure, never an app without its cover; a service without assets, or an asset that is gone, means no cover.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -16,11 +16,11 @@ export async function readCover(asked: Asked, app: StoredApp): Promise<Result<st
   if (app.cover === undefined) return ok(undefined);
   const picture = await smallPicture(asked, app, { asset: app.cover });
   if (!picture.ok) return isNone(picture.failure) ? ok(undefined) : picture;
-  // No bytes: the asset is no picture.
+  // An empty body: the asset is not a picture.
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 
-/** Made an asset of the connection, as a picture that somebody uploads; its id. */
+/** Uploads the cover as an asset of the connection, like a member's upload; answers its id. */
 export async function keepCover(
   asked: Asked,
   connection: string | undefined,
@@ -30,13 +30,13 @@ export async function keepCover(
   const form = new FormData();
   form.set("tags", "cover");
   form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
-  // With its length: not every service takes an upload that does not tell it.
+  // With Content-Length: some services refuse an upload without it.
   const body = await new Response(form).blob();
   const address = new URL(asked.request.url);
   address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
   const headers = new Headers({ "content-type": body.type, "content-length": String(body.size) });
   const sent = { method: "POST", headers, body: body.stream(), signal: asked.request.signal, duplex: "half" } as const;
-  // The log tells of the import.
+  // The audit log records the import, not this upload.
   const answer = await runOperation(
     operations.uploadAsset,
     { ...asked, request: new Request(address, sent), note: () => undefined },

@@ -1,6 +1,7 @@
-// Files that are given to an app: taken in, measured against its limits, sent to its service by the upload that all others take, looked at again.
-// Guarantees: no file is held whole in memory; a form that stops coming is not waited for; what was taken in is gone from this machine when it was
-// sent.
+// Files given to an app: received, checked against its limits, sent to its service by the console's ordinary upload, and checked again when
+// named later.
+// Guarantees: no file is held whole in memory; a form that stops arriving is cut off; a received file is deleted from this machine once it
+// was sent.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -32,7 +33,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
 import { type z } from "zod";
 
-/** Of a whole form: it lies on this machine's disk for a moment. */
+/** For a whole form, which lies on this machine's disk for a moment. */
 const MOST_BYTES = 512 * 1024 ** 2;
 const LONGEST_FIELD = 512 * 1024;
 
@@ -43,7 +44,7 @@ export function isForm(request: Request): boolean {
   return /^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? "");
 }
 
-/** The parts of a form, files on this machine's disk. Whoever gets it disposes of it. */
+/** Reads the parts of a form; files are written to this machine's disk. The caller must call `dispose`. */
 export async function takeForm(request: Request): Promise<Result<TakenForm, Failure>> {
   const { folder, dispose } = await makeFolder();
   try {
@@ -53,7 +54,7 @@ export async function takeForm(request: Request): Promise<Result<TakenForm, Fail
     return taken;
   } catch (error) {
     await dispose();
-    // Which the one catch of all routes says.
+    // The route wrapper's catch explains a full disk.
     if (isFullDisk(error)) throw error;
     if (error instanceof TooLate)
       return failed(refusal("REQUEST_TIMEOUT", `Nothing came of the form for ${composition().env.service.requestTimeoutMs / 1000} s.`));
@@ -78,14 +79,14 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
   const fields = new Map<string, string>();
   const files: Promise<TakenFile>[] = [];
   const streams: Readable[] = [];
-  // Told by the pipelines; without a listener one that comes after these would end the process.
+  // The pipelines report errors; without this listener, an error after them would end the process.
   parser.on("error", () => undefined);
   let refused: Failure | undefined;
   parser.on("field", (name, value, nameCut, valueCut) => {
     if (nameCut || valueCut) refused ??= refusal("INVALID_BODY", "A part of the form is too long.");
     fields.set(name, value);
   });
-  // Not every client names its file.
+  // Not every client sends a file name.
   parser.on("file", (part, stream, fileName = "") => {
     stream.on("error", () => undefined);
     const path = join(folder, randomUUID());
@@ -99,7 +100,7 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
       const pixels = await pixelsOf(path);
       return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
     });
-    // What cannot be written is not read on: the form would stand still.
+    // If a file cannot be written, stop reading: otherwise the form would stall.
     written.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
     files.push(written);
     streams.push(stream);
@@ -109,13 +110,13 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
   try {
     await pipeline(Readable.from(chunksOf(request.body)), parser);
   } catch (error) {
-    // The parser lets go of no file that it had begun: what was written of it would stay on the disk as long as the console runs.
+    // The parser does not close files it has begun: what was written of them would stay on disk as long as the console runs.
     for (const stream of streams) stream.destroy();
     await Promise.allSettled(files);
     throw error;
   }
   const taken = await Promise.all(files);
-  // What a browser sends for a file field that was left empty.
+  // Browsers send an empty nameless part for a file field that was left empty.
   return refused ? failed(refused) : ok({ fields, files: taken.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
@@ -136,7 +137,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** As for an upload: one that is slow and moves is never cut. */
+/** As for an upload: a slow form is never cut off as long as bytes arrive. */
 function inTime<T>(step: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -161,7 +162,7 @@ function openParser(request: Request) {
   }
 }
 
-/** What the app's limits say of a file that was taken in. */
+/** Checks a received file against the app's limits. */
 export function problemOfFile(
   { limits: { pictureBytes, picturePixels } }: Pick<StoredApp, "limits">,
   input: AppInput,
@@ -179,7 +180,9 @@ async function pixelsOf(path: string): Promise<number | undefined> {
   return size && size.width * size.height;
 }
 
-/** Named pictures that are beyond the app's limits; one that was not given here before is looked at where it lies. */
+/**
+ * Problems with pictures that exceed the app's limits. A picture that was not given here before is fetched from the service and measured.
+ */
 export async function problemsOfNamed(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
   if (app.limits.pictureBytes === undefined && app.limits.picturePixels === undefined) return [];
   const { appKeeps } = composition().store;
@@ -213,7 +216,7 @@ async function sizeThere(access: Access, name: string): Promise<{ bytes: number;
   }
 }
 
-/** Sends it on, and answers the value that names it from then on. */
+/** Sends the file to the service; answers the value that names it from then on. */
 export async function sendFile(asked: Asked, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
   const answer = await passUpload(asked, app, operations.uploadImage, { file, fields: { type: "input" } });
   if (!answer.ok) return answer;
@@ -231,7 +234,7 @@ async function passUpload(asked: Asked, app: StoredApp, operation: Operation, { 
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
   const sent = { method: "POST", headers, body: form.body.stream(), signal: asked.request.signal, duplex: "half" } as const;
-  // The log tells of the run, or of the file under the app's own act.
+  // The audit log records the run, or the upload under the app's own action, not this call.
   const answer = await runOperation(operation, { ...asked, request: new Request(address, sent), note: () => undefined }, ok({}));
   return answer.ok ? ok(await answer.value.json()) : answer;
 }
@@ -248,14 +251,17 @@ async function keep(
   return name;
 }
 
-/** The service puts it over the picture that `ref` names, and what comes of it is the member's too: as heavy as what they gave, whatever it is now. */
+/**
+ * The service puts the mask over the picture `ref` names. The result belongs to the member and counts as many bytes as the picture they
+ * gave.
+ */
 export async function sendMask(
   asked: Asked,
   app: StoredApp,
   mask: TakenFile,
   { ref, original }: { ref: FileRef; original: KeptFile | undefined },
 ): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
-  // A plain local server answers a name also where it stored nothing: one of the member's choice could be somebody's later.
+  // A plain local server answers with a name even if it stored nothing: a name chosen by the member could later be another member's file.
   const file = { ...mask, fileName: `clipspace-mask-${randomUUID()}.png` };
   const answer = await passUpload(asked, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
   if (!answer.ok) return answer;
@@ -265,11 +271,11 @@ export async function sendMask(
   return ok(read.data);
 }
 
-/** With its length: not every service takes an upload that does not tell it. */
+/** With Content-Length: some services refuse an upload without it. */
 async function formOf({ path, fileName }: TakenFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
   const boundary = `----lightdesk${randomUUID()}`;
   const bare = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
-  // "name [output]" would lead to another file than this one.
+  // "name [output]" would refer to a different file.
   const last = bare.replace(/\]$/, "_");
   const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
   const texts = Object.entries(fields).map(([name, text]) => `${part(`name="${name}"`)}\r\n${text}\r\n`);

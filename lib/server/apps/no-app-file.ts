@@ -1,5 +1,5 @@
-// What a file is that was to be imported and is no app: said in plain words, with what to choose instead.
-// Guarantees: pure; the answer holds nothing of the file but the place that is wrong in it.
+// Explains why an imported file is not an app, in plain words, and what to choose instead.
+// Guarantees: pure; the answer contains nothing of the file but the place that is wrong.
 
 import "server-only";
 import { APP_FILE_FORMAT } from "@/lib/contract/apps/app";
@@ -20,7 +20,7 @@ const sentences: Readonly<Record<Reason, string>> = {
   other: "This file is no app. Choose a file that was exported from an app.",
 };
 
-/** `reason`: for screens, which have sentences of their own. */
+/** `reason` is for screens, which have their own sentences. */
 export function noAppFile(body: unknown, issues: readonly Issue[]): Failure {
   const reason = reasonOf(body);
   const place = reason === "damaged" ? issues[0] : undefined;

@@ -1,5 +1,5 @@
-// From a member and an app's id to the app: the one place that says who sees it and who changes it; a runner sees no workflow.
-// Guarantees: what a member may not see is answered as what is not there.
+// From a member and an app's id to the app: the one place that decides who sees it and who changes it; a runner sees no workflow.
+// Guarantees: an app that a member may not see is answered like one that does not exist.
 
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
@@ -38,7 +38,7 @@ export async function readApp(viewer: Viewer, id: string): Promise<Result<AppVie
   return app.ok ? ok(await toView(viewer, app.value)) : app;
 }
 
-/** To change it: whoever made it, and admins. */
+/** To change it: allowed for the member who made it, and for admins. */
 export async function openOwnApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
   const app = await openApp(asked);
   if (!app.ok || mayEdit(asked.viewer, app.value)) return app;
@@ -53,7 +53,7 @@ export function seesWorkflows({ role }: Viewer): boolean {
   return hasRole(role, "viewer");
 }
 
-/** Of what apps may be shown to the member. */
+/** Turns stored apps into the cards that the member may see. */
 export async function cardsFor(viewer: Viewer): Promise<(app: StoredCard) => AppCard> {
   const canRun = !(await readReadOnly());
   return (app) => {

@@ -1,6 +1,6 @@
-// Which files of the service a member may see and give without a right to the service's own: given by themselves, made by their own runs,
-// named by the app or by a preset that they see.
-// Guarantees: asked for each file that is named, whoever names it; nobody finds another member's file by its name.
+// Which of the service's files a member may see and use without rights on the service's own files: files they gave, files their runs made,
+// files named by the app or by a preset that they see.
+// Guarantees: checked for every named file and every caller; no member finds another member's file by its name.
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
@@ -15,7 +15,7 @@ import { type KeptResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
 
-/** Of given and of made ones each. */
+/** Limit for given and for made files, each. */
 const MOST_SHOWN = 60;
 
 export async function filesNotTheirs(viewer: Viewer, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
@@ -42,7 +42,7 @@ export async function mayName(viewer: Viewer, app: StoredApp, name: string): Pro
   return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
 }
 
-/** The newest first; each once. */
+/** Newest first, each once. */
 export async function listPictures(viewer: Viewer, app: StoredApp): Promise<AppPicture[]> {
   const { appKeeps, appRuns } = composition().store;
   const given = await appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN);

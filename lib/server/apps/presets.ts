@@ -1,5 +1,5 @@
-// Presets of an app: inputs under a name, one's own or the team's.
-// Guarantees: what they hold fits the app as it is when they are saved; only who saved one, or an admin, changes it; none holds a key.
+// Presets of an app: inputs saved under a name, for the member or for the team.
+// Guarantees: a preset fits the app as it is when saved; only its author or an admin changes it; none holds a key.
 
 import "server-only";
 import { type appPresetBodySchema, type AppPreset } from "@/lib/contract/apps/app";
@@ -57,7 +57,7 @@ async function ownPreset({ viewer, params }: Asked, app: StoredApp): Promise<Res
   return mayChange(viewer, found) ? ok(found) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
 }
 
-/** What belongs to no input any more is left out. */
+/** Inputs that the app no longer has are left out. */
 async function checked(viewer: Viewer, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
   const known = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
   const kept = Object.fromEntries(known.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));

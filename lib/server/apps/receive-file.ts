@@ -1,5 +1,5 @@
-// A file, or a mask drawn over one, that a member gives to an app beside its runs.
-// Guarantees: measured against the app's limits before anything is sent; a mask is for a picture that the member may see.
+// A file, or a mask drawn over one, that a member gives to an app outside a run.
+// Guarantees: checked against the app's limits before anything is sent; a mask is accepted only for a picture that the member may see.
 
 import "server-only";
 import { problemSentence, isFileKind } from "@/lib/contract/apps/fill";
@@ -13,7 +13,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, sendFile, sendMask, type TakenFile, takeForm, type TakenForm } from "./files";
 import { mayName } from "./pictures";
 
-/** One file for the app's inputs of its kind, sent on at once. */
+/** Takes one file for an input of the app that takes files, and sends it on at once. */
 export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<string, Failure>> {
   return withFile(asked, async ({ fields }, file) => {
     const wanted = fields.get("input");
@@ -49,11 +49,11 @@ export async function receiveMask(asked: Asked, app: StoredApp): ReturnType<type
     if (!(await mayName(asked.viewer, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
-    // As large as the picture below it.
+    // A mask is as large as the picture below it.
     const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
     const given = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
-    // What was looked at, and nothing that was sent beside it: services read a reference each in their own way.
+    // Sends the checked reference, not the client's own: services read references in different ways.
     return sendMask(asked, app, mask, { ref: toFileRef(original), original: given });
   });
 }

@@ -1,5 +1,5 @@
-// What a service refuses of a filled graph, in the app's words: of inputs by their labels, and of nothing else in the graph.
-// Guarantees: pure; nothing of a node leaves, but for whoever may see the workflow which node to look at.
+// A service's refusal of a filled graph in the app's words: names inputs by their labels, and nothing else in the graph.
+// Guarantees: pure; nothing about a node is sent, except its id to viewers who may see the workflow.
 
 import "server-only";
 import { type AppInput, type AppRunError, type AppSaid } from "@/lib/contract/apps/app";
@@ -15,7 +15,7 @@ import { seesWorkflows } from "./open-app";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 
-/** The service's words for what is wrong with a value. */
+/** The service's codes for a wrong value, as the app's codes. */
 const codes: Readonly<Record<string, AppProblem["code"]>> = {
   required_input_missing: "missing",
   invalid_input_type: "wrong_type",
@@ -24,7 +24,7 @@ const codes: Readonly<Record<string, AppProblem["code"]>> = {
   value_not_in_list: "not_a_choice",
 };
 
-/** What says nothing of the graph, such as an outage or a quota, stays as it is. */
+/** Failures that say nothing about the graph, such as an outage or a quota, stay as they are. */
 export function inAppWords(viewer: Viewer, definition: Definition, failure: Failure): Failure {
   const refused = refusedGraph(definition, failure);
   if (!refused) return failure;
@@ -33,7 +33,9 @@ export function inAppWords(viewer: Viewer, definition: Definition, failure: Fail
   return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
 }
 
-/** With its node, whoever asks: it is for whoever may see the workflow. Undefined where the failure says nothing of the graph. */
+/**
+ * Includes the node; the caller shows it only to viewers who may see the workflow. Undefined if the failure says nothing about the graph.
+ */
 export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
   if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
   const problems = problemsOfNodes(definition, nodeErrors);
@@ -44,7 +46,7 @@ export function refusedGraph(definition: Definition, { nodeErrors, promptError, 
   return { message, code: "workflow", ...node };
 }
 
-/** Of an input that is wrong in several ways, the first. */
+/** For an input with several errors, the first one. */
 function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppSaid[] {
   const found = new Map<string, AppSaid>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
@@ -58,13 +60,13 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
 
 function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): AppSaid {
   const code = codes[type];
-  // It was there when the run was sent, and the service has no such file.
+  // The file existed when the run was sent, but the service does not have it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
   const spec = readInputSpec(input.input, objectOf(facts)?.input_config);
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
   if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
-  // The service's own sentence of it is about the node.
+  // The service's own sentence for this error is about the node.
   return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...named(input), message };
 }
 

@@ -1,6 +1,6 @@
-// A run of an app: its inputs read and checked, its limits counted, and the filled graph handed to the console's one way of submitting.
-// Guarantees: the run is written down before anything is sent, and goes to the service once, however often its key comes and whenever the
-// console ends; a refusal starts nothing, counts for nothing and speaks of inputs by their labels.
+// A run of an app: reads and checks its inputs, counts its limits, and submits the filled graph the way the console submits everything.
+// Guarantees: the run is stored before anything is sent, and reaches the service once, however often its key is sent and whenever the
+// console ends; a refused run starts nothing, counts for nothing and names inputs by their labels.
 // Must never: keep the value of an input that holds a key.
 
 import "server-only";
@@ -34,7 +34,7 @@ import { refreshRun, sendingOf, submissionKey } from "./run-state";
 const DAY_MS = 24 * 60 * 60_000;
 const CATALOGUE_KEPT_MS = 60_000;
 const MOST_CATALOGUES = 3;
-/** So many runs are asked for at a time. */
+/** Runs that are refreshed at the same time. */
 const SETTLED_AT_ONCE = 8;
 
 type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
@@ -58,7 +58,7 @@ export async function runApp(asked: Asked, app: StoredApp): Promise<Result<Store
       const input = known.get(name);
       return [name, input ? valueOfText(input, text) : text];
     });
-    // A file stands for its name until the service has named it.
+    // A file's hash represents it until the service has named the file.
     const named = files.map(({ part, hash }): [string, string] => [part, hash]);
     return await begin(asked, access.value, app, key, { values: Object.fromEntries([...texts, ...named]), files });
   } finally {
@@ -89,7 +89,7 @@ async function begin(
   return failed(await limitReached(app, memberId, run.createdAt));
 }
 
-/** What is written down of a run before anything is sent. Files have no names yet. */
+/** What is stored of a run before anything is sent. Files have no names yet. */
 async function beginning(access: Access, app: StoredApp, values: AppValues, files: readonly TakenFile[]) {
   if (app.limits.atOnce !== undefined) await settleMoving(access, app);
   const { memberId } = access.viewer;
@@ -117,7 +117,7 @@ function dayOf(at: number): number {
 
 type Again = Given & { earlier: StoredRun; contentHash: string };
 
-/** The run that the key has made already; one that a console did not get to send before it ended is sent now. */
+/** The run that this key has already made. If a console ended before it could send the run, it is sent now. */
 async function again(
   asked: Asked,
   access: Access,
@@ -143,7 +143,7 @@ async function again(
   return failed(await limitReached(app, earlier.memberId, anew.createdAt));
 }
 
-/** Values that fill the graph, seeds drawn. */
+/** Checks the values that fill the graph; seeds are drawn. */
 async function check({ viewer }: Asked, access: Access, app: StoredApp, { values, files }: Given): Promise<Result<AppValues, Failure>> {
   const { inputs } = app.definition;
   const filled = fillApp(app.definition, values);
@@ -162,7 +162,7 @@ async function check({ viewer }: Asked, access: Access, app: StoredApp, { values
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
-/** Under way from before it is written down: whoever reads the run meanwhile, at whichever console, sees that it is being sent. */
+/** Marked as under way before the run is stored: a reader at any console then sees that it is being sent. */
 async function sendOnce(
   asked: Asked,
   access: Access,
@@ -178,7 +178,7 @@ async function sendOnce(
   } finally {
     await end();
   }
-  // Another request has sent it.
+  // If another request is sending it, read it again.
   return sent?.ok && sent.value.state === "sending" ? refreshRun(access, app, sent.value) : sent;
 }
 
@@ -212,7 +212,7 @@ async function send(
   const drawing = editor && (await drawingWith(access, editor, filled.graph));
   const body = { prompt: filled.graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) };
   const outcome = await submit(asked, app, { runId, title, body: writeExactJson(body) });
-  // The same run was sent by another request meanwhile, with another seed.
+  // Another request has sent the same run meanwhile, with another seed.
   const { memberId } = asked.viewer;
   if (!outcome.ok && outcome.failure.code === "CONFLICT" && (await submissions.find({ memberId, key: submissionKey(runId) }))) {
     const other = await appRuns.find(app.id, memberId, runId);
@@ -232,14 +232,17 @@ async function send(
 
 const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
-/** The editor's file with this run's values, as the editor sends it. Where it is of another graph, or its values cannot be written, none goes along. */
+/**
+ * The editor's file with this run's values, as the editor sends it. Undefined if it belongs to another graph or its values cannot be
+ * written.
+ */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   if (!readDrawingOf(editor, graph)) return undefined;
   const info = await catalogueOf(access);
   return info && writable(editor, info).withValues(graph).file;
 }
 
-/** Megabytes, of which an app's runs need the same each time. */
+/** Megabytes, and the same for each run of an app; therefore cached. */
 async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo | undefined> {
   const { catalogues, now } = composition();
   const key = `${connection.id} ${connection.baseUrl}`;
@@ -253,7 +256,7 @@ async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo
   return read.value;
 }
 
-/** The one way of the console: held secrets, the ledger, who ran it, and once for a key. */
+/** The console's only way to submit: held secrets, the ledger, who ran it, and once per key. */
 async function submit(
   { request, note, ...asked }: Asked,
   app: StoredApp,
@@ -268,7 +271,7 @@ async function submit(
   });
   const host = request.headers.get("host");
   if (host !== null) headers.set("host", host);
-  // In the log it is a submission: by that the console knows who ran a job.
+  // Logged as a submission, because the console finds out from the log who ran a job.
   note({ action: "submitPrompt" });
   const answer = await submitOnce({ ...asked, note, request: new Request(address, { method: "POST", headers, body }) });
   return answer.ok ? ok(await answer.value.text()) : answer;
@@ -297,7 +300,7 @@ function unprocessable(problems: readonly AppProblem[]): Failure {
   return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
 }
 
-/** What is kept of a run's inputs. */
+/** The inputs that are stored with a run: secrets are left out. */
 function keptInputs({ definition: { inputs } }: StoredApp, values: AppValues): AppValues {
   const isKept = (name: string) => inputs.some((input: AppInput) => input.name === name && !isSecretName(input.input));
   return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));

@@ -1,7 +1,7 @@
-// What has become of a run: from what was kept of its submission, and from its job at the service.
-// Guarantees: asks nothing of a run that has ended; a run whose submission was never begun is `unsent`, one whose answer was lost, or of
-// which that is not known any more, `unknown`; what it puts out is kept with it as it lands. Must never: send anything, or let the address of
-// a result come to mean another.
+// The state of a run, from the record of its submission and from its job at the service.
+// Guarantees: an ended run is not asked for; a run whose submission never began is `unsent`; one whose answer was lost, or whose submission
+// is no longer known, is `unknown`; outputs are stored with the run as they arrive.
+// Must never: send anything, or let the address of a result come to mean another one.
 
 import "server-only";
 import { type AppDefinition, type AppRun, type AppResult, type AppRunError } from "@/lib/contract/apps/app";
@@ -34,14 +34,14 @@ export function submissionKey(runId: string): string {
   return `app-${runId}`;
 }
 
-/** What a console is in the middle of while it sends a run. */
+/** The name of the work under way while a console sends a run. */
 export function sendingOf(runId: string): string {
   return `run ${runId}`;
 }
 
 type Refreshed = StoredRun & { progress?: JobProgressView };
 
-/** `isTakenBack`: its job was taken from the queue just now; not every service tells of such jobs. */
+/** `isTakenBack`: its job was just removed from the queue; not every service reports such jobs. */
 export async function refreshRun(
   access: Access,
   app: StoredApp,
@@ -70,14 +70,16 @@ export async function refreshRun(
   return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
 }
 
-/** Of the version that ran. */
+/** The definition of the version that ran. */
 async function definitionOf(app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
   return (await composition().store.apps.version(app.id, version)) ?? app.definition;
 }
 
 type Landed = { results?: KeptResult[]; progress?: JobProgressView };
 
-/** Results where some have landed since it was read last, which may have been on another console; progress where the job tells of none. */
+/**
+ * Results if new ones have arrived since the last read (which may have been at another console); progress if the job itself reports none.
+ */
 async function readLanded(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<Landed> {
   if (run.jobId === undefined) return {};
   const { outputs, progress: heard } = landedOf(access, run.jobId);
@@ -97,7 +99,7 @@ function progressOf({ done, within }: { done: number; within: number }, nodesTot
   return { value: Math.min(1, (nodesDone + within) / Math.max(1, nodesTotal)), nodesDone, nodesTotal };
 }
 
-/** What has a number keeps it; what is new gets the next one. */
+/** Results that have a number keep it; new ones get the next number. */
 function numbered(results: readonly KeptResult[], before: readonly KeptResult[] = []): KeptResult[] {
   const left = before.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
   let last = Math.max(0, ...left.map(({ number = 0 }) => number));
@@ -108,7 +110,7 @@ function numbered(results: readonly KeptResult[], before: readonly KeptResult[] 
   });
 }
 
-/** A graph that was taken and refused later is said of inputs, as if it had been refused at once. */
+/** An error of a graph that was refused after it was accepted is worded by inputs, as if it had been refused at once. */
 function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErrorView): AppRunError {
   const refused = lateValidation && refusedGraph(definition, lateValidation);
   if (refused) return refused;
@@ -117,11 +119,11 @@ function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErr
   return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, LONGEST_NODE) }) };
 }
 
-/** For a run without a job: its submission is the console's, and is looked up. */
+/** For a run without a job: looks up its submission, which the console keeps. */
 async function settleSubmission(run: StoredRun): Promise<StoredRun> {
   const { store, now } = composition();
   const key = submissionKey(run.id);
-  // Asked first: what it has written by its end is read then.
+  // Asked before the read below, so that the read sees everything the sender wrote before it finished.
   if (await store.peers.isUnderWay(sendingOf(run.id))) return run;
   const kept = await store.submissions.find({ memberId: run.memberId, key });
   const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
@@ -143,7 +145,7 @@ async function settleSubmission(run: StoredRun): Promise<StoredRun> {
   });
 }
 
-/** What was found out of a run as it was read; where it has moved on since, that holds. */
+/** Stores what was found out since the run was read; if another process has moved it on meanwhile, that newer state wins. */
 async function change(
   run: StoredRun,
   changed: Parameters<ReturnType<typeof composition>["store"]["appRuns"]["set"]>[1],
@@ -153,7 +155,7 @@ async function change(
   return (await appRuns.find(run.appId, run.memberId, run.id)) ?? run;
 }
 
-/** Of the chosen outputs, in their order; of all where none is chosen. */
+/** Results of the chosen outputs, in their order; of all outputs if none is chosen. */
 function resultsOf(outputs: AppDefinition["outputs"], given: Parameters<typeof listOutputs>[0]): KeptResult[] {
   const all = listOutputs(given).filter(({ kind }) => kind !== "json");
   const chosen =
@@ -191,7 +193,7 @@ function stepOf(of: number, done = 0): NonNullable<AppRun["step"]> {
   return { at: Math.min(done + 1, of), of };
 }
 
-/** Runs of before results were numbered have them by their place. */
+/** Runs stored before results were numbered use the position. */
 export function numberOf({ number }: KeptResult, index: number): number {
   return number ?? index + 1;
 }
@@ -204,7 +206,7 @@ function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: K
   return {
     number,
     label,
-    // JSON of unknown shape is no result.
+    // Results of kind "json" have an unknown shape and are left out above.
     kind: kind === "json" ? "text" : kind,
     name,
     ...(file && { path: `/api/apps/${appId}/runs/${id}/outputs/${number}` }),

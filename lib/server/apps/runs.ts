@@ -1,5 +1,5 @@
-// One's own runs of an app: listed, read, cancelled, and the bytes of what they put out.
-// Guarantees: nobody reads another member's run; bytes are those of a file that the run put out, whatever an address says.
+// A member's own runs of an app: list, read, cancel, and the bytes of their outputs.
+// Guarantees: no member reads another's run; the bytes are those of a file that the run put out, whatever the address says.
 
 import "server-only";
 import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
@@ -43,7 +43,7 @@ export async function readRun({ viewer }: Asked, { access, app, run }: Opened): 
 
 type Page = { runs: AppRun[]; next?: string };
 
-/** Those that still move are asked for; where the service does not answer, they are told as they were last. */
+/** Asks for runs that still move; if the service does not answer, their last known state is told. */
 export async function listRuns(
   { viewer }: Asked,
   app: StoredApp,
@@ -65,7 +65,7 @@ export async function listRuns(
   return ok({ runs, ...(last && { next: `${last.createdAt}.${last.id}` }) });
 }
 
-/** One that waits is taken from the queue, one that runs is stopped alone or not at all. */
+/** A waiting run is taken from the queue; a running one is stopped without touching other jobs, or not at all. */
 export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<AppRun, Failure>> {
   const { access, app } = opened;
   const read = await refreshRun(access, app, opened.run);
@@ -91,7 +91,7 @@ export async function resultBytes(asked: Asked, { app, run }: Opened): Promise<R
   return file ? fileBytes(asked, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
 }
 
-/** The file itself, or with `edge` a small WebP of it. Whoever calls has made sure that the member may see it. */
+/** The file itself, or with `edge` a small WebP of it. The caller has checked that the member may see it. */
 export async function fileBytes(asked: Asked, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
   const { filename, subfolder, type } = file;
   if (searchOf(asked.request).has("edge")) return smallPicture(asked, app, { filename, subfolder, type });

@@ -1,6 +1,6 @@
-// The assets of a choice, one after the other: named ones are asked for singly, a filtered list page by page.
-// Guarantees: a page is held at a time; an asset that cannot be had comes as its failure; a list ends at its end, at the bound, or at a
-// service that repeats itself.
+// The assets of a choice, one after the other: named assets are asked for singly, a filtered list page by page.
+// Guarantees: holds one page at a time; an asset that cannot be read is yielded as its failure; a list stops at its end, at the limit, or
+// when the service repeats itself.
 
 import "server-only";
 import { type ArchiveChoice, MOST_ARCHIVED } from "@/lib/contract/assets/archive";
@@ -41,7 +41,7 @@ export async function* chosenAssets(access: Access, choice: ArchiveChoice, signa
   }
 }
 
-/** How many a choice is about, where its service counts. */
+/** How many assets the choice covers, if the service counts them. */
 export async function countChosen(
   access: Access,
   choice: ArchiveChoice,

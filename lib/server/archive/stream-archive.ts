@@ -1,6 +1,6 @@
-// A choice of assets as a ZIP that streams: the next file is opened when the one before has gone out.
-// Guarantees: nothing is held whole; names are unique; what could not be had is listed in a text inside the file; content that breaks off
-// breaks the file, so that it never looks complete; a browser that goes away ends the reading.
+// Streams a choice of assets as a ZIP: the next file is opened when the one before was sent.
+// Guarantees: nothing is held whole; names are unique; assets that could not be read are listed in a text inside the ZIP; if content breaks
+// off, the ZIP breaks too, so that it never looks complete; reading ends when the browser goes away.
 
 import "server-only";
 import { makeZip } from "client-zip";
@@ -17,7 +17,7 @@ import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 
 // Names of files inside an archive.
-// Guarantees: each name is given once, whatever letters' case a disk tells apart; none leaves the folder it is unpacked into.
+// Guarantees: each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.
 const LONGEST = 180;
 const fallback = "file";
 
@@ -35,7 +35,7 @@ function createFileNames() {
   };
 }
 
-/** Slashes, control characters, and what some systems refuse become underscores. */
+/** Slashes, control characters, and characters that some systems refuse become underscores. */
 function parts(wanted: string): { stem: string; ending: string } {
   const safe = wanted.replace(/[\\/:*?"<>|\p{Cc}\p{Surrogate}]/gu, "_").replace(/^[. ]+|[. ]+$/g, "");
   const dot = safe.lastIndexOf(".");
@@ -91,8 +91,8 @@ function shownName({ display_name: displayName, name, id }: Asset): string {
   return maskText(displayName || name || id);
 }
 
-// The content of an asset as a stream, by whichever way its service has.
-// Guarantees: the extension first, then the file of its hash or name; a refusal of the last way is the answer.
+// The content of an asset as a stream, in whichever way its service offers it.
+// Guarantees: tries the extension first, then the file by its hash or name; if the last way is refused, that refusal is the answer.
 export async function openAssetBytes(
   access: Access,
   asset: Asset,

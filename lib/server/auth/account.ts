@@ -1,6 +1,6 @@
-// A member's own account: name, address, password, its sessions, and that it is really the member who asks.
-// Guarantees: address and password change with the present password only, tried as often as at the sign-in and no oftener; a new password
-// ends every session, this one too. Where members are found by their address alone, they cannot change it.
+// A member's own account: name, address, password, sessions, and the check that it is really the member who asks.
+// Guarantees: changing address or password needs the current password, and attempts count against the sign-in limit; a new password ends
+// every session, including this one. If members are found by their address alone, they cannot change it.
 // Must never: touch another member than the one who asks.
 
 import "server-only";
@@ -16,7 +16,7 @@ import { confirmSession, isLive } from "./session";
 import { mayUsePassword } from "./sign-in";
 import { type Viewer } from "./viewer";
 
-/** `address`: of who asks, for the limit of attempts. */
+/** `address`: the client's address, for the limit of attempts. */
 export async function changeAccount(
   viewer: Viewer,
   { name, email, password, currentPassword }: z.infer<typeof accountChangeSchema>,
@@ -36,7 +36,10 @@ export async function changeAccount(
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
 
-/** Whoever took a colleague's address in advance would have the colleague signed in to an account of theirs. */
+/**
+ * Whether a sign-in finds members by address. If so, a member who took a colleague's address would get the colleague signed in to their
+ * account.
+ */
 export function leadsByAddress(): boolean {
   const { proxySignIn, oidc } = composition().env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
@@ -50,7 +53,7 @@ const addressIsFixed: Failure = {
   details: [{ path: "email", message: fixed }],
 };
 
-/** Those that are still valid: the one that asks, then the last used. */
+/** Sessions that are still valid: the one that asks first, then the last used. */
 export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
   const { store, env } = composition();
   const sessions = (await store.sessions.list(memberId)).filter(isLive);
@@ -63,7 +66,7 @@ export async function listSessions({ memberId, credential }: Viewer): Promise<Se
     });
 }
 
-/** One's own; false where there is no such session. */
+/** Ends a session of the member; false if they have no such session. */
 export async function endOwnSession({ memberId }: Viewer, id: string): Promise<boolean> {
   const { store } = composition();
   const isOwn = (await store.sessions.list(memberId)).some((session) => session.id === id);
@@ -76,7 +79,7 @@ export async function endOtherSessions({ memberId, credential }: Viewer): Promis
   for (const { id } of await store.sessions.list(memberId)) if (id !== credential.id) await store.sessions.end(id);
 }
 
-/** The session counts as newly signed in. */
+/** Afterwards the session counts as newly signed in. */
 export async function confirmWithPassword(viewer: Viewer, password: string, address: string): Promise<Result<undefined, Failure>> {
   const refused = await checkPassword(viewer, password, { field: "password", address });
   if (refused) return failed(refused);
@@ -84,7 +87,7 @@ export async function confirmWithPassword(viewer: Viewer, password: string, addr
   return ok(undefined);
 }
 
-/** `field`: of the body, which is named where it is wrong. */
+/** `field`: the field of the body that the error names. */
 async function checkPassword(
   { memberId, email }: Viewer,
   password: string,

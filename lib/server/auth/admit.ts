@@ -1,5 +1,6 @@
 // Decides whether a request or a socket is let in, and says why not.
-// Guarantees: one sentence, the same whatever is wrong with a token; wrong ones are bounded by address, right ones are never held up by them.
+// Guarantees: the same sentence whatever is wrong with a token; wrong tokens are limited by address, and right ones are never delayed by
+// that limit.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -31,7 +32,7 @@ export async function admit(sent: SentHeaders): Promise<Result<Viewer, Failure>>
   });
 }
 
-/** Of whom requests are counted: a program that asks too often does not lock its member out of the browser. */
+/** The name that requests are counted under: a program that sends too many does not lock its member out of the browser. */
 export function countedAs({ memberId, credential }: Viewer): string {
   return credential.kind === "token" ? `token ${credential.id}` : memberId;
 }

@@ -1,6 +1,6 @@
-// A browser in which a member signed in with the password that they have. Its attempts are counted apart from those of strangers, who can so
-// do not lock its member out (what OWASP calls device cookies). Guarantees: it signs no one in, counts for the account of its member alone, and for
-// nothing once the member's sessions were ended by a new password.
+// Marks a browser in which a member signed in with their current password. Its attempts are counted apart from those of strangers, who
+// therefore cannot lock the member out (OWASP: device cookies). Guarantees: it signs no one in, counts only for its member's account, and
+// becomes worthless when a new password ends the member's sessions.
 
 import "server-only";
 import { z } from "zod";
@@ -13,12 +13,12 @@ const A_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const device = sealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), A_YEAR_SECONDS);
 
-/** After a sign-in, for Set-Cookie. */
+/** The value for Set-Cookie after a sign-in. */
 export function deviceCookie({ id, sessionVersion }: Member): Promise<string> {
   return device.write({ memberId: id, version: sessionVersion });
 }
 
-/** Whether its attempts at that account are a known browser's. */
+/** Whether attempts at that account come from a browser the member has used. */
 export async function isDeviceOf(sent: Sent, email: string): Promise<boolean> {
   const kept = await device.read(sent);
   const member = kept && (await composition().store.members.getByEmail(email));

@@ -1,5 +1,5 @@
-// How the embedded page that is being answered shall look: as its session says, and before and after one as the page's address does; nothing
-// for any other page. Looked up once for each request.
+// How the embedded page of this request shall look: as its session says, or, before and after a session, as the page's address says; empty
+// for any other page. Looked up once per request.
 
 import "server-only";
 import { headers } from "next/headers";

@@ -1,5 +1,5 @@
-// A viewer by the session of an embedded page: the member, or a guest of the host page, within what host and ticket give, on connections of
-// the team alone.
+// The viewer of an embedded page's session: the member, or a guest of the host page, limited to what host and ticket grant, and to
+// connections of the team.
 
 import "server-only";
 import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
@@ -8,7 +8,7 @@ import { placeOf } from "@/lib/shared/place";
 import { composition } from "../composition";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
 
-/** `host`: the name of the host page. `pages`: all that it shows. */
+/** `host`: the name of the host page. `pages`: all pages that it shows. */
 export type EmbedCredential = {
   kind: "embed";
   id: string;
@@ -46,7 +46,7 @@ async function toViewer({ member, role, session, hostName }: Embedded): Promise<
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
   const { store, now } = composition();
   const leftMs = expiresAt - now();
-  // Never the member's own: whoever runs the host page says who the member is.
+  // Never the member's own connections: the host page alone says who the member is.
   const team = await store.connections.listFor("");
   const reached = team.map((connection) => connection.id).filter((one) => connectionId === undefined || one === connectionId);
   return {

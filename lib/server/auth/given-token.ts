@@ -1,9 +1,9 @@
-// The token that a request brings, in the ways of the interface's clients: `X-API-Key`, or `Authorization: Bearer`.
-// Guarantees: a request that brings one is judged by it alone, whatever cookies come along; one that brings two is refused.
-// Must never: take a token out of an address, where proxies and browsers write it down.
+// The token of a request, as the interface's clients send it: `X-API-Key`, or `Authorization: Bearer`.
+// Guarantees: a request with a token is judged by the token alone, whatever cookies it has; one with two tokens is refused.
+// Must never: accept a token from an address, because proxies and browsers log addresses.
 
 import "server-only";
-/** "two": they differ, and it is not clear which was meant. Anything in X-API-Key is meant as a token; of bearers those that look like one. */
+/** "two": two different tokens. Any X-API-Key counts as a token; a bearer counts only if it looks like one of ours. */
 export type GivenToken = { token: string } | "two" | undefined;
 
 export function givenToken(sent: Pick<Headers, "get">): GivenToken {
@@ -14,7 +14,7 @@ export function givenToken(sent: Pick<Headers, "get">): GivenToken {
   return token === undefined ? undefined : { token };
 }
 
-/** In an address it is seen by every log on the way. */
+/** Every log on the way would see a token in an address. */
 export function isTokenInAddress(url: string): boolean {
   const query = url.split("?").slice(1).join("?");
   return /(?<![A-Za-z0-9])ld(?:_|%5f)[0-9a-f]{64}(?![A-Za-z0-9])/i.test(query);

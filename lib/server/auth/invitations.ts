@@ -1,7 +1,7 @@
 // Inviting and joining: a one-time link that makes a member with the role it names.
-// Guarantees: a member invites none stronger than themselves; a link works once, until its end, until it is withdrawn, and only while
-// whoever made it could still make it: a member who was removed or lowered leaves no open door behind.
-// Must never: tell anything of an invitation without its token, but to those who may invite.
+// Guarantees: a member cannot invite someone with a stronger role; a link works once, until it expires or is withdrawn, and only while its
+// maker could still make it, so a member who was removed or lowered leaves no working links.
+// Must never: tell anything about an invitation without its token, except to members who may invite.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -20,7 +20,7 @@ import { type Viewer } from "./viewer";
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000;
 
-/** `openedAt`: the origin at which whoever invites has the console open; a public address that was set goes before it. */
+/** `openedAt`: the origin at which the inviting member has the console open; a configured public address takes precedence. */
 export async function invite(
   viewer: Viewer,
   given: { email: string; role: Role },
@@ -36,7 +36,7 @@ export async function invite(
   return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
 }
 
-/** For those who may invite: all of them, whoever made them. */
+/** For members who may invite: all invitations, by every inviter. */
 export async function listInvitationItems(): Promise<InvitationItem[]> {
   const { store, now } = composition();
   const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
@@ -48,14 +48,14 @@ export async function listInvitationItems(): Promise<InvitationItem[]> {
   });
 }
 
-/** Answers whom it was for. */
+/** Answers the address that the invitation was for. */
 export async function withdrawInvitation(id: string): Promise<Result<string, Failure>> {
   const { store, now } = composition();
   const email = await store.invitations.withdraw(id, now());
   return email === undefined ? failed(noneOpen) : ok(email);
 }
 
-/** For whoever holds the link: what it is worth now. */
+/** For the holder of the link: its current state. */
 export async function readInvitation(token: string): Promise<InvitationView> {
   const { store, now } = composition();
   const invitation = await store.invitations.find(token);
@@ -69,13 +69,13 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
   if (invitation.accepted) return "used";
   if (invitation.withdrawn) return "withdrawn";
   if (invitation.expiresAt <= now) return "expired";
-  // Made at the command line, by whoever has the data folder.
+  // Reset links are made at the command line, by someone with access to the data folder.
   if (invitation.resetsMemberId !== undefined) return "open";
   const mayInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
   return mayInvite ? "open" : "withdrawn";
 }
 
-/** `isNew`: joined; otherwise the member of a reset link has a new password. */
+/** `isNew`: a member joined. Otherwise the member of a reset link has a new password. */
 type Joined = { member: Member; isNew: boolean };
 
 export async function join(given: { token: string; name?: string; password: string }): Promise<Result<Joined, Failure>> {

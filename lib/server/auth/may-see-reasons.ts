@@ -1,5 +1,5 @@
-// Whether whoever asks for the console's health may see why it is not ready: an admin who is signed in.
-// Must never: let a token or an embedded page see it: these are for what a team does, not for the machine.
+// Whether the caller of the health check may see why the console is not ready: only a signed-in admin.
+// Must never: allow a token or an embedded page: they stand for a team's work, not for the machine.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
@@ -7,7 +7,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { readViewer } from "./viewer";
 
 export async function maySeeReasons({ headers }: IncomingMessage): Promise<boolean> {
-  // A viewer is read once the start is over, and a balancer has to hear before that.
+  // Without a cookie, answer at once: reading a viewer waits for the start, and a load balancer needs its answer earlier.
   if (headers.cookie === undefined) return false;
   const viewer = await readViewer({ get: (name) => (name === "cookie" ? (headers.cookie ?? null) : null) });
   return viewer !== undefined && hasRole(viewer.role, "admin");

@@ -1,6 +1,6 @@
-// The team: changing a role, leaving.
-// Guarantees: a member makes no other stronger than themselves, and changes neither themselves nor the owner, so that an owner is always left; who was
-// changed or removed has no session any more.
+// The team: changing a role, suspending, removing.
+// Guarantees: a member makes no one stronger than themselves, and changes neither themselves nor the owner, so there is always an owner; a
+// changed or removed member has no session any more.
 
 import "server-only";
 import { type MemberView } from "@/lib/contract/console";

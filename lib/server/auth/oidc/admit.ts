@@ -1,7 +1,7 @@
-// Who a provider's person is in this team: known by issuer and subject, linked, invited, made a member, or refused.
-// Guarantees: an address alone leads to no member, unless it is verified and the provider's settings permit it; a role of a group is never
-// owner, and never touches the owner; a suspended or removed member stays out.
-// Must never: say to a person which of these it was; the log and the audit log say it.
+// Which member a provider's person is: known by issuer and subject, linked, invited, newly made, or refused.
+// Guarantees: an address alone leads to a member only if it is verified and the provider's settings allow it; a group's role is never owner
+// and never changes the owner; a suspended or removed member stays out.
+// Must never: tell the person which of these it was; the log and the audit log say it.
 
 import "server-only";
 import { toPlainLine } from "@/lib/contract/plain-line";
@@ -18,7 +18,7 @@ import { isRemoved } from "../removed";
 import { type Purpose } from "./asked";
 import { type Person } from "./claims";
 
-/** `how`: for the audit log, where more happened than a sign-in. */
+/** `how`: for the audit log, if more happened than a sign-in. */
 export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made" };
 /** `shown` is for the person, `cause` for the log. */
 export type Refused = { shown: OidcRefusal; cause: string };
@@ -54,14 +54,14 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     try {
       await store.identities.noteUse(identity, now());
     } catch (err) {
-      // A full disk locks no one out.
+      // A full disk must not lock anyone out.
       log.warn({ err }, "the last sign-in at a provider was not written");
     }
     return ok({ member, how: "known" });
   }
   if (await readReadOnly()) return refuse("stranger", "the console is read-only: nobody joins or connects a provider");
   if (purpose.kind === "link") return link(identity, await store.members.get(purpose.memberId));
-  // A group that may not sign in makes no member either.
+  // A person whose groups may not sign in is not made a member either.
   if (person.role === "none") return refuse("stranger", "in none of the groups that may sign in");
   if (purpose.kind === "join") return joinTeam(identity, person, purpose.token);
   const holder = await store.members.getByEmail(person.email);
@@ -83,7 +83,7 @@ async function link(identity: Identity, member: Member | undefined): Promise<Res
   return ok({ member, how: "linked" });
 }
 
-/** The link and the verified address together are who was invited. */
+/** The link and the verified address together prove that this is the invited person. */
 async function joinTeam(identity: Identity, person: Verified, token: string): Promise<Result<Admitted, Refused>> {
   const { store, now } = composition();
   const invitation = await readInvitation(token);
@@ -93,7 +93,7 @@ async function joinTeam(identity: Identity, person: Verified, token: string): Pr
   return joined && joined !== "taken" ? ok({ member: joined, how: "joined" }) : refuse("stranger", "the address is a member's");
 }
 
-/** Undefined: may not sign in. A changed role ends the sessions from before; while the console is read-only none is raised. */
+/** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
 async function applyRole(member: Member, role: Person["role"]): Promise<Member | undefined> {
   if (member.role === "owner" || role === undefined || role === member.role) return member;
   if (role === "none") return undefined;
@@ -101,7 +101,10 @@ async function applyRole(member: Member, role: Person["role"]): Promise<Member |
   return composition().store.members.change(member.id, { role });
 }
 
-/** Whoever has no password cannot change the address here: it is the provider's. One that another member has stays theirs. */
+/**
+ * A member without a password has the provider's address, which they cannot change here. An address that another member has is not taken
+ * over.
+ */
 async function applyAddress(member: Member, email: string): Promise<Member> {
   if (member.passwordHash !== undefined || member.email === email) return member;
   return (await composition().store.members.changeAccount(member.id, { email })) ?? member;

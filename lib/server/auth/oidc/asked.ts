@@ -1,11 +1,11 @@
-// What a browser asked a provider for, kept by that browser in a sealed cookie until it comes back, and tied to the state of that one request.
-// Guarantees: an answer of the provider counts for what was asked with its state, and for nothing else.
+// What a browser asked a provider for: kept in a sealed cookie until the browser comes back, and tied to the state of that request.
+// Guarantees: a provider's answer counts only for what was asked with its state.
 
 import "server-only";
 import { z } from "zod";
 import { sealedCookie } from "../sealed-cookie";
 
-/** `confirm`: it is still the member at the keyboard. `link`: a member adds this way of signing in. `join`: with an invitation. */
+/** `confirm`: proves that the member is still at the keyboard. `link`: a member adds this way to sign in. `join`: accepts an invitation. */
 const purposeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("signIn") }),
   z.object({ kind: z.literal("confirm"), memberId: z.string() }),
@@ -16,7 +16,7 @@ const askedSchema = z.object({ provider: z.string(), state: z.string(), at: z.nu
 export type Purpose = z.infer<typeof purposeSchema>;
 export type Asked = z.infer<typeof askedSchema>;
 
-/** As long as next-auth keeps its own of these. */
+/** As long as next-auth keeps its own cookies of this kind. */
 const ASKED_SECONDS = 15 * 60;
 
 export const askedCookie = sealedCookie("lightdesk.oidc", askedSchema, ASKED_SECONDS);
