@@ -1,10 +1,11 @@
 // What LIGHTDESK_BASE_PATH may be: "/desk", "/tools/desk".
-// Guarantees: an address below it is told from one that a proxy took it off, since nothing of the console has its first name.
+// Guarantees: an address below the base path can be told from one whose base path a proxy removed, because no address of the console begins
+// with the same name.
 
 import "server-only";
 import { z } from "zod";
 
-/** The first names of the console's own addresses; a test holds those of app/ and public/ against it. */
+/** The first names of the console's own addresses; a test compares them with app/ and public/. */
 export const ownNames: ReadonlySet<string> = new Set([
   ...["_next", "api", "ws", "favicon.ico", "icon.svg", "samples"],
   ...["sign-in", "set-up", "confirmed", "invitation"],
@@ -12,7 +13,7 @@ export const ownNames: ReadonlySet<string> = new Set([
   ...["jobs", "queue", "history", "assets", "files", "run", "apps", "settings", "choose"],
 ]);
 
-/** A slash at the end means nothing, and a slash alone is none. */
+/** A slash at the end is ignored; a lone slash means no base path. */
 export const basePathSchema = z
   .string()
   .max(100)

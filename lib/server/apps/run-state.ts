@@ -206,7 +206,7 @@ function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: K
   return {
     number,
     label,
-    // Results of kind "json" have an unknown shape and are left out above.
+    // Stored results are never "json": `resultsOf` leaves out JSON of unknown shape.
     kind: kind === "json" ? "text" : kind,
     name,
     ...(file && { path: `/api/apps/${appId}/runs/${id}/outputs/${number}` }),

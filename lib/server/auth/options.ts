@@ -1,5 +1,5 @@
-// next-auth's options: credentials, sessions as encrypted JWTs that name a session, nothing more.
-// Guarantees: what the browser can read of a session is a name and an address; keys and roles stay on the server.
+// next-auth's options: credentials, and sessions as encrypted JWTs that only name a session.
+// Guarantees: the browser can read only a name and an address of a session; keys and roles stay on the server.
 
 import "server-only";
 import { type NextAuthOptions } from "next-auth";
@@ -16,25 +16,25 @@ import { beginSession, endSession, readSession, sessionIdOf } from "./session";
 import { isSecure, nextAuthCookies } from "./session-cookie";
 import { signIn } from "./sign-in";
 
-/** Travels through next-auth as an error's text; the route turns it into 429 and Retry-After. */
+/** Passed through next-auth as an error text; the route turns it into 429 and Retry-After. */
 export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
 
-/** For the audit log: a sign-in, a sign-out or an attempt; `member` where the account is a member's. */
+/** For the audit log: a sign-in, a sign-out or an attempt; `member` is set if the account belongs to a member. */
 export type AuthEvents = {
   changed(action: "signIn" | "signOut", member: Member): void;
   refused(member: Member | undefined, address: string): void;
-  /** A sign-out that was not stored; next-auth would answer as if it were. */
+  /** A sign-out that could not be stored; next-auth would still answer as if it had worked. */
   failed(error: unknown): void;
 };
 
-/** `sent`: the headers of the request. `turn`: where it is about a provider. */
+/** `sent`: the headers of the request. `turn`: set if the request involves a provider. */
 export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick<Headers, "get">, turn?: OidcTurn): NextAuthOptions {
   const { env, store, authSecret, log } = composition();
   return {
     secret: authSecret,
     session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
     jwt: { decode: readSession },
-    // next-auth writes them into redirects as they are.
+    // next-auth writes these addresses into redirects unchanged.
     pages: { signIn: `${env.basePath}/sign-in`, error: `${env.basePath}/sign-in` },
     useSecureCookies: isSecure(env.publicUrl),
     cookies: nextAuthCookies(env),
@@ -50,7 +50,8 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
           }
-          // What was tried is not written down: people type passwords into the wrong field. Attempts beyond the limit are not tried at all.
+          // The attempted address is not logged: people type passwords into the wrong field. Attempts beyond the limit are not tried at
+          // all.
           if (result.failure.code !== "RATE_LIMITED") {
             refused(await store.members.getByEmail(email), address);
             return null;
@@ -60,7 +61,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       }),
     ],
     callbacks: {
-      // The route has the reason of a refusal, and answers in place of this.
+      // The route knows the reason of a refusal and sends its own answer instead of next-auth's.
       signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.judge(toClaims(profile))) === true,
       async jwt({ token, user, account }) {
         if (!user) return { ...token, sid: sessionIdOf(token) };
@@ -76,7 +77,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
-      // Typed as always there; without a valid session it is null.
+      // The type says it is always set, but it is null without a valid session.
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
         try {
@@ -89,7 +90,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       },
     },
     logger: {
-      // A cookie that is worth nothing any more is a visitor's, not a fault.
+      // An invalid session cookie belongs to a visitor and is not a fault.
       error: (code) => (code === "JWT_SESSION_ERROR" ? log.info({ code }, "next-auth") : log.error({ code }, "next-auth")),
       warn: (code) => log.warn({ code }, "next-auth"),
       debug: () => undefined,

@@ -1,5 +1,5 @@
-// argon2id, with the parameters that OWASP names (19 MiB, 2 passes, 1 lane).
-// A new one is long, not among those that are tried first, and more than the address of its member.
+// Password hashing with argon2id and OWASP's parameters (19 MiB, 2 passes, 1 lane), and the check of new passwords: long enough, not a
+// common one, and not made of the member's address.
 // Guarantees: an account that does not exist costs the same time as a wrong password.
 
 import "server-only";
@@ -13,17 +13,17 @@ import { type Failure } from "@/lib/contract/failure";
 import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
 import { composition } from "../composition";
 
-// 2 is argon2id; the package's enum is declared const and cannot be read under isolated modules.
+// 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const stored = "$argon2id$v=19$m=19456,t=2,p=1$";
 
-/** Fits no password: the hash part is not the image of anything that was ever hashed here. */
+/** Matches no password: the hash part is not the hash of anything. */
 const noAccount = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
 
 const unpack = promisify(gunzip);
 const LEAST_OF_ITS_OWN = 8;
 
-/** What is wrong with a new password of that member, if anything; how long it is was judged by the contract. */
+/** What is wrong with a new password, if anything; the contract has already checked its length. */
 export async function judgePassword(password: string, email: string): Promise<Failure | undefined> {
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
@@ -35,7 +35,7 @@ export async function judgePassword(password: string, email: string): Promise<Fa
 
 let known: Promise<ReadonlySet<string>> | undefined;
 
-/** Of SecLists, those that are long enough, some twelve thousand. Read when the first one is judged: most processes never need it. */
+/** From SecLists, those that are long enough: about twelve thousand. Read at the first check, because most processes never need them. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
   known ??= readCommon().catch((error: unknown) => {
     known = undefined;
@@ -58,7 +58,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** Undefined: there is no such account. */
+/** An undefined hash means there is no such account. */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const fits = await verify(passwordHash ?? noAccount, password);
   return fits && passwordHash !== undefined;

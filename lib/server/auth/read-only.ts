@@ -1,5 +1,5 @@
-// The switch that makes the whole console read-only: from then on no member can change anything through it, whatever their role.
-// Guarantees: it is in the store, so that it holds for every process and after a restart; whoever switched it on is named.
+// The switch that makes the whole console read-only: while it is on, no member of any role can change anything through it.
+// Guarantees: it is stored, so it holds for every process and after a restart; the member who switched it on is named.
 
 import "server-only";
 import { z } from "zod";
@@ -10,13 +10,13 @@ import { composition } from "../composition";
 
 const kept = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
-/** Undefined: changes are taken. */
+/** Undefined: changes are allowed. */
 export async function readReadOnly(): Promise<ReadOnlyView | undefined> {
   const value = await composition().store.settings.get("readOnly");
   return value === undefined ? undefined : kept.parse(JSON.parse(value));
 }
 
-/** The first one stays named. */
+/** If it is already on, the first member stays named. */
 export async function beginReadOnly(by: string, note: string | undefined): Promise<void> {
   const { store, now } = composition();
   await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));

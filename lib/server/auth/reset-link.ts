@@ -1,5 +1,5 @@
-// A one-time link that gives a member a new password, for whoever runs the console: there is no way to ask for one from outside.
-// Guarantees: an earlier link of the same member counts no more; that one was made is in the audit log, without the link.
+// A one-time link that gives a member a new password, made by the person who runs the console; no one can request one from outside.
+// Guarantees: it replaces an earlier link of the member; the audit log records that it was made, without the link.
 
 import "server-only";
 import { consoleUrl, type Env } from "../env";
@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 type Wanted = { store: Store; env: Env; email: string; token: string; now: number };
 
-/** Undefined where no member has the address. */
+/** Undefined if no member has the address. */
 export async function composeReset({ store, env, email, token, now }: Wanted): Promise<string | undefined> {
   const member = await store.members.getByEmail(email);
   if (!member) return undefined;

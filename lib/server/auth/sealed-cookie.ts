@@ -1,5 +1,5 @@
-// A value that a browser keeps for us and cannot read: a cookie under its own key, for the console's path alone.
-// Guarantees: what was changed, is too old, or was sealed for another name or with another secret, is none.
+// A value that a browser keeps for us but cannot read: a cookie with its own encryption key, for the console's path only.
+// Guarantees: a value that was changed, is too old, or was sealed under another name or secret reads as undefined.
 
 import "server-only";
 import { decode, encode } from "next-auth/jwt";
@@ -15,7 +15,7 @@ export function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: num
     return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, lasts)}`;
   };
   return {
-    /** For Set-Cookie. */
+    /** The value for Set-Cookie. */
     async write(value: T): Promise<string> {
       const { authSecret } = composition();
       return write(await encode({ token: { value }, secret: authSecret, salt: name, maxAge: seconds }), seconds);
@@ -28,7 +28,7 @@ export function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: num
       try {
         return schema.safeParse((await decode({ token, secret: authSecret, salt: name }))?.value).data;
       } catch {
-        return undefined; // A visitor's, not a fault.
+        return undefined; // Belongs to a visitor; not a fault.
       }
     },
   };

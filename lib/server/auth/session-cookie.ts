@@ -1,9 +1,10 @@
-// How the console's cookies are named, and where browsers send them. Free of everything else: proxy.ts looks for the session's too.
+// The names of the console's cookies, and where browsers send them. Has no other imports, because proxy.ts looks for the session cookie
+// too.
 
 import "server-only";
 
 export const SESSION_COOKIE = "lightdesk.session";
-/** Browsers accept a name with the first over https only, from this very host, and for all of its paths; with the second over https only. */
+/** Browsers accept the first prefix only over https, from this host and for all its paths; the second only over https. */
 const prefixes = ["__Host-", "__Secure-"] as const;
 export const SESSION_COOKIES: readonly string[] = ["", ...prefixes].map((prefix) => prefix + SESSION_COOKIE);
 
@@ -13,7 +14,7 @@ export function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;
 }
 
-/** Below a path the first prefix is out of question: it would have the cookie sent to whatever else the host serves. */
+/** With a base path the first prefix cannot be used: the cookie would also be sent to everything else on the host. */
 export function cookieName(plain: string, { publicUrl, basePath }: Place): string {
   if (!isSecure(publicUrl)) return plain;
   return (basePath === "" ? prefixes[0] : prefixes[1]) + plain;
@@ -25,7 +26,7 @@ export function sessionCookieName(place: Place): string {
 
 const OF_A_SIGN_IN_SECONDS = 15 * 60;
 
-/** All that next-auth sets. Under its own names, for the whole host, it and another product that uses it would take each other's. */
+/** All cookies of next-auth, renamed and limited to our path: under its own names, another product on the host that uses it would clash. */
 export function nextAuthCookies(place: Place) {
   const named = (plain: string, maxAge?: number) => ({
     name: cookieName(`lightdesk.${plain}`, place),

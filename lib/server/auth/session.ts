@@ -1,7 +1,7 @@
-// The session behind a cookie: begun at a sign-in, confirmed, ended; the cookie holds its id and nothing else that counts.
-// Guarantees: a session that was ended, has been idle too long or is too old is none, whichever of its cookies comes back; renewing a cookie
+// The session behind a cookie: begun at a sign-in, confirmed, ended. The cookie holds only its id.
+// Guarantees: a session that was ended, was idle too long or is too old is invalid, whichever of its cookies comes back; renewing a cookie
 // keeps the session's id; signing in again leaves no older session in that browser.
-// Must never: let a session in that has no row in the store.
+// Must never: accept a session without a row in the store.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -22,8 +22,8 @@ const LONGEST_BROWSER = 60;
 type Begun = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
 
 /**
- * `method`: `password`, or who said who it is; `confirmedAt`: where that was not now. The session has a new id where none is given; with
- * one that is in use it goes on, and is not new.
+ * `method`: `password`, or the party that vouches for the member. `confirmedAt`: set if the identity was not proved just now.
+ * Without an `id` the session gets a new one; with the id of an existing session that one continues, and is not new.
  */
 export async function beginSession({ id = randomUUID(), ...who }: Begun, sent: Sent): Promise<{ id: string; isNew: boolean }> {
   const { store, env, now } = composition();
@@ -46,7 +46,7 @@ export function isLive({ createdAt, usedAt }: Session): boolean {
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
-/** A full disk locks no one out: then the time of the last use stays as it was. */
+/** A full disk must not lock anyone out: the time of the last use then stays as it was. */
 export async function noteUse(session: Session, sent: Sent): Promise<void> {
   const { store, now, log } = composition();
   if (!isUseUnwritten(session, now())) return;
@@ -57,7 +57,7 @@ export async function noteUse(session: Session, sent: Sent): Promise<void> {
   }
 }
 
-/** The member has just confirmed who they are: with the password, or by a new sign-in at the provider. */
+/** The member has just proved their identity: with the password, or by a new sign-in at the provider. */
 export async function confirmSession(id: string): Promise<void> {
   const { store, now } = composition();
   await store.sessions.confirm(id, now());
@@ -72,7 +72,7 @@ export function sessionIdOf(token: JWT): string | undefined {
   return typeof token.sid === "string" ? token.sid : undefined;
 }
 
-/** Of the cookie, whatever has become of the session. */
+/** The session id in the cookie, even if the session has ended. */
 export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
   const { env, authSecret } = composition();
   const cookie = readCookie(sent.get("cookie"), sessionCookieName(env));
@@ -87,7 +87,7 @@ export async function readSession(params: JWTDecodeParams): Promise<JWT | null> 
   return token && id !== undefined && (await findSession(id)) ? token : null;
 }
 
-/** Short, and without versions, which say nothing to a person. */
+/** Short and without versions, which mean nothing to people. */
 export function browserOf(sent: Sent): string {
   const userAgent = sent.get("user-agent") ?? "";
   const { browser, os } = userAgentFromString(userAgent.slice(0, 300));
@@ -95,11 +95,11 @@ export function browserOf(sent: Sent): string {
   return [name, os.name].filter(Boolean).join(" · ").slice(0, LONGEST_BROWSER);
 }
 
-/** Tokens that were opened before, by their hash: to open one takes longer than all that is asked of the store for a request. */
+/** Decrypted tokens by their hash: decrypting one takes longer than all store reads of a request together. */
 const opened = new Map<string, JWT>();
 const MOST_OPENED = 1000;
 
-/** What a token says never changes; whether its session is still valid is asked each time. */
+/** A token's content never changes; whether its session is still valid is checked each time. */
 async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   const { token = "", secret, salt = "" } = params;
   const name = createHash("sha256")

@@ -1,6 +1,6 @@
-// The first run: the embedded service's user `team` with a key of its own, the shared connection to it, and the owner, in this order.
-// Guarantees: of many who try at once one becomes the owner; the key is sealed before anything else can see it; a process that dies in
-// between leaves no owner, and the next attempt finds the connection and goes on.
+// The first run makes, in this order: the embedded service's user `team` with a key, the shared connection to it, and the owner.
+// Guarantees: of many who try at once, one becomes the owner; the key is sealed before anything else can see it; if the process dies in
+// between there is no owner yet, and the next attempt finds the connection and continues.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -35,7 +35,7 @@ export async function setUp(
 }
 
 async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Composition): Promise<void> {
-  // The id is fixed, so that two attempts at once make one connection.
+  // The id is fixed, so two attempts at once make one connection.
   const made = await store.connections.create({
     id: DEFAULT_CONNECTION_ID,
     name: EMBEDDED_NAME,

@@ -1,17 +1,17 @@
-// How often one may try a password: by account and address together, by address, by account. An IPv6 address counts as its /64.
-// Guarantees: an attempt counts before the password is looked at, so many at once gain nothing; a success clears the pair and counts for
-// nothing else. Those who have shown before that they may be the member (a session, or a browser in which they signed in) are counted apart, all
-// of them together: strangers who try from many addresses use up their own attempts, and keep no member out.
+// How often a password may be tried: by account and address together, by address, and by account. An IPv6 address counts as its /64.
+// Guarantees: an attempt counts before the password is checked, so parallel attempts gain nothing; a success clears the pair and takes its
+// own attempt back. Callers who have shown that they may be the member (by a session or a known browser) share a separate count: strangers
+// who try from many addresses use up only their own attempts and lock no member out.
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { networkOf } from "@/lib/shared/ip-address";
 import { type AttemptStore, type Bucket } from "../store/people/attempts";
 
-/** `isKnown`: by a session, or by a browser. */
+/** `isKnown`: known by a session or by the browser. */
 export type Attempt = { email: string; address: string; isKnown?: boolean };
 export type SignInLimits = {
-  /** Milliseconds to wait, 0 when this attempt may be made. */
+  /** Milliseconds to wait; 0 if this attempt may be made. */
   take(attempt: Attempt): Promise<number>;
   succeeded(attempt: Attempt): Promise<void>;
 };

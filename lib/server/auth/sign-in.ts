@@ -1,6 +1,7 @@
 // Signing in with an address and a password.
-// Guarantees: one answer for an unknown account, a wrong password, a disabled member and one without a password, at the same cost.
-// Must never: log the address of a failed attempt or anything of a password.
+// Guarantees: the same answer, at the same cost, for an unknown account, a wrong password, a disabled member and a member without a
+// password.
+// Must never: log the address of a failed attempt or anything about a password.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -37,7 +38,7 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
 
 const WAY_BACK_MS = 24 * 60 * 60_000;
 
-/** Where passwords are switched off: for a day after whoever has the data folder let the member set one (docs/decisions/0038). */
+/** If passwords are switched off, a member may use one for a day after it was reset from the command line (docs/decisions/0038). */
 export function mayUsePassword({ passwordHash, passwordResetAt }: Member): boolean {
   const { env, now } = composition();
   if (passwordHash === undefined) return false;

@@ -1,7 +1,7 @@
-// What of the console a token can be used for: the interface's operations, and these of the console's own resources.
-// Guarantees: what is not named here is for people: tokens, members, keys of connections, accounts, sessions, shares, embedding, runners,
-// saved views.
-// Must never: hold an act that gives rights, or sends a stored key to another address.
+// What a token can be used for in the console: the interface's operations, and the listed ones of the console's own resources.
+// Guarantees: everything not listed is for people only: tokens, members, keys of connections, accounts, sessions, shares, embedding,
+// runners, saved views.
+// Must never: contain an act that gives rights, or that sends a stored key to another address.
 
 import "server-only";
 import { isRead } from "@/lib/contract/operation";
@@ -9,7 +9,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 
-/** Every token may learn what there is, and that there is nothing at an address. */
+/** Every token may list connections, read the interface's description, and be told that an address does not exist. */
 const always = ["unknown", "readOpenApi", "listConnections"];
 
 const consoleReads = [
@@ -31,7 +31,7 @@ const consoleReads = [
   "exportAudit",
 ];
 const consoleActs = ["stopJobs", "cancelDownload", "retryDownload", "forgetDownload"];
-/** What an app is made of is no part of running it. */
+/** The inside of an app is not needed to run it. */
 const insideApps = ["readAppWorkflow", "exportApp", "listAppVersions"];
 const appReads = [
   "listApps",
@@ -51,7 +51,7 @@ const appActs = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
 const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];
 
-/** Names of operations and acts, as routes have them. */
+/** Names of operations and acts, as routes use them. */
 export function operationsOf(operations: TokenOperations): readonly string[] {
   if (operations === "all") return all;
   if (operations === "reads") return reads;

@@ -1,6 +1,6 @@
-// A viewer by a personal access token: the member's rights, less what the token leaves out.
-// Guarantees: a token that was revoked or has expired, and one of a member who was suspended or removed, is no viewer at once; the role is
-// the weaker one of the two.
+// The viewer of a personal access token: the member's rights, reduced to those of the token.
+// Guarantees: a token that was revoked or has expired, or whose member was suspended or removed, is invalid at once; the role is the weaker
+// of the member's and the token's.
 // Must never: say which of these it was.
 
 import "server-only";
@@ -10,7 +10,7 @@ import { composition } from "../composition";
 import { type Token } from "../store/people/tokens";
 import { operationsOf } from "./token-operations";
 
-/** `connectionId`: the connection that is meant where a request names none. */
+/** `connectionId`: the connection for requests that name none. */
 export type TokenCredential = { kind: "token"; id: string; name: string; connectionId: string };
 type TokenViewer = {
   memberId: string;
@@ -29,7 +29,7 @@ export async function viewerByToken(text: string): Promise<TokenViewer | undefin
   try {
     await store.tokens.noteUse(token, now());
   } catch (err) {
-    // A full disk locks no one out.
+    // A full disk must not lock anyone out.
     log.warn({ err }, "the last use of a token was not written");
   }
   return viewer;

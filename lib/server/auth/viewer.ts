@@ -1,7 +1,7 @@
-// Who is asking, with which role and within which bounds: from what the request brings, checked against the store at each request.
-// Guarantees: the one place that makes a viewer of a credential; a suspended or removed member, a session older than the last change of
-// role, and one that was signed out, is no viewer at once.
-// Must never: trust a role that travels in a credential; there is none in it.
+// Who is asking, with which role and scope: read from the request and checked against the store at each request.
+// Guarantees: the one place that turns a credential into a viewer; a suspended or removed member, a session older than the last role
+// change, and a session that was signed out are rejected at once.
+// Must never: trust a role inside a credential; credentials contain none.
 
 import "server-only";
 import { headers } from "next/headers";
@@ -20,28 +20,28 @@ import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-viewer";
 import { liveByProxy } from "./vouched";
 
-/** `method`: `password`, or who else said that it is the member. `confirmedAt`: when it was last made sure that it is. */
+/** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
-/** Under its maker's rights, for what was shared alone: no request brings it, lib/server/shares makes it. */
+/** Has its maker's rights, but only for what was shared. No request brings it; lib/server/shares makes it. */
 type ShareCredential = { kind: "share"; id: string };
-/** How they were let in, enough to look it up again. */
+/** How they were let in: enough to look it up again. */
 export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
-/** Narrower than the role: ids of connections and names of operations; undefined is all that the role may. */
+/** Narrows the role: ids of connections and names of operations; undefined means all that the role allows. */
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
-/** `can`: what takes this role is offered, to whoever holds theirs or another one here; nothing is while the console is read-only. */
+/** `can`: whether to offer an act that needs a role, to the viewer's role or the given one; never while the console is read-only. */
 type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, held?: Role) => boolean };
-/** Of a request: `Headers`, or what looks like them. */
+/** Headers of a request: `Headers`, or an object like them. */
 export type SentHeaders = { get(name: string): string | null };
 
 const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
 
 export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
   await composition().ready;
-  // Below an embedded session's address that session counts, and nothing else that the browser may bring.
+  // Below an embedded session's address only that session counts, whatever else the browser sends.
   if (readPlace(sent)) return viewerByEmbedding(sent);
   const given = givenToken(sent);
-  // Whatever cookies come along: what a token may not do, it cannot do by bringing a cookie.
+  // Cookies are ignored: a token must not gain rights because a cookie comes along.
   if (given !== undefined) return given === "two" ? undefined : viewerByToken(given.token);
   const live = await liveBy(sent);
   if (!live) return undefined;
@@ -49,7 +49,7 @@ export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined>
   return viewerOf(live);
 }
 
-/** What the proxy says goes before a cookie, which may be of whoever was at this browser before. */
+/** The proxy's header takes precedence over a cookie, which may belong to the person who used this browser before. */
 async function liveBy(sent: SentHeaders): Promise<Live | undefined> {
   const { proxySignIn } = composition().env;
   const vouched = sent.get(VOUCHED_HEADER);
@@ -63,7 +63,7 @@ function viewerOf({ session, member }: Live): Viewer {
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
 }
 
-/** Why a viewer may not go on with what they began: let in no longer, or of a lower role by now. Asked at each step of what takes time. */
+/** Why a viewer may not continue: access has ended, or the role was lowered. Checked at each step of long work. */
 export async function lostRights({ memberId, role, credential }: Viewer): Promise<Failure | undefined> {
   if (credential.kind === "embed") return (await viewerByEmbeddingId(credential.id)) ? undefined : sessionEnded;
   const member = await composition().store.members.get(memberId);
@@ -82,22 +82,25 @@ export function endOf({ kind }: Credential): Failure {
   return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is no longer valid.", status: 401 } : sessionEnded;
 }
 
-/** Where a proxy signs out the people it signed in; null where it does not say, undefined for all others. */
+/** Where a proxy signs out the members it signed in; null if it does not say, undefined for all other members. */
 export function signOutAt({ credential }: Viewer): string | null | undefined {
   const isByProxy = credential.kind === "session" && credential.method === "proxy";
   return isByProxy ? (composition().env.proxySignIn?.signOutUrl ?? null) : undefined;
 }
 
-/** Of whoever runs apps only: every other page leads to the apps. */
+/** Pages open to members who only run apps; every other page redirects them to the apps. */
 const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 
-/** For pages and, with `isFrame`, for what is around them, which are for people and not for tokens: redirects to /set-up while there is no owner, else to /sign-in, which leads back to the page. */
+/**
+ * For pages and, with `isFrame`, for the frame around them; for people, not tokens. Redirects to /set-up while there is no owner, otherwise
+ * to /sign-in, which leads back to the page.
+ */
 export async function requireViewer({ isFrame = false } = {}): Promise<PageViewer> {
   const sent = await headers();
   const viewer = await readViewer(sent);
   const page = sent.get(PAGE_HEADER) ?? "";
   const place = readPlace(sent);
-  // The host page is asked for a ticket there, which leads back.
+  // That page asks the host page for a ticket, and then leads back.
   if (place && !viewer) return redirect(`${place.path}/start?from=${encodeURIComponent(placeOf(page)?.rest ?? "")}`);
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(placeOf(page)?.rest ?? page))

@@ -1,7 +1,7 @@
-// A member by the word of a reverse proxy, which signs people in itself and names them in a header of each request.
-// Guarantees: the address is a member's, or becomes one's where the settings say so; a suspended or removed member is not let in; a session is made
-// for the member and browser, so that lists show it and acts of many steps look it up again. It is made again whenever the proxy still
-// vouches: ending it here ends nothing there. Must never: read anything but the header that our own server wrote.
+// Signs a member in by the header of a reverse proxy, which signs people in itself and names them in each request.
+// Guarantees: the address is a member's, or becomes one's if the settings allow it; a suspended or removed member is not let in; each
+// member and browser gets a session, so that lists show it and long work can look it up. It is made again as long as the proxy vouches:
+// ending it here ends nothing there. Must never: read anything but the header that our own server wrote.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ import { beginSession, browserOf, findSession, type Live, type Sent } from "./se
 
 const address = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** As the proxy's word is fresh with each request, the session counts as just confirmed. */
+/** The proxy vouches anew with each request, so the session counts as just confirmed. */
 export async function liveByProxy(vouched: string, rule: ProxySignIn, sent: Sent): Promise<Live | undefined> {
   const { now } = composition();
   const email = address.safeParse(vouched).data;
@@ -36,7 +36,7 @@ async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member 
   const [name = email] = email.split("@");
   const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
   if (made) await note(made, "joinThroughProxy", signUp);
-  // Two requests of one new person come at once.
+  // Two requests of a new person may come at once.
   return made ?? store.members.getByEmail(email);
 }
 

@@ -1,6 +1,6 @@
-// A backup of a console and of the service inside it, while both run; or of a stand-alone service.
-// Order: the console's database before the service's, since it names jobs and files of the service, and is not named by it: whatever it
-// names was there by then. Guarantees: an earlier backup in the same place stays whole until this one is.
+// Backs up a console and the service inside it while both run, or a stand-alone service.
+// Order: the console's database first. It names jobs and files of the service, never the other way round, so everything it names is in the
+// later copy. Guarantees: an earlier backup in the same place stays whole until this one is.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -40,7 +40,7 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
   };
   if (databaseUrl !== undefined && !has.console && !has.service)
     throw new Error("DATABASE_URL leads to a database without a console and without a service.");
-  // Of a folder that is another one by mistake, what is on PostgreSQL would be backed up without files, in place of a whole backup.
+  // A wrong folder would give a backup of the PostgreSQL rows without the files, and replace a whole backup.
   const isDataFolder = databaseUrl !== undefined && has.service ? await isServiceIn(dataDir, databaseUrl) : has.console || has.service;
   if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} is none.`);
   const lock = takePlace(place);
@@ -68,7 +68,7 @@ export async function backUp({ env, place, withKeys, version, now, say }: Asked)
   }
 }
 
-/** From PostgreSQL it is a file of SQLite as well: there is one kind of backup, and it is restored into either. */
+/** A backup from PostgreSQL is an SQLite file too: there is one kind of backup, and it can be restored into either. */
 async function backUpConsole({ env, place, id, say }: Pick<Asked, "env" | "place" | "say"> & { id: string }): Promise<Manifest["console"]> {
   const file = `console-${id}.sqlite`;
   const to = join(place, file);

@@ -1,6 +1,6 @@
-// Copies the stores of console and service between a data folder and a database of PostgreSQL: both, or the one that is there.
-// Guarantees: one copy, which goes on from wherever it was ended, and until its end no console starts there.
-// Must never: write over another installation than the one that it copies.
+// Copies the stores of console and service between a data folder and a PostgreSQL database: both, or the one that exists.
+// Guarantees: it is one copy that continues where it was interrupted; no console starts there until it has ended.
+// Must never: overwrite another installation than the one it copies.
 
 import "server-only";
 import { mkdirSync } from "node:fs";
@@ -10,25 +10,25 @@ import { copyServiceStore, holdsService, isServiceOf, requireRoomForService, req
 import { type Env } from "../env";
 import { copyBetween, holdsConsole, isMovedConsole, type Place, requireConsoleRows, requireRoomAt } from "../store/store";
 
-/** `isMoved`: the console's rows are in the target since an earlier version, which left those of the service where they were. */
+/** `isMoved`: an earlier version has already moved the console's rows to the target, but left the service's where they were. */
 type Copying = { from: Place; to: Place; isMoved?: boolean; say(progress: string): void };
 
-/** Throws where DATABASE_URL, or that it is not set, leads away from what the data folder has. */
+/** Throws if DATABASE_URL, or its absence, leads away from the stores that the data folder belongs to. */
 export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir" | "databaseUrl">): Promise<void> {
   await requireConsoleRows(dataDir, databaseUrl);
   await requireServiceRows(join(dataDir, "service"), databaseUrl);
 }
 
-/** Throws where a store is there already. */
+/** Throws if the database already has a store. */
 export async function requireRoomForStores(url: string): Promise<void> {
   await requireRoomAt(url);
   await requireRoomForService({ url });
 }
 
-/** Whether the folder has the files of the service in the database. */
+/** Whether the folder has the files of the service in that database. */
 export const isServiceIn = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
 
-/** What was copied; nothing where the source holds neither. */
+/** Answers what was copied; nothing if the source holds neither store. */
 export async function copyStores({ from, to, isMoved = false, say }: Copying): Promise<Copied> {
   const [source, target] = [ofService(from), ofService(to)];
   const total = { tables: 0, rows: 0 };
@@ -36,7 +36,7 @@ export async function copyStores({ from, to, isMoved = false, say }: Copying): P
     total.tables += tables;
     total.rows += rows;
   };
-  // A folder that its rows left for this database has an earlier state of them.
+  // A folder whose rows were moved to this database still has an earlier state of them.
   const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
   const prepareService = async (isGoingOn: boolean) => {
     if (!isGoingOn && !isReturning) await requireRoomForService(target);

@@ -1,4 +1,4 @@
-// What a backup says of itself: written last, so that a folder without it is no backup, and one that was broken off leaves the former whole.
+// What a backup says about itself. Written last: a folder without it is no backup, and an interrupted backup leaves the former one whole.
 // Guarantees: holds no secret.
 
 import "server-only";
@@ -17,19 +17,19 @@ const ours =
 
 const manifestSchema = z.object({
   format: z.literal(FORMAT),
-  /** Of the program that made it. */
+  /** The version of the program that made it. */
   version: z.string(),
   madeAt: z.iso.datetime(),
   console: storedFileSchema
     .extend({
       schema: z.array(z.string()),
       rows: z.record(z.string(), z.number()),
-      /** Ids of the ring's keys that sealed what is stored. */
+      /** Ids of the ring's keys that sealed stored secrets. */
       keys: z.array(z.string()),
     })
     .nullable(),
   service: serviceContentsSchema.nullable(),
-  /** The key ring and the secret of sessions. */
+  /** The key ring and the session secret. */
   keys: storedFileSchema.nullable(),
 });
 export type Manifest = z.output<typeof manifestSchema>;
@@ -49,16 +49,16 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return undefined; // judged as what it is not
+    return undefined; // reported by the caller as an invalid manifest
   }
 }
 
-/** Names of files that a backup makes. */
+/** Names of the files that backups made. */
 export function filesOf(place: string): string[] {
   return readdirSync(place).filter((name) => ours.test(name));
 }
 
-/** A folder of its own for backups, which one process at a time writes to. The lock ends with the process. */
+/** Opens a folder that is only for backups and locks it for one process; the lock ends with the process. */
 export function takePlace(place: string): Connection {
   mkdirSync(place, { recursive: true, mode: 0o700 });
   const other = readdirSync(place).find((name) => !ours.test(name));
@@ -77,13 +77,13 @@ export function takePlace(place: string): Connection {
   }
 }
 
-/** Of package.json. */
+/** The version in package.json. */
 export function versionIn(root: string): string {
   const told: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return told.version;
 }
 
-/** Where the service keeps its bytes; undefined where that is a bucket. */
+/** The folder of the service's bytes; undefined if they are in a bucket. */
 export function folderOfBytes({ dataDir, service: { blobs } }: Pick<Env, "dataDir" | "service">): string | undefined {
   if (blobs?.kind === "bucket") return undefined;
   return join(blobs?.path ?? join(dataDir, "service", "blobs"), "blake3-v1");

@@ -1,6 +1,6 @@
-// Makes a data folder out of a backup, and with DATABASE_URL what console and service keep there; in empty places only.
-// Guarantees: the whole backup is read and compared before anything is written, and what was written is checked after it; a restore that was
-// broken off leaves a folder that only another restore takes. Must never: write over an installation.
+// Makes a data folder from a backup and, with DATABASE_URL, the rows of console and service in that database; only in empty places.
+// Guarantees: the whole backup is read and compared before anything is written, and the result is checked afterwards; an interrupted
+// restore leaves a folder that only another restore accepts. Must never: overwrite an installation.
 
 import "server-only";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export async function checkBackup({ place, say }: Asked): Promise<Manifest> {
   return manifest;
 }
 
-/** `missing`: ids of keys that sealed what is stored, and that are neither in the backup nor in the setting. */
+/** `missing`: ids of keys that sealed stored secrets and are neither in the backup nor in the setting. */
 export async function restore({ env, place, say }: Wanted): Promise<{ manifest: Manifest; missing: string[] }> {
   const { dataDir, databaseUrl, encryptionKeys } = env;
   requireEmpty(dataDir);
@@ -62,7 +62,7 @@ export async function restore({ env, place, say }: Wanted): Promise<{ manifest: 
   return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
 }
 
-/** Every row was compared before the files go. */
+/** The copy compares every row before the files are deleted. */
 async function moveStores(dataDir: string, url: string, say: Asked["say"]): Promise<void> {
   await copyStores({ from: { dataDir }, to: { url }, say });
   for (const file of ["console.sqlite", join("service", "service.sqlite")])

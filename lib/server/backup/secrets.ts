@@ -1,5 +1,5 @@
-// The key ring and the secret of sessions in a backup: a file of their own, only where it was asked for.
-// Must never: be printed; what is told of a key is its id.
+// The key ring and the session secret of a backup: a separate file, written only if asked for.
+// Must never: be printed; keys are named by their id.
 
 import "server-only";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { z } from "zod";
 const keysSchema = z.object({ encryptionKeys: z.string().nullable(), authSecret: z.string().nullable() });
 type Keys = z.output<typeof keysSchema>;
 
-/** Ids of the keys that sealed what is stored, whatever table has it. */
+/** Ids of the keys that sealed stored secrets, in any table. */
 export function keysNeeded(database: Connection): string[] {
   const columns = database
     .prepare<[], { place: string; name: string }>(
@@ -31,7 +31,7 @@ export function readStoredKeys(file: string): Keys {
   return keysSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
-/** Of a ring as the setting or the file has it. */
+/** Ids in a ring, in the form of the setting or of the file. */
 export function idsIn(encryptionKeys: string | null): string[] {
   return (encryptionKeys ?? "").split(/[,\s]+/).flatMap((pair) => (pair.includes(":") ? [pair.slice(0, pair.indexOf(":"))] : []));
 }

@@ -1,6 +1,6 @@
-// What an entry of the audit log says it was about: ids, and the names that the console's own lists told of them last.
-// Guarantees: known before the service is asked to change anything, so that a refusal and a clearing name it too; bounded.
-// Must never: write down a name as a service told it; like all that leaves it is masked first.
+// What an entry of the audit log was about: ids, and the names that the console's own lists last showed for them.
+// Guarantees: known before the service is asked to change anything, so refusals and clearings name it too; bounded.
+// Must never: store a name as the service sent it: names are masked first, like everything that leaves the console.
 
 import "server-only";
 import { type AuditThing, idsAsked, idsTold, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
@@ -18,12 +18,12 @@ import { type CallInput } from "../upstream/outgoing";
 
 export type ActedOn = ThingsCount & { things: AuditThing[] };
 
-/** What clearing removes. */
+/** The states of the jobs that clearing removes. */
 const cleared: Readonly<Partial<Record<string, KnownJobState[]>>> = {
   [operations.manageQueue.name]: ["pending"],
   [operations.manageHistory.name]: ["completed", "failed", "cancelled"],
 };
-/** The act itself waits for it. */
+/** Short, because the act itself waits for it. */
 const LOOK = { exchangeMs: 5000, attempts: 1 };
 
 export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
@@ -39,14 +39,14 @@ export async function askedOf(operation: Operation, access: Access, input: CallI
   return { things: address === undefined ? actedOn(idsAsked(input), access) : [toBrowser(downloaded(maskedAddress(address)), access)] };
 }
 
-/** The service's own word on what it cleared goes before what was listed; else it tells what it made of what had no id yet. */
+/** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
 export function actedOnAfter(asked: ActedOn, answer: unknown, access: Access): ActedOn {
   const told = idsTold(answer);
   const isTold = told.length > 0 && (asked.things.length === 0 || asked.count !== undefined);
   return isTold ? { things: toldThings(asked.things, told, access), count: told.length } : asked;
 }
 
-/** Not all of many are written down: what was listed goes first, then what has a name. */
+/** Only a bounded number is stored: those listed before come first, then those with a name. */
 function toldThings(listed: readonly AuditThing[], told: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = composition();
   const isTold = new Set(told);
@@ -61,7 +61,7 @@ export function downloaded(source: string, fileName: string | null = null): Audi
   return { id: source, name: fileName || fileOfAddress(source) };
 }
 
-/** The newest, as lists name them. An act is not refused because they cannot be listed. */
+/** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
 async function toBeCleared(status: KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<ActedOn> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MOST_THINGS };
   const listed = await access.upstream.call(operations.listJobs, { query, signal, limits: LOOK });

@@ -1,5 +1,5 @@
 // The console's answers: one envelope for refusals, one set of headers for everything.
-// Guarantees: nothing is stored by a cache unless a route says so; HTML that a service slipped in cannot run.
+// Guarantees: caches store nothing unless a route says so; HTML that a service slipped in cannot run.
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -16,15 +16,15 @@ const always: Readonly<Record<string, string>> = {
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
-/** How to authenticate, told with a refusal for a missing credential; a browser shows no dialog for it. */
+/** How to authenticate, sent when a credential is missing; browsers show no dialog for it. */
 export const CHALLENGE = 'Bearer realm="Lightdesk"';
 
-/** A service may have said all this with an empty 204; the console's answer has a body, which none of those may have. */
+/** A service may have answered with an empty 204 or 205; the console's answer has a body, which these statuses do not allow. */
 export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
   return inJson(writeExactJson(value), status, headers);
 }
 
-/** JSON that was written already. */
+/** For JSON that is already written. */
 export function writtenAnswer(json: Uint8Array, status: number): Response {
   return inJson(oneChunk(json), status, new Headers());
 }
@@ -38,21 +38,21 @@ export function emptyAnswer(status = 204): Response {
   return new Response(null, { status });
 }
 
-/** The code decides the status; a code that only the service knows travels under the service's own status. */
+/** The code decides the status; a code unknown to the console keeps the service's status. */
 export function failureAnswer(failure: Failure, requestId: string): Response {
   const { code, message, details, nodeErrors, promptError, retryAfterMs } = failure;
-  // The prompt's refusal keeps the shape that makers of workflows know, beside the envelope, also where no node is at fault.
+  // A refused prompt keeps the shape that workflow authors know, beside the envelope, even if no node is at fault.
   const promptShape = (promptError ?? nodeErrors) && {
     error: promptError ?? { type: code, message, details: typeof details === "string" ? details : "", extra_info: {} },
     node_errors: nodeErrors ?? {},
   };
   const body = writeExactJson({ code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId });
-  // Its length lets it reach whoever is still sending (lib/http/unread-bodies.ts).
+  // With Content-Length, the answer also reaches a client that is still sending (lib/http/unread-bodies.ts).
   const headers = new Headers({ "content-length": String(Buffer.byteLength(body)) });
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   const status = statusOf(failure);
   if (status === 401) headers.set("www-authenticate", CHALLENGE);
-  // The rest of a body that is too large or too late is not read: the connection cannot be used again.
+  // The rest of a body that is too large or too late is not read, so the connection cannot be reused.
   if (status === 413 || status === 408) headers.set("connection", "close");
   return inJson(body, status, headers);
 }
@@ -60,7 +60,7 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
 export function statusOf({ code, status }: Failure): number {
   if (code === "CLIENT_GONE") return 499;
   if (isErrorCode(code)) return errorStatus[code];
-  // The browser falls back to the status where it does not know the code either.
+  // The browser falls back to the status if it does not know the code either.
   return (status >= 400 && status < 500) || [501, 503, 504, 507].includes(status) ? status : 502;
 }
 

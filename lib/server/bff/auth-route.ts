@@ -1,6 +1,6 @@
-// next-auth behind our own guard: its answers get our headers, and a refusal for too many attempts its status and Retry-After.
-// Guarantees: it is given a body that has been read within our bounds; by itself it would hold whatever a stranger sends.
-// Must never: let an error of next-auth's say more than its code.
+// next-auth behind our own guard: its answers get our headers, and a refusal for too many attempts gets its status and Retry-After.
+// Guarantees: next-auth gets a body that was read within our limits; by itself it would hold whatever a stranger sends.
+// Must never: let an error of next-auth say more than its code.
 
 import "server-only";
 import NextAuth from "next-auth";
@@ -34,7 +34,7 @@ export function authRoute(): Handler {
         note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
       failed: (error: unknown) => void failures.push(error),
     };
-    // Made again for each request: the options read the composition, which does not exist at import.
+    // Made for each request: the options read the composition, which does not exist at import.
     async function run(asked: Request, turn?: OidcTurn): Promise<Response> {
       const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(authOptions(events, request.headers, turn));
       const answer = await handle(asked, context);
@@ -52,7 +52,7 @@ export function authRoute(): Handler {
   });
 }
 
-/** Forms and small JSON objects of texts are all that next-auth understands. */
+/** next-auth understands only forms and small JSON objects of texts. */
 async function readBody(request: Request): Promise<Result<Request, Failure>> {
   const { url, method, headers } = request;
   if (method !== "POST") return ok(request);

@@ -1,6 +1,6 @@
 // A route handler for one operation of the interface: parse, connection, key, call, mask, answer.
-// Guarantees: what reaches the service was parsed with the contract's schema; what reaches the browser was parsed and masked;
-// uploads and contents stream. The order of refusals is guard.ts's.
+// Guarantees: what reaches the service was parsed with the contract's schema; what reaches the browser was parsed and masked; uploads and
+// contents stream. guard.ts decides the order of refusals.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -29,8 +29,8 @@ import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";
 import { looksLikeToken } from "@/lib/contract/people/token-choices";
 
-// The values of a route's folders, as the operation's path names them: [jobId] is {job_id}.
-// Guarantees: no value can climb out of its place in the upstream's path; "." and ".." do even when encoded.
+// The values of a route's folders under the names in the operation's path: [jobId] is {job_id}.
+// Guarantees: no value can leave its place in the upstream's path; "." and ".." would do so even when encoded.
 const LONGEST = 1000;
 
 function readPathParams(
@@ -75,7 +75,7 @@ export async function runOperation(
 ): Promise<Result<Response, Failure>> {
   const search = searchOf(asked.request);
   const query = readQuery(search, operation.query);
-  // The connection is asked for first: who has none is told that, not what is wrong with a body.
+  // The connection comes first: a member without one is told that, not what is wrong with the body.
   const access = await openFor(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined, operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
@@ -102,7 +102,7 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const result = await access.upstream.exchange(operation, input);
   if (!result.ok) return failed(toBrowser(result.failure, access));
   const value = await passOn(operation, access, result.value.value, { sent: input.json });
-  // What was submitted is named by its job: by it the log tells who submitted it.
+  // A submission is named by its job: the audit log uses that to tell who submitted it.
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   const acted: ActedOn =
     jobId === undefined ? actedOnAfter(asking, value, access) : { things: [await submitted(jobId, asked, access, input.json)] };
@@ -122,7 +122,7 @@ function toSender(value: unknown, { console: { env }, request, viewer }: Asked, 
   return forPrograms(value, { consoleUrl: consoleUrl(env, host && `http://${host}`), basePath: env.basePath, connectionId: connection.id });
 }
 
-/** By what lists will call it: what has no name of its own bears that of its workflow, as it was last. */
+/** The name that lists will show: the workflow's, as it was last known, and the label of the request. */
 async function submitted(id: string, { request, console }: Asked, access: Access, json: unknown): Promise<AuditThing> {
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
@@ -137,7 +137,7 @@ async function knownName(workflowId: string, { log, store }: Asked["console"], {
   try {
     return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
   } catch (err) {
-    // The job is accepted by now: saying anything else would invite a second one.
+    // The job is already accepted: a failure now would invite a second submission.
     log.error({ err, connectionId: connection.id }, "the name of a workflow was not read");
     return undefined;
   }
@@ -160,8 +160,8 @@ async function readBytes(operation: Operation, asked: Asked, access: Access, inp
 }
 
 /**
- * Clients send their key once more beside the graph, for nodes that call other services with it. A token of this console does not go on to a
- * service. The stored key is not put in its place: a graph could carry it elsewhere.
+ * Clients also send their key beside the graph, for nodes that call other services with it. A token of this console must not reach a
+ * service. The stored key is not put in its place, because a graph could carry it elsewhere.
  */
 function withoutTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;

@@ -1,5 +1,6 @@
-// Content of a service on its way to a browser: which headers pass, what may be shown and what is only saved.
-// Guarantees: only pictures, films and sounds are shown in place; everything else, SVG, other XML and HTML first, is a download of bytes.
+// A service's content on its way to a browser: which headers pass, what is shown in place and what is only downloaded.
+// Guarantees: only pictures, films and sounds are shown in place; everything else, above all SVG, other XML and HTML, is a download of
+// bytes.
 
 import "server-only";
 import { failureAnswer } from "./answers";
@@ -9,7 +10,7 @@ const answered = ["content-length", "content-range", "accept-ranges", "etag", "l
 
 export function passedRequestHeaders(request: Request): Record<string, string> {
   const headers: Record<string, string> = {};
-  // A range means something to GET alone.
+  // A range has a meaning only for GET.
   const meant = request.method === "GET" ? asked : asked.filter((name) => !name.includes("range"));
   for (const name of meant) {
     const value = request.headers.get(name);
@@ -28,7 +29,7 @@ export function bytesAnswer(from: Response): Response {
   const shown = isMedia(type);
   headers.set("content-type", shown ? type : "application/octet-stream");
   headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
-  // Private, and asked for again each time: the validator makes that cheap, and a signed-out browser gets nothing.
+  // Private and revalidated each time: the validator makes that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
 }
@@ -46,12 +47,12 @@ function isMedia(type: string): boolean {
   return /^(image|video|audio)\/[\w.+-]+$/.test(type) && !/^image\/svg|[+/]xml$/.test(type);
 }
 
-/** Only names that are there whole: half a name is another file's. */
+/** Only complete names pass: half a name could be another file's. */
 function nameOf(disposition: string | null): string {
-  // Quoted words are cut apart first, so that nothing inside them is taken for a parameter.
+  // Quoted strings are split off first, so that nothing inside them is read as a parameter.
   const parts = disposition?.match(/(?:"(?:[^"\\]|\\.)*"?|[^";])+/g)?.map((part) => part.trim()) ?? [];
   const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
-  // The real name, where the plain one is only near to it.
+  // The exact name, if the plain one only approximates it.
   const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
   return [plain, exact].map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }

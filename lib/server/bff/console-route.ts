@@ -11,7 +11,7 @@ import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, un
 import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
-/** The weakest role, or that and more of the guard. */
+/** The weakest role allowed, or more of the guard. */
 type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
 export function consoleRoute(action: string, needs: Needs, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
@@ -25,7 +25,7 @@ export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodT
   });
 }
 
-/** Without a session: the token in the body is what lets one in. Attempts are limited by address. */
+/** Needs no session: the token in the body is the credential. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
   return unguarded(action, async (opened) => {
     const { tokenLimit } = opened.console;
@@ -41,7 +41,7 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
   });
 }
 
-/** The id of the route's [id] folder; an empty one is no id of anything. */
+/** The id in the route's [id] folder; an empty one matches nothing. */
 export function idOf({ params }: Pick<Opened, "params">): string {
   return typeof params.id === "string" ? params.id : "";
 }

@@ -1,6 +1,6 @@
-// What comes before every handler of the console, in one order: origin, session, rate, recent sign-in, role. And around it: the only catch, the
-// headers, the audit entry of whatever changes something.
-// Guarantees: a handler without this wrapper is found by the security suite; an unknown error says nothing outside and is logged once.
+// Runs before every handler of the console, in this order: origin, session, rate, recent sign-in, role. And around it: the only catch, the
+// headers, and the audit entry of every change.
+// Guarantees: the security suite finds a handler without this wrapper; an unknown error tells nothing outside and is logged once.
 // Must never: log a header, a cookie, a query or a body.
 
 import "server-only";
@@ -29,9 +29,9 @@ const RECENT_MS = 15 * 60_000;
 
 export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 /**
- * `connection`: needs a connection and its key. `recent`: whoever asks has shown within a quarter of an hour that they are the member, with
- * the password or by a sign-in. `session`: neither a token nor an embedded page may; `recent` is for sessions alone too. `whileReadOnly`:
- * changes nothing of the team's, though it is no GET.
+ * `connection`: needs a connection and its key. `recent`: the member must have proved their identity within a quarter of an hour, with the
+ * password or by a sign-in. `session`: not allowed for tokens and embedded pages; `recent` implies it. `whileReadOnly`: allowed while the
+ * console is read-only, because it changes nothing of the team's although it is no GET.
  */
 export type Guard = {
   action: string;
@@ -48,14 +48,14 @@ export type Opened = {
   requestId: string;
   console: Composition;
   params: Record<string, string | string[] | undefined>;
-  /** What the audit log shall say of a change, beside who, when and the status. */
+  /** What the audit log shall say about a change, besides who, when and the status. */
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
 type Actor = Pick<Viewer, "memberId" | "name"> & Partial<Pick<Viewer, "credential">>;
 /**
- * `isWritten`: in the audit log although it changes nothing, or no member is known to have done it. `refused`: by a page, to which the
- * answer leads.
+ * `isWritten`: written to the audit log although nothing changes, or although no member is known to have done it. `refused`: the refusal is
+ * shown by the page that the answer redirects to.
  */
 type Noted = {
   action?: string;
@@ -81,12 +81,12 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const admitted = await admit(headers);
     if (!admitted.ok) return toStartPage(opened) ?? admitted;
     const viewer = admitted.value;
-    // Before anything is noted of who asks: refused requests fill no log either.
+    // Counted before anything is noted about the caller: requests over the limit fill no log either.
     const waitMs = await opened.console.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     const isRoleTooLow = !hasRole(viewer.role, guard.role);
     const frozen = await ifReadOnly(guard, opened.request);
-    // The same request comes again once this is done: the log tells of that one.
+    // The same request is repeated after the confirmation: the log records that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.console.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
     opened.note({ by: viewer });
@@ -96,7 +96,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
       return failed(refusal("FORBIDDEN", "Only a member who is signed in with a browser can do this."));
     if (viewer.scope.operations?.includes(guard.action) === false)
       return failed(refusal("FORBIDDEN", "This token or page is not allowed to do this."));
-    // A body may come slowly: who sends it is asked for again when it is there. A changed role has ended the session too.
+    // A body may arrive slowly: its sender is checked again once it is complete. A changed role has ended the session too.
     const held = holdBody(opened.request, async () => {
       const now = await readViewer(headers);
       if (!now) return endOf(viewer.credential);
@@ -109,8 +109,8 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
 }
 
 /**
- * A picture or file of an embedded page that a browser opens in a tab of its own, where the session is not: a page says what to do there,
- * and leads who is signed in to the console itself to the file.
+ * A picture or file of an embedded page that a browser opens in its own tab, where the page's session is missing: redirects to a page that
+ * says what to do there, and leads members who are signed in to the console itself to the file.
  */
 function toStartPage({ request, console: { env } }: Opened): Result<Response, Failure> | undefined {
   const place = readPlace(request.headers);
@@ -147,7 +147,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
       async () => {
         const current = composition();
         await current.ready;
-        // A token comes from no browser's memory: no other site can send it along.
+        // A token is not stored by browsers, so another site cannot send it.
         const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readPlace(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
@@ -161,20 +161,20 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
     if (noted.isWritten || (changes && noted.by))
       await audit({ action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) }, noted, result);
     if (request.method !== "HEAD") return answer;
-    // A file or a service's connection may be behind what is not read; how its reading ends does not matter either.
+    // The unread body may hold a file or a connection to a service open; how its cancelling ends does not matter.
     await answer.body?.cancel().catch(() => undefined);
     return new Response(null, answer);
   }
   return Object.assign(handle, { guard });
 }
 
-/** Pages that are open look at it: not strangers, nor what loads a picture. */
+/** Told to open pages: not to strangers, and not with pictures. */
 async function tellReadOnly({ status, headers }: Response): Promise<void> {
   if (status === 401 || headers.get("content-type") !== "application/json") return;
   try {
     headers.set(READ_ONLY_HEADER, (await readReadOnly()) ? "1" : "0");
   } catch (err) {
-    // What was done is done, and its answer goes out.
+    // The request was handled; its answer is sent anyway.
     composition().log.warn({ err }, "whether the console is read-only could not be read");
   }
 }

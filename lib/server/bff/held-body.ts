@@ -1,5 +1,5 @@
-// The body of a request of a member, who is looked up again while it comes and once it is there: a body may take its time.
-// Guarantees: the end of a body whose sender has lost their rights is not read, so that nothing is done with it.
+// The body of a member's request; the member is looked up again while it arrives and when it is complete, because that may take long.
+// Guarantees: if the sender has lost their rights, the end of the body is not read, so nothing is done with it.
 // Must never: hold more than a chunk.
 
 import "server-only";
@@ -9,7 +9,7 @@ const EVERY_MS = 1000;
 
 export type HeldBody = { request: Request; refused(): Failure | undefined };
 
-/** `check`: why the sender may not go on. */
+/** `check`: answers why the sender may not continue. */
 export function holdBody(request: Request, check: () => Promise<Failure | undefined>): HeldBody {
   if (request.body === null) return { request, refused: () => undefined };
   const reader = request.body.getReader();
@@ -22,7 +22,7 @@ export function holdBody(request: Request, check: () => Promise<Failure | undefi
       async pull(controller) {
         const next = await reader.read();
         counted += next.value?.byteLength ?? 0;
-        // With its last byte a service may take an upload for whole, before the end is told.
+        // A service may take an upload as complete with its last byte, before the end is signalled.
         if (next.done || counted >= length || Date.now() - checkedMs >= EVERY_MS) {
           refused = await check();
           checkedMs = Date.now();
@@ -35,7 +35,7 @@ export function holdBody(request: Request, check: () => Promise<Failure | undefi
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // Nothing is read before it is asked for: a sender may be waiting to hear whether it has to send at all.
+    // Nothing is read before it is asked for: the sender may be waiting to hear whether it has to send at all.
     { highWaterMark: 0 },
   );
   const held = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;

@@ -1,5 +1,5 @@
-// What a provider says of a person, from the ID token that was checked, and from its userinfo where the token leaves things out.
-// Guarantees: an address and whether it is verified come from one and the same answer; verified is `true` and nothing that looks like it.
+// What a provider says about a person: from the checked ID token, and from its userinfo if the token leaves something out.
+// Guarantees: the address and its verification come from the same answer; verified means exactly `true`.
 
 import "server-only";
 import { isObject } from "@/lib/contract/json/json";
@@ -10,12 +10,12 @@ export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: str
 export type Person = {
   issuer: string;
   subject: string;
-  /** Undefined: none, or not verified. */
+  /** Undefined: no address, or not verified. */
   email: string | undefined;
   name: string | undefined;
-  /** When they last showed the provider who they are, in milliseconds. */
+  /** When the person last proved their identity to the provider, in milliseconds. */
   signedInAt: number | undefined;
-  /** By their groups, where the settings say so; "none": in none of them. */
+  /** From their groups, if the settings map groups to roles; "none": they are in none of the mapped groups. */
   role: Role | "none" | undefined;
 };
 
@@ -23,20 +23,20 @@ const LONGEST_SUBJECT = 255;
 const LONGEST_EMAIL = 254;
 const MOST_GROUPS = 2_000;
 
-/** Whether the ID token alone does not tell all that the settings ask for. */
+/** Whether the ID token lacks something that the settings need. */
 export function lacksClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
   return (
     claims.email === undefined || claims[verifiedClaim] === undefined || (roles !== undefined && at(claims, roles.claim) === undefined)
   );
 }
 
-/** The ID token goes before; the address is taken with what is said of it. */
+/** The ID token takes precedence; address and verification are taken from the same answer. */
 export function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>, { verifiedClaim }: OidcProvider): Claims {
   const said = token.email !== undefined && token[verifiedClaim] !== undefined ? token : userinfo;
   return { ...userinfo, ...token, email: said.email, [verifiedClaim]: said[verifiedClaim] };
 }
 
-/** Undefined where the subject is none that could be stored. */
+/** Undefined if the subject cannot be stored. */
 export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
   const { sub, iss, auth_time: shownAt } = claims;
   if (typeof sub !== "string" || sub === "" || sub.length > LONGEST_SUBJECT) return undefined;
@@ -56,7 +56,7 @@ function readEmail(given: unknown): string | undefined {
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
-/** The strongest of those that the groups give. */
+/** The strongest role that the groups give. */
 function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): Role | "none" {
   const names = (Array.isArray(groups) ? groups.slice(0, MOST_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const given = names.filter((name) => name !== EVERYBODY).flatMap((name) => byGroup.get(name) ?? []);
@@ -65,7 +65,7 @@ function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): Role | "no
   return others.reduce((strongest, role) => (hasRole(role, strongest) ? role : strongest), first);
 }
 
-/** A claim by its name, or by a path such as realm_access.roles. */
+/** Finds a claim by its name, or by a path such as realm_access.roles. */
 function at(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;

@@ -1,6 +1,6 @@
-// What a provider says of itself at /.well-known/openid-configuration, asked with a time limit and kept for a while.
-// Guarantees: it names the issuer that the settings name; every address in it is https, or on this machine where the issuer is.
-// Must never: follow a redirect, or hold more than a bounded answer.
+// What a provider publishes about itself at /.well-known/openid-configuration; read with a time limit and kept for a while.
+// Guarantees: it names the issuer of the settings; each of its addresses is https, or on this machine if the issuer is.
+// Must never: follow a redirect, or hold an unbounded answer.
 
 import "server-only";
 import { z } from "zod";
@@ -14,23 +14,23 @@ export type Discovered = {
   keysUrl: string;
   userinfoUrl: string | undefined;
   endSessionUrl: string | undefined;
-  /** The one algorithm that its ID tokens may be signed with. */
+  /** The only algorithm accepted for its ID tokens. */
   algorithm: string;
   tokenAuth: "client_secret_basic" | "client_secret_post";
 };
 
-/** Of the provider, and of each of its answers. */
+/** Time limit for each answer of the provider. */
 export const PROVIDER_MS = 5_000;
-/** For the rest of a sign-in that has begun. */
+/** Used after a sign-in has begun. */
 export const KEPT_MS = 10 * 60_000;
-/** At the beginning of one: that it is away is to be told here, and not by the browser. */
+/** Used at the beginning of a sign-in: if the provider is down, the console says so, not the browser's error page. */
 export const FRESH_MS = 0;
 const LONGEST_ANSWER = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
 const known = new Map<string, { at: number; found: Promise<Discovered> }>();
 
-/** Throws where the provider is away or not what the settings say; what throws is not kept. */
+/** Throws if the provider is unreachable or does not match the settings; failures are not kept. */
 export function discover(provider: OidcProvider, oldestMs: number): Promise<Discovered> {
   const kept = known.get(provider.id);
   if (kept && performance.now() - kept.at < oldestMs) return kept.found;

@@ -1,6 +1,6 @@
-// The session that a sign-in at a provider begins, or confirms; and its end at the provider too (RP-initiated logout), for which what that
-// needs is kept beside ours, and gone with it.
-// Guarantees: the ID token lies encrypted in the store and never in a cookie; a provider that is away does not prevent signing out here.
+// The session that a sign-in at a provider begins or confirms, and signing out at the provider too (RP-initiated logout). What the sign-out
+// needs is stored beside our session and deleted with it.
+// Guarantees: the ID token is encrypted in the store and never in a cookie; an unreachable provider does not prevent signing out here.
 
 import "server-only";
 import { decode, encode } from "next-auth/jwt";
@@ -12,13 +12,13 @@ import { type OidcTurn } from "./turn";
 type Admitted = NonNullable<ReturnType<OidcTurn["admitted"]>>;
 
 const SALT = "lightdesk.id-token";
-/** It travels in an address: a longer one is left out, and the provider asks. */
+/** The hint is part of an address: a longer one is left out, and the provider then asks the person. */
 const LONGEST_HINT = 4_000;
 const KEPT_SECONDS = 366 * 24 * 60 * 60;
 
 type Account = { provider: string; id_token?: string };
 
-/** Answers the session's id: whoever only confirmed who they are, or added this way of signing in, keeps the one they have. */
+/** Answers the session's id: a member who only confirmed, or added this way to sign in, keeps their session. */
 export async function beginProviderSession(
   admitted: Admitted,
   { provider, id_token }: Account,
@@ -26,7 +26,7 @@ export async function beginProviderSession(
 ): Promise<string> {
   const { member, purpose, confirmedAt } = admitted;
   const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(sent) : undefined;
-  // A role that changed just now has ended it.
+  // A role that has just changed has already ended the session.
   if (current !== undefined && (await findSession(current))?.member.id === member.id) {
     if (purpose === "confirm") await confirmSession(current);
     return current;
@@ -44,12 +44,12 @@ async function keep(sessionId: string, provider: string, idToken: string | undef
   try {
     await store.identities.keepSession({ sessionId, provider, sealedHint });
   } catch (err) {
-    // A full disk locks no one out: signing out then ends the session here alone.
+    // A full disk must not lock anyone out: signing out then ends only the session here.
     log.warn({ provider, err }, "what ends the session at the provider was not written");
   }
 }
 
-/** Asked before the session is ended. Undefined: began here, or at a provider without such a page. */
+/** Call it before the session is ended. Undefined: the session began here, or the provider has no sign-out page. */
 export async function endSessionUrl(sessionId: string, returnTo: string): Promise<string | undefined> {
   const { store, env, authSecret, log } = composition();
   const kept = await store.identities.sessionOf(sessionId);

@@ -1,5 +1,5 @@
-// A provider of the settings as one of next-auth's: code flow with PKCE, state and nonce, and the ID token checked against what the provider
-// says of itself.
+// Turns a configured provider into one for next-auth: code flow with PKCE, state and nonce; the ID token is checked against the provider's
+// published configuration.
 
 import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
@@ -8,7 +8,7 @@ import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { type Claims, lacksClaims, mergeClaims } from "./claims";
 import { type Discovered, PROVIDER_MS } from "./discovery";
 
-/** `asksAgain`: the provider shall not go by a session of its own. `failed` hears what goes wrong once its answer is looked at. */
+/** `asksAgain`: the provider must not reuse its own session. `failed` receives errors that occur while its answer is processed. */
 export function toNextAuth(
   provider: OidcProvider,
   found: Discovered,
@@ -57,7 +57,7 @@ export function toNextAuth(
   };
 }
 
-/** Some providers tell the time of the sign-in only where the claim is asked for by name. */
+/** Some providers tell the time of the sign-in only if the claim is requested by name. */
 const askedAgain = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };
 
 export function toClaims(claims: unknown): Claims {

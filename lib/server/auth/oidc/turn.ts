@@ -1,5 +1,5 @@
-// One request of next-auth's that is about a provider: the provider as next-auth takes it, and what came of the person whom it names.
-// Guarantees: why it failed is known here, for next-auth tells only that it did, and its log is one for all requests.
+// One next-auth request that involves a provider: the provider in next-auth's form, and the result for the person it names.
+// Guarantees: the reason of a failure is known here: next-auth only says that it failed, and its log does not tell requests apart.
 
 import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
@@ -15,21 +15,21 @@ import { toNextAuth } from "./provider";
 export type OidcTurn = {
   config: OAuthConfig<Claims>;
   provider: OidcProvider;
-  /** Asked by next-auth when the ID token is good. */
+  /** Called by next-auth once the ID token is valid. */
   judge(claims: Claims): Promise<boolean>;
-  /** After `judge`. `confirmedAt`: when it was last made sure that it is the member, as far as the provider says so. */
+  /** Call after `judge`. `confirmedAt`: when the member last proved their identity, as far as the provider tells. */
   admitted(): (Admitted & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
   /** Why the sign-in was refused. */
   refused(): Refused;
 };
 
-/** Between two clocks. */
+/** Allowed difference between two clocks. */
 const SLACK_MS = 60_000;
 
 /** `asked` is undefined on the way to the provider. */
 export function createTurn(provider: OidcProvider, found: Discovered, asked: Asked | undefined, asksAgain = false): OidcTurn {
   let admitted: ReturnType<OidcTurn["admitted"]>;
-  // Before the provider's answer is looked at there are only the cookies that belong to it.
+  // If the provider's answer is never looked at, the cookies of this sign-in were missing or wrong.
   let refused: Refused = { shown: "lost", cause: "what was kept in the browser for this sign-in is gone or another one's" };
   const config = toNextAuth(provider, found, asksAgain, (error) => (refused = { shown: shownOf(error), cause: causeOf(error) }));
   return {
@@ -40,7 +40,7 @@ export function createTurn(provider: OidcProvider, found: Discovered, asked: Ask
       if (!person || !asked) return false;
       const { now } = composition();
       const { purpose, at } = asked;
-      // Asked with max_age, a provider has to say when they signed in (OpenID Connect Core, 3.1.2.1).
+      // If max_age was requested, the provider must say when they signed in (OpenID Connect Core, 3.1.2.1).
       if (purpose.kind === "confirm" && person.signedInAt === undefined && !provider.isUndated) {
         const setting = `${oidcSetting(provider.id, "UNDATED")}=1`;
         refused = {
@@ -75,7 +75,7 @@ function shownOf(error: unknown): OidcRefusal {
   return cause.includes("invalid_grant") ? "lost" : "untrusted";
 }
 
-/** For the log: names and codes of the library, never a token. */
+/** For the log: the library's names and codes, never a token. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const code = "code" in error ? `${String(error.code)} ` : "";
