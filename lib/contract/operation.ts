@@ -20,27 +20,27 @@ export type Operation = {
   /** One sentence for the embedded service's document; without it, only other services have the operation. */
   summary?: string;
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-  /** From /api on; parameters in braces, in the interface's spelling. */
+  /** Begins with /api; parameters in braces, in the interface's spelling. */
   path: `/api/${string}`;
   tier: "core" | "extension";
-  /** Core, and yet a plain local server lacks it: that is how such a server is known. */
+  /** Core, but a plain local server lacks it: that is how such a server is recognised. */
   isLackedByLocal?: true;
-  /** Of an extension: what a connection must have for it. */
+  /** For an extension: the capability that a connection must have. */
   capability?: Capability;
   /** The weakest role of a team member who may call it through the console. */
   role: Role;
   query?: z.ZodObject;
-  /** What the console asks in the query whatever it was asked itself. */
+  /** Query values that the console always sends, whatever it was asked. */
   alwaysAsked?: Readonly<Record<string, unknown>>;
   /**
-   * What a 404 may speak of instead of the operation. All but `other` can be looked up: where the item is there, the operation is not.
-   * Without it a 404 says that there is no such operation.
+   * What a 404 may mean besides a missing operation. All but `other` can be looked up: if the item exists, the operation does not. Without
+   * this field, a 404 means that there is no such operation.
    */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
-  /** What the embedded service refuses besides what follows from the operation's shape. */
+  /** Refusals of the embedded service, besides those that follow from the operation's shape. */
   refusals?: readonly ErrorCode[];
-  /** What is wrong with the body is answered as this, in place of the usual envelope. */
+  /** The answer to an invalid body, in place of the usual envelope. */
   bodyRefusal?: z.ZodType;
   answers: Readonly<Record<number, OperationAnswer>>;
   tells?: Subject;
@@ -59,12 +59,12 @@ export function isRead({ method }: Operation): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** The bytes come in ranges and are asked for by their ETag. */
+/** The bytes are sent in ranges and requested by their ETag. */
 export function hasRanges({ answers }: Operation): boolean {
   return 206 in answers;
 }
 
-/** Its answer is the content itself. */
+/** The answer is the content itself. */
 export function answersBytes({ answers }: Operation): boolean {
   return Object.values(answers)[0]?.kind === "bytes";
 }
@@ -77,10 +77,10 @@ export function json<const S extends z.ZodType>(schema: S): { kind: "json"; sche
   return { kind: "json", schema };
 }
 
-/** What the query of an operation is read as. */
+/** The type that an operation's query is read as. */
 export type QueryOf<O extends Operation> = O extends { query: infer S extends z.ZodObject } ? z.output<S> : undefined;
 
-/** What the JSON body of an operation is read as. */
+/** The type that an operation's JSON body is read as. */
 export type BodyOf<O extends Operation> = O extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
 
 type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodType } ? z.output<S> : undefined;

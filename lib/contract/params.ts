@@ -1,14 +1,15 @@
-// Parameters of an address, each as a row of data: the schema that judges what a service is asked (querySchema in schemas/lenient.ts), what a page
-// reads of its own address, on the server and in the browser, and the types of both follow from it.
-// Guarantees: each value is judged by itself, a bad one falls back to its usual value and is named; never throws. Free of zod: browsers load it.
+// Parameters of an address, each as a row of data. From the rows follow the schema of a service's query (querySchema in
+// schemas/lenient.ts), what a page reads from its own address, on the server and in the browser, and the types of both.
+// Guarantees: each value is judged by itself; a bad one falls back to its usual value and is named; never throws. Free of zod: browsers
+// load it.
 
 export type Param =
   | { kind: "integer"; min: number; max?: number; usual?: number }
   | { kind: "boolean"; usual?: boolean }
   | { kind: "word"; values: readonly string[]; usual?: string }
-  /** Several of them, parted by commas. */
+  /** Several of the values, separated by commas. */
   | { kind: "words"; values: readonly string[]; usual?: undefined }
-  /** `read`: what a page makes of it; undefined where it makes no sense. */
+  /** `read`: turns the text into the page's value; undefined if it makes no sense. */
   | { kind: "text"; most: number; isTrimmed?: true; usual?: string; read?: (text: string) => string | undefined };
 export type Params = Readonly<Record<string, Param>>;
 
@@ -25,7 +26,7 @@ export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, k
 
 const LONGEST_IGNORED = 100;
 
-/** `ignored`: what it could not read. A name that comes several times is a list. */
+/** `ignored`: values that could not be read. A name that occurs several times is a list. */
 export function readAddress<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
 export function readAddress(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
   const ignored: string[] = [];
@@ -48,7 +49,7 @@ function read(param: Param, text: string): unknown {
   }
   if (param.kind === "words") {
     const named = partsOf(text.toLowerCase());
-    // Each of them once, in one order.
+    // Each value once, always in the same order.
     return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
   }
   const said = param.isTrimmed ? text.trim() : text;
@@ -56,7 +57,7 @@ function read(param: Param, text: string): unknown {
   return param.read ? param.read(said) : said;
 }
 
-/** For an address: what is usual is left out, so that two ways to the same place have one address. */
+/** For an address: usual values are left out, so that two ways to the same place have one address. */
 export function addressValues<const P extends Params>(
   params: P,
   values: ValuesOf<P>,

@@ -1,10 +1,10 @@
-// node_errors as any deployment sends them, read without a schema so that browsers can do it with the first page.
-// Guarantees: never throws; what a deployment leaves out is empty; unknown fields and unknown types are kept.
+// Reads node_errors as any deployment sends them, without a schema, so that browsers can do it with the first page.
+// Guarantees: never throws; missing fields are empty; unknown fields and unknown types are kept.
 
 import { isObject, textOf } from "./json/json";
 import { type NodeError, type NodeErrors } from "./schemas/node-errors";
 
-/** Undefined where nothing is wrong with any node. */
+/** Undefined if no node has an error. */
 export function readNodeErrors(value: unknown): NodeErrors | undefined {
   if (!isObject(value)) return undefined;
   const entries = Object.entries(value).flatMap(([nodeId, entry]) => (isObject(entry) ? [[nodeId, readEntry(entry)] as const] : []));

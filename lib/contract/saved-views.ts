@@ -1,5 +1,5 @@
-// Saved views of lists: a name and the query of an address.
-// Guarantees: no view holds anything but the query; who may change it is said with it. Schemas are for the server; components import the types only.
+// Saved views of lists: each is a name and the query of an address.
+// Guarantees: a view holds nothing but the query, and says who may change it. Schemas are for the server; components import the types only.
 
 import { z } from "zod";
 
@@ -11,9 +11,9 @@ export type SavedView = {
   name: string;
   /** The address's query, without the question mark; empty for the bare list. */
   query: string;
-  /** All members see it. */
+  /** Visible to all members. */
   team: boolean;
-  /** The list opens with it, for whoever asks. */
+  /** The list opens with it, for the member who asks. */
   isDefault: boolean;
   canChange: boolean;
 };
@@ -27,7 +27,7 @@ export const savedViewBodySchema = z.object({
   isDefault: z.boolean().default(false),
 });
 export const savedViewsQuerySchema = z.object({ screen: z.enum(viewScreens).default("jobs") });
-/** What is left out stays as it is. */
+/** Absent fields stay as they are. */
 export const savedViewChangeSchema = z.object({
   name: z.string().trim().min(1).max(80).optional(),
   query: queryText.optional(),

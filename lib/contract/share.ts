@@ -1,4 +1,4 @@
-// A share: what a link without an account shows. What may be asked for when one is made, and what its page and the list of shares are told.
+// A share: what a link without an account shows. The body that makes one, and the answers for its page and the list of shares.
 
 import { z } from "zod";
 import { type FileKind } from "./views/media-kind";
@@ -11,7 +11,7 @@ const id = z.string().min(1).max(200);
 
 export const shareBodySchema = z
   .object({
-    /** All that it put out until now. */
+    /** Everything that the job has put out until now. */
     job: id.optional(),
     assets: z.array(id).max(MOST_SHARED).default([]),
     title: z
@@ -25,20 +25,20 @@ export const shareBodySchema = z
     keepsMetadata: z.boolean().default(false),
     showsMaker: z.boolean().default(false),
     showsWorkflow: z.boolean().default(false),
-    /** What cannot be cleaned is left out instead of refusing the whole. */
+    /** Leave out files that cannot be cleaned, instead of refusing the whole share. */
     leavesOut: z.boolean().default(false),
   })
   .refine(({ job, assets }) => (job === undefined) !== (assets.length === 0), "must name a job or assets, and not both");
 export type ShareBody = z.input<typeof shareBodySchema>;
 
-/** Answered once: the console keeps a hash of the token. */
+/** Answered only once: the console keeps just a hash of the token. */
 export type MadeShare = { id: string; path: `/share/${string}`; expiresAt: number; count: number };
-/** The details of a refusal with UNPROCESSABLE: names of files whose metadata cannot be taken out. */
+/** The details of an UNPROCESSABLE refusal: names of files whose metadata cannot be removed. */
 export type NotCleanableDetails = { notCleanable: string[] };
 
 export const sharePasswordSchema = z.object({ password: z.string().min(1).max(LONGEST_PASSWORD) });
 
-/** As the public page shows it: under a number of the share's own. */
+/** As the public page shows it: with a number of the share's own. */
 export type SharedItem = {
   number: number;
   name: string;
@@ -48,7 +48,7 @@ export type SharedItem = {
   hash?: string;
   width?: number;
   height?: number;
-  /** The text that a node wrote. */
+  /** A text that a node wrote. */
   text?: string;
 };
 export type SharedPage = {
@@ -61,7 +61,7 @@ export type SharedPage = {
 };
 
 export type ShareState = "open" | "expired" | "revoked" | "closed";
-/** For settings. `closed`: whoever made it may not share it any more. */
+/** For the settings. `closed`: the member who made it may no longer share it. */
 export type ShareView = {
   id: string;
   title: string;

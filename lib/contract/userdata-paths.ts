@@ -1,4 +1,4 @@
-// The paths in a listing of user data: the console's own name them from the listed folder on, and its pages from the user's own top.
+// The paths in a listing of user data: the console's own listings begin at the listed folder, its pages at the user's top folder.
 
 import { type UserdataFile } from "./schemas/userdata";
 

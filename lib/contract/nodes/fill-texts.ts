@@ -1,5 +1,6 @@
-// Texts that the family's editor fills in when it submits: `%date:yyyy-MM-dd%` and `%Node.widget%` in the name of a file, `{a|b}` in a prompt.
-// Guarantees: pure; with the same time and draw the same text, so that what is shown is what is sent; `%width%` and the like are the server's.
+// Texts that the editor fills in when it submits: `%date:yyyy-MM-dd%` and `%Node.widget%` in the name of a file, `{a|b}` in a prompt.
+// Guarantees: pure; the same time and draw give the same text, so what is shown is what is sent; `%width%` and the like are left to the
+// server.
 
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
@@ -23,7 +24,7 @@ export function isFileName({ class_type }: GraphNode, name: string): boolean {
   return name === FILE_NAME && writers.has(class_type);
 }
 
-/** Only the texts that become others. `widgetsOf`: of the editor's file, which has names that a graph lacks; asked where a text names a node. */
+/** Only the texts that change. `widgetsOf`: of the editor's file, which has names a graph lacks; called only if a text names a node. */
 export function filledTexts(
   graph: Graph,
   catalogue: ObjectInfo | undefined,
@@ -54,7 +55,7 @@ export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
   return texts.length === 0 ? graph : filled;
 }
 
-/** What is filled in may be another text a moment later. */
+/** True if the filled-in text may be different a moment later. */
 export function tellsTime(graph: Graph): boolean {
   return Object.values(graph).some((node) => isFileName(node, FILE_NAME) && String(node.inputs[FILE_NAME]).includes("%date:"));
 }
@@ -66,7 +67,7 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
   return settingsOf(raw).dynamicPrompts ?? false;
 }
 
-/** What the first node of a name holds: by its class, else by its title. */
+/** The widget values of the first node with a name: by its class, else by its title. */
 function widgetsIn(graph: Graph): WidgetOf {
   const nodes = Object.values(graph).reverse();
   const [titles, classes] = [
@@ -77,7 +78,7 @@ function widgetsIn(graph: Graph): WidgetOf {
   return (name, widget) => own(named.get(name)?.inputs, widget);
 }
 
-/** `widgetOf`: what a node of this name holds; undefined and objects leave the text as it is. */
+/** `widgetOf`: a widget's value on the node with this name; if that is undefined or an object, the text stays as it is. */
 export function withReplacements(value: string, at: Date, widgetOf: WidgetOf): string {
   return value.replace(/%([^%]+)%/g, (whole, text: string) => {
     const [first = "", second, ...more] = text.split(".");
@@ -102,11 +103,11 @@ function dateText(format: string, at: Date): string {
   });
 }
 
-/** Comments go, of words in braces `seed` takes one, and a sign after a backslash is the sign itself. */
+/** Removes comments, replaces words in braces by one of them, drawn by `seed`, and a backslash before a sign by the sign itself. */
 export function withChoices(text: string, seed: string): string {
   const random = randomOf(seed);
   const bare = withoutComments(text);
-  /** What was begun, from the outside in: of each brace its options so far. */
+  /** Open braces, from the outside in: the options of each so far. */
   const begun: string[][] = [];
   let options = [""];
   const add = (more: string) => void (options[options.length - 1] += more);
@@ -119,7 +120,7 @@ export function withChoices(text: string, seed: string): string {
     const sign = bare.charAt(at);
     const next = bare.charAt(at + 1);
     if (sign === "\\") {
-      // Two of them are a pair that stays.
+      // A pair of backslashes stays a pair.
       add(/[{}|]/.test(next) ? next : sign + next);
       at += 1;
     } else if (sign === "{") {
@@ -133,14 +134,14 @@ export function withChoices(text: string, seed: string): string {
   return options.join("");
 }
 
-/** A comment without an end is text, but for the rests of lines in it. */
+/** A comment without an end is text, except for line comments in it. */
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/.*/g, (comment) =>
     comment.startsWith("//") || (comment.length > 3 && comment.endsWith("*/")) ? "" : comment.replace(/\/\/.*/g, ""),
   );
 }
 
-/** Numbers from 0 to 1, of 53 bits, that a text decides (FNV-1a, then xorshift). */
+/** Numbers from 0 to 1, of 53 bits, derived from a text (FNV-1a, then xorshift). */
 export function randomOf(seed: string): () => number {
   let state = 2166136261;
   for (const sign of seed) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 16777619) >>> 0;

@@ -1,5 +1,5 @@
 // What the service's node catalogue (GET /api/object_info) says about one input, as one small union.
-// Never throws: a description it cannot read is a connection of unknown type, so the form falls back to guessing by value.
+// Never throws: an unreadable description becomes a connection of unknown type, so the form guesses by the value.
 
 import { anything, anyText, isTrue, list, number, object, type ReadBy, type Reader } from "../json/readers";
 
@@ -22,13 +22,13 @@ export type InputSpec =
 
 /** A seed's largest value is beyond what a double holds. */
 export type Limit = number | bigint;
-/** Files of the server that are chosen from and added to; pictures have a control of their own. */
+/** Files of the server that a person chooses from and may add to; pictures have a control of their own. */
 export type Media = "video" | "audio";
 export type ChoiceValue = string | number | boolean;
 
-/** Of a bounding box, in pixels. */
+/** The edges of a bounding box, in pixels. */
 export const boxEdges = ["x", "y", "width", "height"] as const;
-/** The largest colour that is one whole number. */
+/** The largest colour, written as one whole number. */
 export const WHITE = 0xffffff;
 
 const limit: Reader<Limit> = (value) => (typeof value === "bigint" ? value : number(value));
@@ -61,7 +61,7 @@ const settings = object(
 const keyed = object({ key: choiceValue });
 type Settings = ReadBy<typeof settings>;
 
-/** The type as it is named; of a list of choices COMBO. */
+/** The type as the catalogue names it; COMBO for a list of choices. */
 export function typeOf(raw: unknown): string {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
   return Array.isArray(type) ? "COMBO" : typeof type === "string" ? type : "*";
@@ -111,7 +111,7 @@ function choice(choices: readonly unknown[], options: Settings): Extract<InputSp
   const fallback = choiceValue(options.default) ?? values[0];
   const image = options.image_upload ?? false;
   const media = options.video_upload ? "video" : options.audio_upload ? "audio" : undefined;
-  // Lists that are filled elsewhere, and folders that files are added to, know not all of their values.
+  // Lists that are filled elsewhere, and folders that files are added to, do not list all of their values.
   const isOpen = image || media !== undefined || options.remote !== undefined || options.remote_combo !== undefined;
   return {
     kind: "choice",

@@ -1,5 +1,5 @@
-// Of a list of choices the one that a person most likely meant: the same but for case, folder or ending, else the fewest changed letters.
-// Guarantees: pure; bounded, since lists of models and their names are long; undefined where nothing is near.
+// Finds the choice that a person most likely meant: the same but for case, folder or ending, else the one with the fewest changed letters.
+// Guarantees: pure; bounded, since lists of models and their names are long; undefined if nothing is near.
 
 import { type ChoiceValue } from "./input-spec";
 
@@ -27,7 +27,7 @@ function bare(text: string): string {
     .replace(/\.[a-z0-9]{1,12}$/, "");
 }
 
-/** How many letters have to be changed, added or taken out. */
+/** How many letters have to be changed, added or removed. */
 function distance(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row++) {

@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document of the embedded service, made from the contract's table: paths, parameters, bodies, answers and refusals.
-// Guarantees: it describes what this service answers, and no operation of others' services that this one lacks.
+// Guarantees: it describes what this service answers, and leaves out operations that only other services have.
 
 import { type z } from "zod";
 import { hasRanges, type Operation, type OperationAnswer } from "../operation";
@@ -14,7 +14,7 @@ const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCa
 
 let made: { document: JsonSchema; schemas: JsonSchema } | undefined;
 
-/** `baseUrl`: where the service is reached, without /api. `schemes`: what it takes beside the key in X-API-Key. */
+/** `baseUrl`: the address of the service, without /api. `schemes`: credentials it accepts beside the key in X-API-Key. */
 export function openApiDocument(baseUrl: string, schemes: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   made ??= makeDocument();
   return {

@@ -1,4 +1,4 @@
-// The refusals of an operation, by status: those that follow from its shape, and those that are its own.
+// The refusals of an operation, by status: those that follow from its shape, and those that its row lists.
 
 import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../errors";
@@ -43,7 +43,7 @@ export function refusalsOf(operation: Operation): Record<string, JsonSchema> {
   );
 }
 
-/** `other`: what it answers in place of the envelope. */
+/** `other`: answered in place of the envelope. */
 function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): JsonSchema {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };

@@ -1,4 +1,4 @@
-// What an operation takes: parameters of path and query, and its body, as an OpenAPI document writes them.
+// What an operation takes, in the form of an OpenAPI document: parameters of path and query, and its body.
 
 import { type z } from "zod";
 import { type Operation, type OperationBody } from "../operation";
@@ -28,7 +28,7 @@ function inQuery(query: z.ZodObject): JsonSchema[] {
   }));
 }
 
-/** `ref`: the component that a JSON body is. */
+/** `ref`: the component that describes a JSON body. */
 export function bodyOf(body: OperationBody, ref: string): JsonSchema {
   if (body.kind === "octets") return { required: true, content: { "application/octet-stream": { schema: {} } } };
   if (body.kind === "json")
@@ -40,7 +40,7 @@ export function bodyOf(body: OperationBody, ref: string): JsonSchema {
   return { required: true, content: { "multipart/form-data": { schema } } };
 }
 
-/** A part is text; what is no text travels as its JSON. */
+/** A part is text; other values travel as JSON. */
 function asText(schema: unknown): unknown {
   if (typeof schema === "object" && schema !== null && "type" in schema && schema.type !== "string")
     return { type: "string", contentMediaType: "application/json", contentSchema: schema };

@@ -1,5 +1,5 @@
-// A schema of the contract as JSON Schema 2020-12: what is on the wire, before the contract reads it.
-// Guarantees: defaults and bounds are the schema's own; nothing is written twice.
+// A schema of the contract as JSON Schema 2020-12: the form on the wire, before the contract reads it.
+// Guarantees: defaults and bounds come from the schema itself; nothing is written twice.
 
 import { z } from "zod";
 import { wireFormOf } from "../schemas/lenient";
@@ -12,7 +12,7 @@ export function toWireSchema(schema: z.ZodType): JsonSchema {
   return withoutMarks(z.toJSONSchema(schema, options));
 }
 
-/** Schemas by name; where one holds another, it refers to it. */
+/** Schemas by name; a schema that holds another one refers to it. */
 export function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
@@ -31,7 +31,7 @@ function override({ zodSchema, jsonSchema }: Context): void {
     if (form.kind === "object-text") Object.assign(jsonSchema, { type: "string", contentMediaType: "application/json" });
     if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.most });
   }
-  // A default goes missing where what is on the wire has another type than what is read from it.
+  // Otherwise the default would be lost where the type on the wire differs from the type that is read.
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
   if (jsonSchema.type === "integer") dropUnboundedEnds(jsonSchema);
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;

@@ -1,4 +1,4 @@
-// The user behind the key, background tasks, and what a service says of itself.
+// The user behind the key, background tasks, and what a service says about itself.
 
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
@@ -6,7 +6,7 @@ import { objectInfoSchema } from "../schemas/object-info";
 import { taskSchema, tasksAnswerSchema, tasksQuerySchema } from "../schemas/task";
 import { featuresSchema, systemStatsSchema, userSchema } from "../schemas/user";
 
-/** What to let go of; a service that holds nothing takes any. */
+/** What the service shall let go of; one that holds nothing accepts anything. */
 const freeBody = z.looseObject({}).optional();
 
 export const serviceOperations = {

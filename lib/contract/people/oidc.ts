@@ -1,4 +1,4 @@
-// What signing in at a provider may end with, as the sign-in page tells it. Free of zod: browsers load it.
+// How signing in at a provider may end without success, as the sign-in page tells it. Free of zod: browsers load it.
 
 export const oidcRefusals = [
   "away",
@@ -16,10 +16,10 @@ export const oidcRefusals = [
 ] as const;
 export type OidcRefusal = (typeof oidcRefusals)[number];
 
-/** A way in that the settings name. */
+/** A sign-in provider from the settings. */
 export type OidcChoice = { id: string; label: string };
 export type SignInChoices = { password: boolean; providers: OidcChoice[] };
-/** Of the member who asks. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
+/** For the member who asks. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
-/** Of a member, by the names of the providers for people. */
+/** For any member; `providers` are the names that people see. */
 export type MemberMethods = { password: boolean; providers: string[] };

@@ -1,11 +1,11 @@
-// How long a personal access token lives, and how one looks. Free of zod: the settings page loads it.
+// How long a personal access token lives, and what it looks like. Free of zod: the settings page loads it.
 
-/** Days. */
+/** In days. */
 export const tokenLifetimes = [7, 30, 90, 365] as const;
 
-/** The name of the events of jobs (the WebSocket) in the list of operations. */
+/** In the list of operations, the name for the events of jobs (the WebSocket). */
 export const EVENTS = "events";
-/** The name of running apps in that list, with all that it needs. */
+/** In that list, the name for running apps, with everything that needs. */
 export const APPS = "apps";
 
 const shape = /^ld_[0-9a-f]{64}$/;

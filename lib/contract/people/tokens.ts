@@ -1,18 +1,21 @@
-// Personal access tokens: what one is made of and how it may be shown. The token itself is in no type here but the answer that makes it.
-// Guarantees: an expiry and a connection are chosen, never left out by mistake. Components import the types and the short lists only.
+// Personal access tokens: what makes one and how it may be shown. Only the answer that makes a token has a type that holds it.
+// Guarantees: expiry and connection are always chosen, never left out by mistake. Components import the types and the short lists only.
 
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
 import { type Role, roles } from "./roles";
 import { tokenLifetimes } from "./token-choices";
 
-/** `reads`: what changes nothing, here and at a service. A list names operations of the interface. */
+/** `reads`: operations that change nothing, here and at a service. A list names operations of the interface. */
 export const tokenOperationsSchema = z.union([z.enum(["all", "reads"]), z.array(z.string().min(1).max(100)).min(1).max(200)]);
 export type TokenOperations = z.infer<typeof tokenOperationsSchema>;
 
 const idSchema = z.string().min(1).max(200);
 
-/** `connection`: the one that is meant where a request names none. `connections`: absent, all that the member may use. `days`: null is never. */
+/**
+ * `connection`: used when a request names none. `connections`: absent means all that the member may use. `days`: null means it never
+ * expires.
+ */
 export const tokenBodySchema = z.object({
   name: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(60)),
   role: z.enum(roles),
@@ -27,11 +30,11 @@ export type TokenState = "active" | "expired" | "revoked";
 export type TokenView = {
   id: string;
   name: string;
-  /** Whose rights it has. */
+  /** The member whose rights it has. */
   member: { id: string; name: string };
-  /** What it may at most; a member who was lowered since makes it less. */
+  /** The most it may do; less, if the member's role was lowered since. */
   role: Role;
-  /** Without a name: gone, or another member's own. */
+  /** Without a name: removed, or another member's own connection. */
   connection: { id: string; name?: string };
   /** Absent: all. */
   connections?: { id: string; name?: string }[];
@@ -42,8 +45,8 @@ export type TokenView = {
   expiresAt?: number;
   lastUsedAt?: number;
 };
-/** The one answer that holds a token; the console keeps a hash. */
+/** The only answer that holds a token; the console keeps a hash. */
 export type TokenMade = { token: string; view: TokenView };
-/** An operation that a token may be limited to, and how it is called. */
+/** An operation that a token may be limited to, and its call (method and path). */
 export type TokenOperation = { name: string; call: string };
 export type TokenChoices = { connections: { id: string; name: string; current: boolean }[]; operations: TokenOperation[] };

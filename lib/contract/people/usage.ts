@@ -1,12 +1,12 @@
-// What members have used over a range of time: jobs that were submitted through the console, by member and connection.
-// Guarantees: what is not known is told as that: an amount is exact, at least so much, or unknown, and never a zero that was not counted.
+// What members have used over a range of time: jobs submitted through the console, by member and connection.
+// Guarantees: unknown amounts are shown as unknown: an amount is exact, at least so much, or unknown, never a zero that was not counted.
 // Free of zod: the page's screen loads it.
 
 import { type Params, type ValuesOf } from "../params";
 
 const DAY_HOURS = 24;
 
-/** `within` is hours back from now; `from` (included) and `to` (excluded) are milliseconds since 1970, and go before it. */
+/** `within` is hours back from now; `from` (included) and `to` (excluded) are milliseconds since 1970 and take precedence. */
 export const usageParams = {
   within: { kind: "integer", min: 1, max: DAY_HOURS * 366, usual: DAY_HOURS * 30 },
   from: { kind: "integer", min: 0 },
@@ -14,10 +14,10 @@ export const usageParams = {
 } as const satisfies Params;
 export type UsageQuery = ValuesOf<typeof usageParams>;
 
-/** `value` is absent where nothing of it is known. */
+/** `value` is absent if nothing is known. */
 export type Amount = { value?: number; isAtLeast?: true };
 export type UsageFigures = { runs: number; failed: Amount; seconds: Amount; outputs: Amount; bytes: Amount };
-/** `kind`: `personal` is a member's own, whose name is told to them and to whoever sees its jobs; `removed` has none any more. */
+/** `kind`: `personal` is a member's own, named only to them and to members who see its jobs; `removed` has no name any more. */
 export type UsageConnection = { kind: "named" | "personal" | "removed"; id?: string; name?: string };
 export type UsageRow = UsageFigures & { member: { id: string; name?: string }; connection: UsageConnection };
 export type UsageView = { fromMs: number; toMs: number; rows: UsageRow[]; isOfAll: boolean };
@@ -35,6 +35,6 @@ function addAmounts(amounts: readonly Amount[]): Amount {
   const value = known.reduce((total, one) => total + one, 0);
   const isAtLeast = known.length < amounts.length || amounts.some((amount) => amount.isAtLeast);
   if (!isAtLeast) return { value };
-  // Nothing and something that is not known is not known.
+  // Zero plus an unknown amount is unknown.
   return value === 0 && !amounts.some((amount) => amount.isAtLeast) ? {} : { value, isAtLeast: true };
 }

@@ -1,9 +1,9 @@
-// What is wrong with the address of a runner, and what a runner can be told to do. Free of zod: browsers load it.
+// What can be wrong with a runner's address, and the orders that a runner takes. Free of zod: browsers load it.
 
 /**
- * What an address turned out to be where it is no runner. `not_reachable`: nothing answers; `timeout`: too slowly; `redirects`: elsewhere;
+ * Why an address is no usable runner. `not_reachable`: nothing answers; `timeout`: it answers too slowly; `redirects`: it leads elsewhere;
  * `wrong_protocol`: http and https were mixed up; `cloud_service`: it asks for a key; `not_a_server`: something else answers; `too_old`: it
- * lacks what is needed; `failing`: it answers with failures of its own.
+ * lacks something that is needed; `failing`: it answers with failures of its own.
  */
 export const runnerProblems = [
   "not_reachable",
@@ -17,5 +17,5 @@ export const runnerProblems = [
 ] as const;
 export type RunnerProblem = (typeof runnerProblems)[number];
 
-/** `ready` also brings one back that was set aside. */
+/** `ready` also brings back a runner that was set aside. */
 export const runnerOrders = ["ready", "draining", "paused"] as const;

@@ -1,5 +1,5 @@
-// Runners: where jobs of the embedded service are executed, the built-in one and plain local servers of the family by their address.
-// (Not the role of the same name.) Guarantees: an address that is kept is http or https and holds no credentials, query or fragment.
+// Runners: where jobs of the embedded service are executed: the built-in one, and plain local servers by their address.
+// (Not the role of the same name.) Guarantees: a stored address is http or https and has no credentials, query or fragment.
 
 import { z } from "zod";
 import { toBaseUrl, withScheme } from "../base-url";
@@ -10,7 +10,7 @@ import { runnerOrders, type RunnerProblem, runnerProblems } from "./runner-probl
 export const BUILT_IN_RUNNER = "built-in";
 
 /**
- * `draining`: takes no new job and is `paused` when its last one has ended; `paused`: takes no new job; `set_aside`: the service paused it
+ * `draining`: takes no new job, and is `paused` once its last one has ended; `paused`: takes no new job; `set_aside`: paused by the service
  * itself, after failures; `checking`: it has not answered yet; `unreachable`: it was asked and did not answer as it should.
  */
 const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
@@ -24,7 +24,7 @@ const tags = z
   .transform((all) => [...new Set(all)]);
 const slots = z.int().min(1).max(16);
 
-/** As people type it; `localhost:8188` and an address that ends with /api mean what they say. */
+/** As people type it: `localhost:8188`, or an address that ends with /api, is accepted. */
 export const runnerAddressSchema = z
   .string()
   .trim()
@@ -38,7 +38,7 @@ export const runnerAddressSchema = z
 export const runnerDeviceSchema = z.object({
   name: z.string(),
   type: z.string(),
-  /** Bytes; null where the server does not say. */
+  /** In bytes; null if the server does not say. */
   vramTotal: z.number().nullable(),
   vramFree: z.number().nullable(),
 });
@@ -49,21 +49,21 @@ export const runnerSchema = z.object({
   /** Null: the built-in one. */
   address: z.string().nullable(),
   tags: z.array(z.string()),
-  /** Jobs at once; that of the built-in one is a setting (LIGHTDESK_CONCURRENCY). */
+  /** How many jobs it runs at once; for the built-in one this is a setting (LIGHTDESK_CONCURRENCY). */
   slots: count,
   state: z.enum(runnerStates),
   /** Why it is set aside or unreachable. `code`: one of runnerProblems, or `failures`. */
   reason: z.object({ code: z.enum([...runnerProblems, "failures"]), message: z.string() }).nullable(),
-  /** Null where it is not known yet, or the server does not say. */
+  /** Null if not known yet, or if the server does not say. */
   version: z.string().nullable(),
   devices: z.array(runnerDeviceSchema),
   /** How many node classes it has. */
   classes: count,
   /** Jobs of this service that run there now. */
   running: count,
-  /** What its own queue held when it was last asked, others' jobs among them. */
+  /** What its own queue held when it was last asked, including jobs of others. */
   queue: z.object({ running: count, pending: count }).nullable(),
-  /** Of this service, since it was added: jobs that ended well and others. */
+  /** Jobs of this service since the runner was added: `done` ended well, `failed` did not. */
   done: count,
   failed: count,
   meanRunMs: z.number().nullable(),
@@ -72,7 +72,7 @@ export const runnerSchema = z.object({
 });
 export type Runner = z.infer<typeof runnerSchema>;
 
-/** Without a label it is called as its host. `keep`: add it although the check found something wrong. */
+/** Without a label it is named after its host. `keep`: add it even if the check finds a problem. */
 export const newRunnerSchema = z.object({
   address: runnerAddressSchema,
   label: label.optional(),
@@ -82,7 +82,7 @@ export const newRunnerSchema = z.object({
 });
 export type NewRunner = z.input<typeof newRunnerSchema>;
 
-/** What is left out stays as it is. */
+/** Absent fields stay as they are. */
 export const runnerChangeSchema = z.object({
   label: label.optional(),
   address: runnerAddressSchema.optional(),
@@ -95,40 +95,43 @@ export type RunnerChange = z.input<typeof runnerChangeSchema>;
 export type RunnerFacts = Pick<Runner, "version" | "devices" | "classes" | "queue">;
 export type RunnerCheck = { ok: true; address: string; facts: RunnerFacts } | { ok: false; code: RunnerProblem; message: string };
 
-/** `invalid`: not as the schema has it; `taken`: another runner has this address; `built_in`: the built-in one has no address and is not removed. */
+/**
+ * `invalid`: does not fit the schema; `taken`: another runner has this address; `built_in`: the built-in one has no address and cannot be
+ * removed.
+ */
 export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "taken" | "built_in"; message: string };
 
 type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
 
-/** Where jobs of the embedded service are executed, as it hands them to the console and to its command. */
+/** The runners of the embedded service, as the service hands them to the console and to its command. */
 export type ServiceRunners = {
-  /** The built-in one first, then in the order in which they were added. */
+  /** The built-in one first, then the others in the order they were added. */
   list(): Promise<Runner[]>;
-  /** Asks that address and keeps nothing. */
+  /** Asks the address and stores nothing. */
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
-  /** Another address is checked before it is kept. */
+  /** A new address is checked before it is stored. */
   change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
-  /** What runs there is given up and goes to another runner; jobs that ran there go on saying so. */
+  /** Its running jobs are given up and go to another runner; jobs that ran there still name it. */
   remove(id: string): Promise<RunnerOutcome<undefined>>;
 };
 
-/** In the details of a job: where it runs or ran. A runner that was removed keeps its label. */
+/** In the details of a job: the runner it runs or ran on. A runner that was removed keeps its label. */
 export const jobRunnerSchema = z.object({ id, label: z.string(), attempt: z.int().min(1) });
 export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
 /**
- * Of a job that waits although a slot may be free: no runner that can do it takes jobs now. `state`: that of the one nearest to it;
- * `none`: no runner has what the job needs any more.
+ * For a job that waits although a slot may be free: no runner that can do it takes jobs now. `state`: that of the runner closest to taking
+ * it; `none`: no runner has what the job needs any more.
  */
 export const jobWaitsSchema = z.object({
   state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none"]),
-  /** Labels of the runners that could do it. */
+  /** Labels of the runners that could do the job. */
   runners: z.array(z.string()),
   message: z.string(),
 });
 export type JobWaits = z.infer<typeof jobWaitsSchema>;
 
-/** Of the console: nothing was added or changed where a problem was found. */
+/** The console's answer: if a problem was found, nothing was added or changed. */
 export type RunnerSaved =
   { runner: Runner; problem?: undefined } | { runner?: undefined; problem: { code: RunnerProblem; message: string } };

@@ -1,5 +1,5 @@
 // Assets: the resource, the list query, and the bodies that create or change one.
-// Two names exist for two fields (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
+// Two fields have two names (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
 
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
@@ -8,20 +8,20 @@ import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, 
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
-/** What no setting may exceed; a service has its own bound below it. */
+/** The most that any setting may allow; a service's own bound is below it. */
 const MOST_TAGS = 10_000;
 const MOST_METADATA_BYTES = 64 * 1024;
-/** What is sent for a name, a tag or a media type; what a service answers is read as it is. */
+/** For a name, a tag or a media type that is sent; answers of a service are read as they are. */
 const oneLine = (most: number) =>
   z
     .string()
     .max(most)
     .regex(/^\P{Cc}*$/u, "must hold no control characters")
     .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
-/** Kept as it is sent, blanks around it too; blanks alone are no tag. */
+/** Stored as sent, even with blanks around it; blanks alone are not a tag. */
 export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
-/** One id has one spelling. */
+/** Lower case, so that one id has one spelling. */
 const idText = z.guid().toLowerCase();
 /** Bounded, since every item of a list carries it: large data belongs in a file. */
 const metadataSchema = freeForm.refine(
@@ -55,7 +55,7 @@ export const assetFields = z.looseObject({
   job_id: reads(loosely(z.string()), z.guid().nullable()),
   last_access_time: maybe(moment),
   is_immutable: maybe(z.boolean()),
-  /** Not the interface's: where GET /api/view finds it, added for a local server, which knows files by place and not by content. */
+  /** Not in the interface: where GET /api/view finds it. Added for a local server, which knows files by place and not by content. */
   file: foreign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
@@ -85,12 +85,12 @@ export const assetsAnswerSchema = component("AssetList", {
   assets: z.array(assetSchema),
   total: reads(maybe(z.number()), count),
   has_more: maybe(z.boolean()),
-  /** The console's own: rows that could not be read. */
+  /** Added by the console: how many rows could not be read. */
   unreadable: foreign(maybe(z.number())),
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 
-/** The text parts of a multipart upload, what is no text read from its JSON. */
+/** The text parts of a multipart upload; values that are not text are read from JSON. */
 export const assetUploadFieldsSchema = z.object({
   tags: tagsSchema.default([]),
   id: idText.optional(),
@@ -120,7 +120,7 @@ export const assetEditBodySchema = z
     name: maybe(oneLine(500).min(1)),
     tags: maybe(tagsSchema),
     mime_type: maybe(oneLine(200)),
-    /** null: the asset has no other preview than itself. */
+    /** null: the asset is its own preview. */
     preview_id: idText.nullable().optional(),
     user_metadata: maybe(metadataSchema),
   })
@@ -128,7 +128,7 @@ export const assetEditBodySchema = z
     message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
   });
 
-/** Not a full asset: merge it into the one at hand. */
+/** Not a full asset: merge it into the one that the caller has. */
 export const assetEditAnswerSchema = named(
   "EditedAsset",
   reads(

@@ -1,6 +1,6 @@
-// One definition for both readers of an answer: how answers of any service are read, and what the embedded service answers exactly.
-// Guarantees: what is exact follows from the lenient schema: a field that may be absent, null or odd elsewhere is there and right, unless it is
-// marked here. Must never: change what a lenient schema reads.
+// One definition for both readers of an answer: how any service's answers are read, and what the embedded service answers exactly.
+// Guarantees: the exact schema follows from the lenient one: a field that may be absent, null or odd elsewhere is present and right, unless
+// it is marked here. Must never: change what a lenient schema reads.
 
 import { z } from "zod";
 
@@ -10,26 +10,26 @@ const foreigns = new WeakSet<Schema>();
 const components = new Map<string, Schema>();
 const names = new WeakMap<Schema, string>();
 
-/** `exact`: what the embedded service answers where others may answer all that `lenient` reads. */
+/** `exact`: what the embedded service answers; other services may answer anything that `lenient` reads. */
 export function reads<S extends z.ZodType>(lenient: S, exact: Schema): S {
   const own = lenient.clone();
   exacts.set(own, exact);
   return own;
 }
 
-/** The embedded service leaves it out where there is nothing to say. */
+/** The embedded service leaves this field out if it has nothing to say. */
 export function rare<S extends z.ZodType>(lenient: S): S {
   return reads(lenient, z.optional(exactOf(lenient)));
 }
 
-/** No field of the embedded service: others say it, or the console adds it. */
+/** Not a field of the embedded service: other services send it, or the console adds it. */
 export function foreign<S extends z.ZodType>(lenient: S): S {
   const own = lenient.clone();
   foreigns.add(own);
   return own;
 }
 
-/** A component of the document, by this name. */
+/** Makes the schema a component of the document, under this name. */
 export function named<S extends z.ZodType>(name: string, schema: S): S {
   components.set(name, schema);
   names.set(schema, name);
@@ -44,7 +44,7 @@ export const nameOf = (schema: Schema): string | undefined => names.get(schema);
 export const exactComponents = (): Record<string, Schema> =>
   Object.fromEntries([...components].map(([name, schema]) => [name, exactOf(schema)]));
 
-/** The same schema for the same one. */
+/** The same schema always gets the same exact one. */
 export function exactOf(schema: Schema): Schema {
   const exact = exacts.get(schema) ?? derived(schema);
   exacts.set(schema, exact);
@@ -69,6 +69,6 @@ export function exactFields(schema: z.ZodObject): z.ZodObject {
   return z.object(Object.fromEntries(fields.map(([name, field]) => [name, exactOf(field)])));
 }
 
-/** What the exact sides are made of. */
+/** Used by the exact schemas. */
 export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);

@@ -1,4 +1,4 @@
-// What happened while a job ran: the structured error, the timeline, the nodes' facts, and progress where a service sends it.
+// What happened while a job ran: the structured error, the timeline, facts about nodes, and progress if a service sends it.
 
 import { z } from "zod";
 import { component, count, milliseconds, rare, reads } from "./exact";
@@ -18,7 +18,7 @@ export const executionErrorSchema = component("ExecutionError", {
       .catch([]),
     z.array(z.string()),
   ),
-  /** { input name: [formatted value, …] }; may be an empty list where nothing is known. */
+  /** { input name: [formatted value, …] }; may be an empty list if nothing is known. */
   current_inputs: reads(loosely(z.union([freeForm, z.array(z.unknown())])), freeForm),
   /** An object on cloud services, a list of node ids on a local server. */
   current_outputs: reads(loosely(z.union([freeForm, z.array(z.unknown())])), freeForm),
@@ -56,6 +56,6 @@ export const progressSchema = component("Progress", {
   current_node: rare(loosely(nodeIdText)),
   step: rare(loosely(z.number())),
   steps: rare(loosely(z.number())),
-  /** Our own service's: since when the job runs. */
+  /** From the embedded service: since when the job runs. */
   start_time: reads(loosely(moment), milliseconds),
 });

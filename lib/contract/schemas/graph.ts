@@ -10,7 +10,7 @@ export type Link = z.infer<typeof linkSchema>;
 export const graphNodeSchema = z.looseObject({
   class_type: z.string(),
   inputs: freeForm.default({}),
-  /** For people only: one of another shape refuses no graph. */
+  /** Only for people: another shape does not make the graph invalid. */
   _meta: loosely(z.looseObject({ title: loosely(z.string()) })),
 });
 export type GraphNode = z.infer<typeof graphNodeSchema>;

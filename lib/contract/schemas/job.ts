@@ -18,7 +18,7 @@ export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 export const jobListItemSchema = component("Job", {
   id: reads(z.string(), z.guid()),
   status: reads(z.string(), z.enum(jobStates)),
-  /** A local server may have forgotten it. */
+  /** A local server may have forgotten this time. */
   create_time: reads(maybe(moment), milliseconds),
   workflow_id: maybe(z.string()),
   outputs_count: reads(maybe(z.number()), count.optional()),
@@ -27,13 +27,13 @@ export const jobListItemSchema = component("Job", {
   preview_output: rare(loosely(previewOutputSchema)),
   execution_error: rare(loosely(executionErrorSchema)),
   progress: rare(loosely(progressSchema)),
-  /** Our own service's: why it waits, where no runner that can do it takes jobs. */
+  /** From the embedded service: why the job waits, if no runner that can do it takes jobs. */
   waits: rare(loosely(jobWaitsSchema)),
-  /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
+  /** Not in the interface: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: foreign(maybe(z.string())),
-  /** The console's own too: what tells a copy of a run from the others. */
+  /** Also added by the console: what tells a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),
-  /** The console's own too: which member submitted it here. */
+  /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(maybe(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
@@ -54,9 +54,9 @@ const paginationSchema = component("Pagination", {
 export const jobsAnswerSchema = component("JobList", {
   jobs: z.array(jobListItemSchema),
   pagination: paginationSchema,
-  /** Not the interface's: how many entries the console left out, since their shape is unknown. */
+  /** Not in the interface: how many entries the console left out, since their shape is unknown. */
   unreadable: foreign(maybe(z.number())),
-  /** The console's own too: the server has older jobs than can be listed there. */
+  /** Also added by the console: the server has older jobs that cannot be listed. */
   is_cut: foreign(maybe(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
@@ -64,9 +64,9 @@ export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 export const jobDetailSchema = named(
   "JobDetail",
   jobListItemSchema.extend({
-    /** The console's own too: what the node catalogue calls the classes of the workflow, as far as it has been read. */
+    /** Also added by the console: what the node catalogue calls the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
-    /** The console's own too, for the job's owner alone: where a key stood that is masked. */
+    /** Also added by the console, for the job's owner only: the places where a masked key was. */
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(maybe(moment), count),
     update_time: reads(maybe(moment), count),
@@ -75,7 +75,7 @@ export const jobDetailSchema = named(
     outputs: rare(loosely(outputsSchema)),
     execution_status: rare(loosely(executionStatusSchema)),
     execution_meta: rare(loosely(executionMetaSchema)),
-    /** Our own service's: where it runs or ran. */
+    /** From the embedded service: the runner that the job runs or ran on. */
     runner: rare(loosely(jobRunnerSchema)),
   }),
 );

@@ -1,21 +1,21 @@
-// Building blocks for reading other people's JSON: unknown fields are kept, null means absent where a field is optional.
-// And for reading query texts: bounded integers, booleans, comma lists.
+// Building blocks for reading JSON from others: unknown fields are kept; null counts as absent where a field is optional.
+// Also for reading query texts: bounded integers, booleans, comma lists.
 
 import { z } from "zod";
 import { isObject, parseJson } from "../json/json";
 import { count, reads } from "./exact";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 
-/** How a value is written in a query, where its schema says how that text is read: for documents made from the contract. */
+/** How a value is written in a query, if its schema reads text: for documents made from the contract. */
 export type WireForm =
   | { kind: "integer"; min?: number; max?: number }
   | { kind: "boolean" }
   | { kind: "object-text" }
   | { kind: "list"; item: z.ZodType; most: number };
 const wireForms = new WeakMap<object, WireForm>();
-/** Of a schema that was made by one of the builders below. */
+/** The form of a schema made by one of the builders below. */
 export const wireFormOf = (schema: object): WireForm | undefined => wireForms.get(schema);
-/** Of one parameter of a query. */
+/** The form of one parameter of a query. */
 export function formOfParameter(query: z.ZodObject, name: string): WireForm | undefined {
   const schema = query.shape[name];
   const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
@@ -36,13 +36,13 @@ export function maybe<T extends z.ZodType>(schema: T) {
 
 export const freeForm = z.record(z.string(), z.unknown());
 
-/** A size, a count or a time as a service says it; of one with more digits than a double holds the first ones are enough. */
+/** A size, a count or a time as a service sends it; a number beyond what a double holds is rounded. */
 export const toldNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
 
 /** A moment as deployments send it: RFC 3339 text, seconds or milliseconds. `toMilliseconds` reads it. */
 export const moment = reads(z.union([z.string(), toldNumber]), z.iso.datetime());
 
-/** For the inside of free-form objects that custom nodes fill: what has another shape than ours counts as absent. Never for a request. */
+/** For the inside of free-form objects that custom nodes fill: a value of another shape counts as absent. Never for a request. */
 export function loosely<T extends z.ZodType>(schema: T) {
   return maybe(schema).catch(undefined);
 }
@@ -92,7 +92,7 @@ type QueryShape<P extends Params> = {
     : z.ZodOptional<z.ZodType<ValueOf<P[N]>>>;
 };
 
-/** What a service is asked, from the rows that a page's address is read by as well. */
+/** The schema of a service's query, from the same rows that a page's address is read by. */
 export function querySchema<const P extends Params>(params: P): z.ZodObject<QueryShape<P>>;
 export function querySchema(params: Params): z.ZodObject {
   const fields = Object.entries(params).map(([name, param]) => {

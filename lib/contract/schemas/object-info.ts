@@ -6,7 +6,7 @@ import { named, reads } from "./exact";
 import { freeForm, loosely } from "./lenient";
 
 export const nodeInfoSchema = z.looseObject({
-  /** Input name to [type, options], by group; what is no list is a node pack's own. */
+  /** Input name to [type, options], by group; a value that is not a list is a node pack's own. */
   input: loosely(z.looseObject({ required: loosely(freeForm), optional: loosely(freeForm), hidden: loosely(freeForm) })),
   input_order: loosely(freeForm),
   output: loosely(z.array(z.unknown())),
@@ -22,7 +22,7 @@ export type NodeInfo = z.infer<typeof nodeInfoSchema>;
 
 const specs = z.record(z.string(), z.array(z.unknown()));
 const names = z.array(z.string());
-/** Nodes describe themselves further; these are the fields that each has. */
+/** Nodes may describe more; these are the fields that every node has. */
 const exactInfo = z.looseObject({
   input: z.object({ required: specs, optional: specs.optional(), hidden: freeForm.optional() }),
   input_order: z.object({ required: names, optional: names.optional(), hidden: names.optional() }),

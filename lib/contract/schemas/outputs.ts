@@ -5,12 +5,12 @@ import { isObject } from "../json/json";
 import { component, named, rare, reads } from "./exact";
 import { loosely, nodeIdText } from "./lenient";
 
-/** A node's output that is no object is kept under one key, so that it is shown as what it is. */
+/** A node's output that is not an object is kept under the key `output`, so that it is shown as it is. */
 const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | undefined => {
   if (output === null || output === undefined) return undefined;
   return isObject(output) ? output : { output };
 });
-/** Exactly: by node, then by key; file items under images, texts under text, flags under animated. */
+/** The exact form: by node, then by key; file items under images, texts under text, flags under animated. */
 const exactOutputs = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
 export const outputsSchema = named("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
 export type Outputs = z.infer<typeof outputsSchema>;

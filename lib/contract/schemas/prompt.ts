@@ -1,4 +1,4 @@
-// POST /api/prompt: what is sent and what comes back. `number` and `front` are accepted and have no effect.
+// POST /api/prompt: the body and the answer. `number` and `front` are accepted and have no effect.
 
 import { z } from "zod";
 import { readNodeErrors } from "../read-node-errors";
@@ -8,7 +8,7 @@ import { nodeErrorSchema, type NodeErrors, nodeErrorsSchema } from "./node-error
 
 export const promptBodySchema = z
   .looseObject({
-    /** Judged node by node by the service, so that a refusal can name the node. */
+    /** The service judges it node by node, so that a refusal can name the node. */
     prompt: freeForm,
     extra_data: maybe(freeForm),
     partial_execution_targets: maybe(z.array(z.string()).max(100_000)),
@@ -16,14 +16,14 @@ export const promptBodySchema = z
     front: z.unknown().optional(),
     client_id: maybe(z.string().max(200)),
   })
-  // To pass them on would promise an effect.
+  // Passing them on would promise an effect.
   .transform(({ number: _number, front: _front, ...body }) => body);
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
 export const promptAnswerSchema = component("PromptAccepted", {
   prompt_id: reads(z.string(), z.guid()),
   number: reads(loosely(z.number()), z.int()),
-  /** The job exists already: an odd entry must not make its answer unreadable. */
+  /** The job exists already, so an odd entry must not make the answer unreadable. */
   node_errors: reads(
     z
       .unknown()

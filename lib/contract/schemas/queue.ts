@@ -1,5 +1,5 @@
-// The queue and the history: what is sent to change them, and what lists them.
-// Both bodies are strict: a word that the interface does not know is refused.
+// The queue and the history: the requests that change them, and the answers that list them.
+// Both bodies are strict: an unknown word is refused.
 
 import { z } from "zod";
 import { component, exactFields, foreign, milliseconds, named, reads } from "./exact";
@@ -7,7 +7,7 @@ import { executionMetaSchema, executionStatusSchema } from "./execution";
 import { freeForm, integerText, loosely, maybe, moment } from "./lenient";
 import { outputsSchema } from "./outputs";
 
-/** What no setting may exceed; a service has its own bound below it. */
+/** The most that any setting may allow; a service's own bound is below it. */
 const MOST_IDS_PER_CALL = 100_000;
 
 export const manageBodySchema = z
@@ -15,14 +15,14 @@ export const manageBodySchema = z
     delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),
     clear: maybe(z.boolean()),
   })
-  // A service that looked at `delete` first would leave the rest.
+  // A service that looked at `delete` first would leave the other entries.
   .transform((body) => (body.clear ? { clear: true } : body));
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
-/** A local server answers with an empty body: then `deleted` is absent, since nothing is known of it. An empty list says that nothing was. */
+/** A local server answers with an empty body: then `deleted` is absent: not known. An empty list says that nothing was deleted. */
 export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
-  /** Not the interface's: of what was named, what the service has no trace of. Told of a local server, whose queue forgets what left it. */
+  /** Not in the interface: the named jobs that the service has no trace of. For a local server, whose queue forgets jobs that left it. */
   gone: foreign(maybe(z.array(z.string()))),
   cleared: z
     .boolean()
@@ -48,7 +48,7 @@ export const historyQuerySchema = z.object({
   offset: integerText({ min: 0 }).default(0),
 });
 
-/** Of the family's older map: oldest first, the offset counted from the oldest; below 0 it means the last `max_items`. */
+/** The family's older map: oldest first, with the offset counted from the oldest; an offset below 0 means the last `max_items`. */
 export const olderHistoryQuerySchema = z.object({
   max_items: integerText({ min: 1, max: 1000 }).default(200),
   offset: integerText({ min: -1 }).default(-1),
@@ -58,11 +58,11 @@ const historyEntrySchema = z.looseObject({
   prompt_id: reads(z.string(), z.guid()),
   create_time: reads(maybe(moment), milliseconds),
   workflow_id: maybe(z.string()),
-  /** Not the interface's: the console adds it, from what it was told when the workflow was submitted. */
+  /** Not in the interface: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: foreign(maybe(z.string())),
-  /** The console's own too: what tells a copy of a run from the others. */
+  /** Also added by the console: what tells a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),
-  /** The console's own too: which member submitted it here. */
+  /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(maybe(z.string())),
   prompt: loosely(
     z.looseObject({ priority: maybe(z.number()), prompt_id: reads(maybe(z.string()), z.guid()), extra_data: maybe(freeForm) }),
@@ -70,13 +70,13 @@ const historyEntrySchema = z.looseObject({
   outputs: loosely(outputsSchema),
   status: loosely(executionStatusSchema),
   meta: loosely(executionMetaSchema),
-  /** Of a job that failed. */
+  /** Only for a failed job. */
   error_message: reads(z.unknown().optional(), z.string().optional()),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = component("History", {
   history: z.array(historyEntrySchema),
-  /** Not the interface's: how many entries the console left out, since their shape is unknown. */
+  /** Not in the interface: how many entries the console left out, since their shape is unknown. */
   unreadable: foreign(maybe(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;

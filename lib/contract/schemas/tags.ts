@@ -12,7 +12,7 @@ const list = z
   .nullish()
   .transform((tags) => tags ?? []);
 
-/** Only total_tags is sure to be there; the others may be absent. */
+/** Only total_tags is always there; the others may be absent. */
 export const tagChangeSchema = component("TagChange", {
   total_tags: z.array(z.string()),
   added: list,

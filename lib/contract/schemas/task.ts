@@ -1,4 +1,4 @@
-// Background tasks (downloads): the 202 answer, and the task as it is polled. Extra progress fields are our service's own.
+// Background tasks (downloads): the 202 answer, and the task as it is polled. The embedded service adds fields about progress.
 
 import { z } from "zod";
 import { component, count, rare, reads } from "./exact";

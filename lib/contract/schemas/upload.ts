@@ -24,7 +24,7 @@ const originalRefSchema = z.looseObject({
   type: maybe(z.string()),
 });
 
-/** `original_ref` travels as JSON text; a file name is all that it must hold. */
+/** `original_ref` is JSON text; it must hold a file name at least. */
 export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: true }).extend({
   original_ref: z
     .string()
@@ -64,10 +64,10 @@ export const viewQuerySchema = z.object({
   subfolder: z.string().max(500).optional(),
   type: z.string().max(50).optional(),
   channel: z.enum(["rgb", "a", "alpha"]).optional(),
-  /** Edge of a thumbnail in pixels. */
+  /** The edge of a thumbnail, in pixels. */
   res: integerText({ min: 64, max: 1024 }).optional(),
   timestamp: z.string().max(100).optional(),
-  /** Of video previews; a service may ignore them. */
+  /** For video previews; a service may ignore them. */
   format: z.string().max(100).optional(),
   frame_rate: z.string().max(20).optional(),
   fullpath: z.string().max(1000).optional(),

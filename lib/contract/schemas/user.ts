@@ -1,4 +1,4 @@
-// The user behind a key, and what the server says of itself.
+// The user behind a key, and what the server says about itself.
 
 import { z } from "zod";
 import { component, count, foreign, rare, reads } from "./exact";
@@ -9,7 +9,7 @@ export const userSchema = component("User", {
   status: reads(z.string(), z.enum(["active", "waitlisted"])),
   id: maybe(z.string()),
   email: foreign(maybe(z.string())),
-  /** Our own service's, where a quota is set. */
+  /** From the embedded service, if a quota is set. */
   storage: rare(loosely(z.looseObject({ used_bytes: toldNumber, quota_bytes: toldNumber }))),
 });
 

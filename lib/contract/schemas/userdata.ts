@@ -22,5 +22,5 @@ export const userdataListSchema = named(
   "UserFiles",
   reads(z.array(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
 );
-/** Exactly: the path alone where full_info is false. */
+/** The exact form: only the path if full_info is false. */
 export const userdataWriteAnswerSchema = named("WrittenFile", reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])));

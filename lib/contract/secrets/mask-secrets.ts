@@ -1,6 +1,6 @@
 // Takes secrets out of free-form objects before they reach a browser, a log, an export or a link.
-// Guarantees: deep; the same reference back where nothing was found; idempotent; never throws on JSON; bounded: what lies deeper or
-// beyond the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
+// Guarantees: deep; returns the same reference if nothing was found; idempotent; never throws on JSON; bounded: anything deeper or beyond
+// the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
 
 import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject } from "../json/json";
@@ -13,7 +13,7 @@ type IsMasked = (value: object) => boolean;
 
 /**
  * `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched.
- * `isMasked`: what was looked through before, with the same literals.
+ * `isMasked`: says that an object was searched before, with the same literals.
  */
 export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
 export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
@@ -22,7 +22,7 @@ export function maskSecrets(value: unknown, literals: readonly string[] = [], is
 }
 
 type Search = { literals: readonly string[]; left: number; names: Map<string, string>; isMasked: IsMasked };
-/** `secret`: a name on the way down announced one, so every text below is one. */
+/** `secret`: a name further up announced a secret, so every text below is one. */
 type Place = { depth: number; secret: boolean };
 
 function maskValue(value: unknown, search: Search, place: Place): unknown {
@@ -62,7 +62,7 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Place
   return masked ? Object.fromEntries(masked) : object;
 }
 
-/** The same few names are in every row of a list. */
+/** Remembered, since every row of a list has the same few names. */
 function cleanNameOf(name: string, search: Search): string {
   const known = search.names.get(name);
   if (known !== undefined) return known;
@@ -71,7 +71,7 @@ function cleanNameOf(name: string, search: Search): string {
   return clean;
 }
 
-/** ["STRING", { default: "" }] in a node catalogue describes an input named `api_key`; it is none. */
+/** ["STRING", { default: "" }] in a node catalogue describes an input named `api_key`; it is not a secret. */
 function isInputSpec(list: unknown[]): boolean {
   return (
     list.length <= 2 &&

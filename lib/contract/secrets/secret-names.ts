@@ -1,5 +1,5 @@
-// Which names of fields, inputs and widgets announce a secret. Words are compared without case and separators: X-API-Key is xapikey.
-// Lean on the side of masking, but leave alone what only sounds alike: max_tokens, tokenizer, trigger_token, keyframe.
+// Which names of fields, inputs and widgets announce a secret. Names are compared without case and separators: X-API-Key is xapikey.
+// When in doubt, mask; but leave alone names that only sound alike: max_tokens, tokenizer, trigger_token, keyframe.
 
 const anywhere =
   /apikey|apitoken|apisecret|authtoken|accesstoken|refreshtoken|bearertoken|sessiontoken|password|passwd|passphrase|secretkey|accesskey|privatekey|authorization|credential/;
@@ -15,6 +15,6 @@ export function isSecretName(name: string): boolean {
   return secret;
 }
 
-/** Field names repeat by the thousand in one answer; the bound keeps strangers from filling the memory. */
+/** Field names repeat by the thousand in one answer; the bound keeps names sent by strangers from filling the memory. */
 const remembered = new Map<string, boolean>();
 const MOST_REMEMBERED = 5000;

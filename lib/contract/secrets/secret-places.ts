@@ -1,6 +1,6 @@
-// Where in a job a key or a token is, by name and never by value: found by the masks that replace it.
+// Where a job holds a key or a token, by name and never by value: found by the masks that replace it.
 // Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
-// Must never: be given what was not masked, since names of fields are told as they are.
+// Must never: be given unmasked data, since names of fields are told as they are.
 
 import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
@@ -8,7 +8,7 @@ import { anyText, list, object, oneOf } from "../json/readers";
 import { looseGraph, nodeName } from "../workflow/loose-graph";
 import { MASK } from "./secret-texts";
 
-/** `extra`: the way down to the field of extra_data. `error` and `output`: what a node said, which no run can leave out. */
+/** `extra`: the path to the field of extra_data. `error` and `output`: what a node said, which a new run cannot leave out. */
 export type SecretPlace =
   | { kind: "input"; node_id: string; node: string; input: string }
   | { kind: "extra"; path: readonly string[] }
@@ -17,7 +17,7 @@ export type SecretPlace =
 
 const MOST_PLACES = 50;
 const DEEPEST = 100;
-/** The editor's drawing repeats the inputs: it is one place. */
+/** The editor's drawing repeats the inputs, so it counts as one place. */
 const DRAWING = ["extra_pnginfo", "workflow"];
 
 function holdsMask(value: unknown, depth = 0): boolean {
@@ -26,7 +26,7 @@ function holdsMask(value: unknown, depth = 0): boolean {
   return Object.values(value).some((item) => holdsMask(item, depth + 1));
 }
 
-/** Of what was submitted: `{ prompt, extra_data }` or a bare graph. */
+/** Places in a submitted workflow: `{ prompt, extra_data }` or a bare graph. */
 export function placesInWorkflow(workflow: unknown): SecretPlace[] {
   const places: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
@@ -51,7 +51,7 @@ function placesInExtra(extraData: JsonObject): SecretPlace[] {
   return places;
 }
 
-/** Of a job's details. */
+/** Places in a job's details. */
 export function placesInJob(detail: unknown): SecretPlace[] {
   const job = objectOf(detail);
   if (!job) return [];
@@ -66,7 +66,7 @@ export function placesInJob(detail: unknown): SecretPlace[] {
 const known = oneOf(["input", "extra", "error", "output"]);
 const place = object({ kind: known }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
 
-/** As the console told them; what is none is left out. */
+/** Reads places as the console sent them; leaves out what is not a place. */
 export function readPlaces(told: unknown): SecretPlace[] {
   return (list(place, MOST_PLACES)(told) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
     if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];

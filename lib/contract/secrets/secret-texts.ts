@@ -1,12 +1,13 @@
-// Secrets inside texts: known literals (the connection's own key), and what has the looks of a key, a bearer token or a password in a URL.
-// Guarantees: linear, idempotent (a masked text stays as it is), the same text back where nothing was found.
-// Must never: touch the signature of a signed URL, or a model's or package's name that merely begins like a key.
+// Secrets inside texts: known literals (the connection's own key), and anything that looks like a key, a bearer token or a password in a
+// URL.
+// Guarantees: linear; idempotent (a masked text stays as it is); returns the same text if nothing was found.
+// Must never: touch the signature of a signed URL, or the name of a model or package that merely begins like a key.
 
 import { writeExactJson } from "../json/exact-json";
 
 export const MASK = "[REDACTED]";
 
-/** Cheap look before the patterns: most texts hold none of these. One word each, so that no text makes the look itself slow. */
+/** A cheap test before the patterns, since most texts hold none of these. Single words, so that no text makes the test itself slow. */
 const suspicious =
   /comfyui-|sk-|ld-|ld_|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
 
@@ -21,7 +22,7 @@ const shapes: readonly RegExp[] = [
   /(?<![A-Za-z0-9])xox[abps]-[A-Za-z0-9-]{10,}/g,
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
 ];
-/** A word after "bearer" is a token when it is long, or holds a digit: "a flag-bearer standing" is a picture. */
+/** A word after "bearer" is a token if it is long or holds a digit: "a flag-bearer standing" describes a picture. */
 const bearer = /(\bbearer\s+)(?=[^\s"']*\d|[^\s"']{24})[A-Za-z0-9._~+/=-]{8,}/gi;
 const inQuery =
   /([?&](?:api[-_]?key|x-api-key|(?:access|auth|api|hf|refresh)?[-_]?token|secret|client_secret|password|authorization)=)[^&#\s"'<>]+/gi;
@@ -40,12 +41,12 @@ export function maskText(text: string, literals: readonly string[] = []): string
   return parts.join("");
 }
 
-/** A pattern that is given more at once may run out of stack. */
+/** A pattern that is given more text at once may run out of stack. */
 const WINDOW = 256 * 1024;
-/** Keys are not longer than this. */
+/** No key is longer than this. */
 const LONGEST_KEY = 8 * 1024;
 
-/** After a blank or a quote, so that nothing which is looked for is cut in two; else after what is in no key. */
+/** Ends after a blank or a quote, so that no secret is cut in two; else after a character that no key has. */
 function endOfWindow(text: string, from: number): number {
   const end = from + WINDOW;
   if (end >= text.length) return text.length;
@@ -54,7 +55,7 @@ function endOfWindow(text: string, from: number): number {
     const last = [...tail.matchAll(outside)].at(-1);
     if (last === undefined) continue;
     const to = end - LONGEST_KEY + last.index + 1;
-    // The token comes after the blank.
+    // Keep "bearer" together with the token that follows the blank.
     const lead = /bearer\s{1,100}$/i.exec(text.slice(Math.max(from, to - 200), to))?.[0].length ?? 0;
     return to - lead > from ? to - lead : to;
   }
@@ -74,10 +75,10 @@ function maskShapes(text: string): string {
 const platformPrefix = /(?<![A-Za-z0-9])comfyui-/gi;
 const unbroken = /[A-Za-z0-9]{16,}/g;
 const brokenOff = /[^A-Za-z0-9_-]/g;
-/** Between the prefix and the run that makes it a key. */
+/** The most characters between the prefix and the run that makes it a key. */
 const MOST_BETWEEN = 40;
 
-/** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, no key. Each run is looked for once. */
+/** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, not a key. Each run is looked for only once. */
 function maskPlatformKeys(text: string): string {
   const parts: string[] = [];
   let done = 0;
@@ -86,10 +87,10 @@ function maskPlatformKeys(text: string): string {
   for (let found = platformPrefix.exec(text); found; found = platformPrefix.exec(text)) {
     const start = found.index + found[0].length;
     if (run === undefined || run.start < start) run = next(unbroken, text, start);
-    // No run further on: no key either.
+    // No run further on means no key either.
     if (run === undefined) break;
     if (run.start - start > MOST_BETWEEN) {
-      // Whatever begins before this is too far from it as well.
+      // Any prefix before this point is too far from the run as well.
       platformPrefix.lastIndex = Math.max(start, run.start - MOST_BETWEEN - found[0].length);
       continue;
     }
@@ -108,7 +109,7 @@ function next(pattern: RegExp, text: string, from: number): { start: number; end
   return found ? { start: found.index, end: found.index + found[0].length } : undefined;
 }
 
-/** A literal in every spelling in which it can be written in JSON, in a URL or in JSON inside a text; texts too short to be a key are left out. */
+/** Each literal in every spelling that JSON, a URL or JSON inside a text may give it; texts too short to be a key are left out. */
 export function spellingsOf(literals: readonly string[]): string[] {
   const usable = literals.filter((literal) => literal.length >= SHORTEST_LITERAL && !MASK.includes(literal));
   const spellings = usable.flatMap((literal) => [

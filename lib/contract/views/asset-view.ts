@@ -1,5 +1,5 @@
-// One asset as the console shows it: times in milliseconds, a media kind, sizes and edges where they are known.
-// Guarantees: never throws; what a service does not send is absent. Free of zod: browsers load it with the first page.
+// One asset as the console shows it: times in milliseconds, a media kind, sizes and edges if known.
+// Guarantees: never throws; fields that a service does not send are absent. Free of zod: browsers load it with the first page.
 
 import { isObject, numberOf, textOf } from "../json/json";
 import { type FileKind, mediaKindOf } from "./media-kind";
@@ -20,7 +20,7 @@ export type AssetView = {
   updatedAtMs?: number;
   lastUsedAtMs?: number;
   hash?: string;
-  /** Where GET /api/view finds it, at a service that knows files by place. */
+  /** Where GET /api/view finds it, for a service that knows files by place. */
   file?: OutputFile;
   previewUrl?: string;
   /** The id of the asset that is its preview. */
@@ -55,18 +55,18 @@ export function toAssetView(asset: Asset): AssetView {
   };
 }
 
-/** What GET /api/view is asked for: the file where its place is known, else its content, else its name. */
+/** The query for GET /api/view: the file's place if known, else its content, else its name. */
 export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" | "hash" | "name" | "tags">): Partial<OutputFile> & {
   filename: string;
 } {
   return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
 }
 
-/** One asset with the details that only its own answer has. */
+/** One asset with details that only its own answer has. */
 export type AssetDetail = AssetView & {
-  /** Of the call that made or found it. */
+  /** From the call that made or found it. */
   createdNew?: boolean;
-  /** Whether it may be changed was told at all. */
+  /** The service said whether the asset may be changed. */
   isMutableSaid?: boolean;
   /** Fields that the interface does not have, as they came. */
   others: Record<string, unknown>;

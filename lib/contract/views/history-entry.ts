@@ -1,11 +1,11 @@
-// An entry of the history as a job.
-// Guarantees: never throws; the same word for the same ending as in the list of jobs. Free of zod: browsers load it with the first page.
+// An entry of the history, turned into a job.
+// Guarantees: never throws; the same word for an ending as in the list of jobs. Free of zod: browsers load it with the first page.
 
 import { listOutputs, type OutputView } from "./outputs-view";
 import { type JobDetail } from "../schemas/job";
 import { type HistoryEntry } from "../schemas/queue";
 
-/** `files`: every file that it put out, the one to show first. */
+/** `files`: every file that the job put out, with the one to show first in front. */
 export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
   const job: JobDetail = {
     id: entry.prompt_id,
@@ -20,13 +20,13 @@ export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: Output
   return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };
 }
 
-/** What was kept before what may vanish, a picture before anything else. */
+/** Files that are kept come before temporary ones. Only pictures and videos count. */
 export function previewOf(files: readonly OutputView[]): OutputView | undefined {
   const visual = files.filter(({ kind }) => kind === "image" || kind === "video");
   return visual.find(({ temporary }) => !temporary) ?? visual[0];
 }
 
-/** A cancelled job is told as an error that was interrupted. */
+/** A cancelled job is listed as an error that was interrupted. */
 function wordOf({ status }: HistoryEntry): string {
   if (status?.status_str === "success") return "completed";
   const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");

@@ -1,4 +1,4 @@
-// In which inputs do the graphs of a few jobs differ? For pictures that are looked at side by side.
+// Finds the inputs in which the graphs of a few jobs differ, for pictures that are compared side by side.
 // Guarantees: never throws, whatever a service stored as a workflow; a bounded list, in the order of the first graph that has the node.
 // Free of zod: browsers load it.
 
@@ -10,13 +10,13 @@ export type InputDifference = {
   /** The node's title, else its class. */
   node: string;
   input: string;
-  /** One for each workflow; undefined where it has no such node or input. */
+  /** One for each workflow; undefined if it has no such node or input. */
   values: (string | undefined)[];
 };
 
 const LONGEST_VALUE = 300;
 
-/** `workflows` as jobs carry them: `{ prompt, extra_data }` or a bare graph. One that is absent differs from nothing. */
+/** `workflows` as jobs carry them: `{ prompt, extra_data }` or a bare graph. An absent one differs from nothing. */
 export function inputDifferences(workflows: readonly unknown[], most = 200): { differences: InputDifference[]; isCut: boolean } {
   const graphs = workflows.map(looseGraph);
   const known = graphs.filter((graph) => graph !== undefined);
@@ -43,7 +43,7 @@ function valueOf(node: LooseNode | undefined, input: string): string | undefined
   return typeof value === "string" ? value : writeExactJson(value);
 }
 
-/** For showing only: two long texts may differ at their ends. */
+/** For display only: two long texts may differ at their ends. */
 function shortened(text: string): string {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }

@@ -1,5 +1,5 @@
-// Why a job failed, from wherever a view says it: the structured error, the timeline's last message, or the status view's text.
-// Guarantees: never throws; a late validation failure (JSON inside the exception's text) is read as what it is.
+// Why a job failed, from any view that says it: the structured error, the timeline's last message, or the status view's text.
+// Guarantees: never throws; recognises a late validation failure (JSON inside the exception's text).
 // Free of zod: browsers load it with the first page.
 
 import { type Failure, parseLateValidation } from "../failure";
@@ -12,11 +12,11 @@ export type JobErrorView = {
   type: string;
   message: string;
   traceback: string[];
-  /** The service accepted the graph and refused its nodes later: the same facts as a refusal of POST /api/prompt. */
+  /** The service accepted the graph and refused its nodes later: the same facts as in a refusal of POST /api/prompt. */
   lateValidation?: Failure;
 };
 
-/** Also reads an `execution_error` message of the timeline, which carries the same fields. Undefined where it says nothing. */
+/** Also reads an `execution_error` message of the timeline, which has the same fields. Undefined if it says nothing. */
 export function toJobErrorView(error: unknown): JobErrorView | undefined {
   if (typeof error === "string") return fromText(error);
   if (!isObject(error)) return undefined;
@@ -34,7 +34,7 @@ export function toJobErrorView(error: unknown): JobErrorView | undefined {
 
 const SHOWN_ERROR = 140;
 
-/** One line for a list: "LoadImage: file not found". A refusal that arrived as JSON inside the text is named by its own message. */
+/** One line for a list: "LoadImage: file not found". For a refusal that arrived as JSON inside the text, the line is its message. */
 export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
   const said = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
   const line = [nodeType, said].filter(Boolean).join(": ");
@@ -44,7 +44,7 @@ export function errorLine({ nodeType, type, message, lateValidation }: JobErrorV
 const LONGEST_FIELD = 500;
 const LONGEST_LISTED = 2000;
 
-/** For a list, and bounded: without the traceback and the inputs at failure, which only a job's own page shows. */
+/** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
 export function toListedError(said: unknown): ExecutionError | undefined {
   const error = toJobErrorView(said);
   return (

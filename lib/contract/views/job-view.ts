@@ -1,5 +1,5 @@
 // One job as the console shows it, from any of its views (list item, details, details with status).
-// Guarantees: never throws; times are milliseconds since 1970; the raw status word is kept; what a service does not send is absent.
+// Guarantees: never throws; times are milliseconds since 1970; keeps the raw status word; fields that a service does not send are absent.
 // Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
 
 import { isObject, textOf } from "../json/json";
@@ -21,7 +21,7 @@ export type JobProgressView = {
 export type JobView = {
   id: string;
   state: JobState;
-  /** The status as the service words it; the status view's word where there is one, since it is the more exact. */
+  /** The status in the service's words; from the status view if there is one, since it is more exact. */
   word: string;
   terminal: boolean;
   createdAtMs?: number;
@@ -66,7 +66,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
   });
 }
 
-/** An unknown raw word is shown, but a word that we know decides the state. */
+/** An unknown raw word is shown, but a known word decides the state. */
 function standingOf(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
   const word = statusWord ?? itemWord;
   const judged = toJobState(word) === "unknown" ? itemWord : word;
@@ -105,7 +105,7 @@ function toProgressView(progress: JobListItem["progress"]): JobProgressView | un
   return Object.keys(view).length > 0 ? view : undefined;
 }
 
-/** Whole seconds beside milliseconds can make an end precede its start by less than one second: that is no negative duration. */
+/** With whole seconds beside milliseconds, an end may precede its start by less than one second: the duration is then 0. */
 function between(startMs: number | undefined, endMs: number | undefined): number | undefined {
   return startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
 }

@@ -1,5 +1,5 @@
-// What kind of thing a file is, decided by its extension first, then by what is said about it, then by the outputs key.
-// Videos sit under `images`, animated pictures under `gifs`: the key alone would be wrong.
+// The kind of a file, decided by its extension first, then by its stated type, then by the outputs key.
+// Videos are under `images`, animated pictures under `gifs`: the key alone would be wrong.
 // Free of zod: browsers load it with the first page.
 
 export const mediaKinds = ["image", "video", "audio", "text", "3d", "file", "json"] as const;
@@ -29,7 +29,7 @@ const kindOfKey = new Map<string, FileKind>([
   ["text", "text"],
 ]);
 
-/** The kind that a name's extension says; undefined where it says none that we know. */
+/** The kind that a name's extension says; undefined if the extension is not known. */
 export function kindOfName(name: string): FileKind | undefined {
   const dot = name.lastIndexOf(".");
   return dot < 0 ? undefined : kindOfExtension.get(name.slice(dot + 1).toLowerCase());
@@ -37,12 +37,12 @@ export function kindOfName(name: string): FileKind | undefined {
 
 const carrier = /\.(json|a?png|webp|jpe?g|svg|mp4|m4[av]|mov|webm|mkv|flac|mp3|og[ga]|opus|glb)$/i;
 
-/** It is a workflow, or of a kind that may carry one beside its picture or sound. */
+/** A workflow file, or a kind of file that may carry a workflow beside its picture or sound. */
 export function mayCarryWorkflow(name: string): boolean {
   return carrier.test(name);
 }
 
-/** `types` are media types or kinds as services send them ("video/h264-mp4", "image/png", "3d"), the most telling first. */
+/** `types`: media types or kinds as services send them ("video/h264-mp4", "image/png", "3d"), the most telling first. */
 export function mediaKindOf(file: {
   names: readonly (string | undefined)[];
   types?: readonly (string | undefined)[];

@@ -1,4 +1,4 @@
-// A job's outputs as one flat list, in node order, whatever variant a service or a custom node sends:
+// A job's outputs as one flat list, in node order, from any variant that a service or a custom node sends:
 // file items, nulls, bare strings, texts, `animated` flags, 3d paths, `gifs` with a format, and JSON of unknown shape.
 // Guarantees: never throws, loses nothing but nulls and flags; every item has a kind. Free of zod: browsers load it with the first page.
 
@@ -6,14 +6,14 @@ import { isObject, numberOf, textOf } from "../json/json";
 import { type FileKind, kindOfName, type MediaKind, mediaKindOf } from "./media-kind";
 import { type Outputs, type PreviewOutput } from "../schemas/outputs";
 
-/** What GET /api/view takes. */
+/** The query of GET /api/view. */
 export type OutputFile = { filename: string; subfolder: string; type: string };
 
-/** Exactly one of `file`, `text` (a raw text) and `json` (unknown structure) is there. */
+/** Exactly one of `file`, `text` (a raw text) and `json` (unknown structure) is present. */
 export type OutputView = {
   nodeId: string;
   key: string;
-  /** Place under its key: with node and key it names the output. */
+  /** Its place under its key: node, key and index identify the output. */
   index: number;
   kind: MediaKind;
   /** For people: the display name, else the file's name; empty for raw text and JSON. */
@@ -41,7 +41,7 @@ export function listOutputs(outputs: Outputs | null | undefined): OutputView[] {
   );
 }
 
-/** preview_output in the same shape; undefined where there is nothing to show. */
+/** preview_output in the same shape; undefined if there is nothing to show. */
 export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
   if (!isObject(preview)) return undefined;
   const place = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };
@@ -69,12 +69,12 @@ function toView(place: Place, item: unknown, animated: boolean): OutputView[] {
   return [file ?? jsonView(place, item)];
 }
 
-/** A single flag may apply to the whole list. */
+/** A single flag applies to the whole list. */
 function isAnimated(flags: unknown, index: number): boolean {
   return Array.isArray(flags) && (flags[index] ?? (flags.length === 1 ? flags[0] : false)) === true;
 }
 
-/** A 3d path counts anywhere but in `text`; other file names only where files are to be expected. */
+/** A 3d path counts as a file under every key but `text`; other file names only under keys where files are expected. */
 function isBareFile(key: string, text: string): boolean {
   if (key === "text" || text.length > 1000 || /[\r\n]/.test(text)) return false;
   const kind = kindOfName(text);

@@ -1,15 +1,15 @@
-// The prompt graph as a graph: which values are links, what they point at, in which order nodes can run, where a loop is.
+// The prompt graph as a graph: which values are links, where they lead, in which order nodes can run, where a loop is.
 // Guarantees: never throws, no recursion (a chain of 5,000 nodes cannot overflow the stack), linear or nearly so.
-// Free of zod: browsers load it with the first page. Reading a file into a graph: read-workflow.ts, named again here.
+// Free of zod: browsers load it with the first page. read-workflow.ts, which reads a file into a graph, is exported again here.
 
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
-/** Where a link is and what it means: input `input` of node `nodeId` takes output `output` of node `source`. */
+/** One link: input `input` of node `nodeId` takes output `output` of node `source`. */
 export type GraphLink = { nodeId: string; input: string; source: string; output: number };
 
-/** Any list of [text, whole number]; `{ __value__: [...] }` wraps a literal list so that it is none. */
+/** Any list of [text, whole number]; `{ __value__: [...] }` wraps a literal list so that it is not a link. */
 export function isLink(value: unknown): value is Link {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && Number.isInteger(value[1]) && Number(value[1]) >= 0;
 }
@@ -28,7 +28,7 @@ export function danglingLinks(graph: Graph): GraphLink[] {
   return allLinks(graph).filter((link) => !Object.hasOwn(graph, link.source));
 }
 
-/** Node ids so that every node comes after its sources; ready nodes in graph order. Nodes in or behind a loop are left out. */
+/** Node ids, each after its sources; nodes that are ready at once keep the graph's order. Nodes in or behind a loop are left out. */
 export function topologicalOrder(graph: Graph): string[] {
   const ids = Object.keys(graph);
   const place = new Map(ids.map((id, index) => [id, index]));
@@ -52,7 +52,7 @@ export function topologicalOrder(graph: Graph): string[] {
   return order;
 }
 
-/** What a node takes from, directly and over others; ids that the graph does not hold are among them. In a loop it is its own source. */
+/** All nodes that a node takes from, directly or indirectly, including ids not in the graph. In a loop a node is its own source. */
 export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
   const found = new Set<string>();
   for (const open = [nodeId]; open.length > 0;) {
@@ -66,7 +66,7 @@ export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
   return found;
 }
 
-/** One loop, as node ids from a node over its sources back to itself (the first id is not repeated); undefined where there is none. */
+/** One loop, as node ids from a node over its sources back to itself (the first id is not repeated); undefined if there is none. */
 export function findCycle(graph: Graph): string[] | undefined {
   const finished = new Set<string>();
   for (const start of Object.keys(graph)) {
@@ -93,7 +93,7 @@ export function findCycle(graph: Graph): string[] | undefined {
   return undefined;
 }
 
-/** `list` falls, so that its smallest index is popped first. */
+/** `list` is in descending order, so that its smallest index is popped first. */
 function insertDescending(list: number[], value: number): void {
   let low = 0;
   let high = list.length;

@@ -1,7 +1,8 @@
-// A text that was dropped, pasted or stored, read into a graph that can be submitted, or a problem that can be explained.
-// Recognises a bare API graph, a job's { prompt, extra_data }, job details ({ workflow: … }), and the editor's own format (handed back as it is:
-// it takes the service's list of nodes to make a graph of it, editor-workflow/).
-// Guarantees: never throws; bounded in characters, depth and nodes. Must never: hand on a partner key (another person's, or a redacted one).
+// Reads a text that was dropped, pasted or stored into a graph that can be submitted, or a problem that can be explained.
+// Recognises a bare API graph, a job's { prompt, extra_data }, job details ({ workflow: … }), and the editor's own format. The last is
+// handed back as it is, since making a graph of it needs the service's list of nodes (editor-workflow/).
+// Guarantees: never throws; bounded in characters, depth and nodes. Must never: pass on a partner key (another person's, or a redacted
+// one).
 // Free of zod: browsers load it with the first page.
 
 import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
@@ -33,7 +34,7 @@ export function readWorkflow(text: string): WorkflowReading {
   return readParsed(parsed);
 }
 
-/** What was submitted, from a job's `workflow` (or an already parsed file); undefined where it holds no graph. */
+/** The submitted graph, from a job's `workflow` (or an already parsed file); undefined if it holds none. */
 export function unwrapWorkflow(workflow: unknown): { graph: Graph; extraData?: JsonObject } | undefined {
   const reading = readParsed(workflow);
   return reading.ok ? { graph: reading.value.graph, extraData: reading.value.extraData } : undefined;
@@ -86,7 +87,7 @@ function toGraph(candidate: JsonObject): Graph {
   return Object.fromEntries(nodes);
 }
 
-/** A redacted key breaks the next run, and a real one is a person's own: who submits brings theirs. */
+/** A redacted key would break the next run, and a real one belongs to a person: each person who submits brings their own. */
 function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;

@@ -1,4 +1,4 @@
-// One submission of a workflow to the console: its idempotency key never reaches a service, and makes one job at most.
+// One submission of a workflow to the console. Its idempotency key never reaches a service, and makes one job at most.
 // Free of zod: browsers load it with the first page.
 
 import { object, oneOf, text } from "../json/readers";
@@ -11,11 +11,11 @@ export function isIdempotencyKey(text: string): boolean {
   return key.test(text);
 }
 
-/** What the console shall call the job of a submission, as encodeURIComponent writes it. Like the key it stays with the console. */
+/** The console's label for the job of a submission, as encodeURIComponent writes it. Like the key, it never reaches a service. */
 export const LABEL_HEADER = "x-lightdesk-label";
 const LONGEST_LABEL = 120;
 
-/** One line, short enough for a list; undefined for what says nothing. Cut before it is encoded, so that no letter is cut in half. */
+/** One line, short enough for a list; undefined if it is blank. Cut before it is encoded, so that no letter is cut in half. */
 function toLabel(text: string): string | undefined {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
   return Array.from(line).slice(0, LONGEST_LABEL).join("") || undefined;
@@ -25,24 +25,24 @@ export function readLabel(header: string | null): string | undefined {
   try {
     return toLabel(decodeURIComponent(header ?? ""));
   } catch {
-    // A stray per cent sign: a label is for people, and a job is not refused for it.
+    // A stray per cent sign: a label is only for people, so no job is refused for it.
     return undefined;
   }
 }
 
-/** What became of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
+/** The outcome of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
 export type SubmissionReport =
   | { state: "accepted"; answer: unknown }
-  /** The service said no: nothing was started. */
+  /** The service refused it: nothing was started. */
   | { state: "refused" }
-  /** It was sent and no readable answer came. */
+  /** It was sent, but no readable answer came. */
   | { state: "unknown"; failure: { code: string; message: string } };
 
 const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
 
 const accepted = object({}, { prompt_id: text, job_id: text });
 
-/** The job that the answer to a submission names, under either of its names. */
+/** The job that the answer to a submission names, in either of the two fields. */
 export function submittedJob(answer: unknown): string | undefined {
   const read = accepted(answer);
   return read?.prompt_id ?? read?.job_id;
@@ -50,12 +50,12 @@ export function submittedJob(answer: unknown): string | undefined {
 
 const unsent = object({ sent: oneOf([false]) });
 
-/** The request surely went nowhere. */
+/** The request certainly never left. */
 export function isUnsent({ details }: Pick<Failure, "details">): boolean {
   return unsent(details) !== undefined;
 }
 
-/** The service may have accepted the job in spite of this failure: it was sent, and no clear answer came. */
+/** The service may have accepted the job despite this failure: it was sent, and no clear answer came. */
 export function mayHaveStarted(failure: Pick<Failure, "code" | "details">): boolean {
   return unanswered.has(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
 }

@@ -1,5 +1,5 @@
-// What a workflow is called: the editor's own name where it was submitted with the graph, else a short id.
-// Guarantees: never throws, never empty where there is any id. File names and labels given in the console are looked up by the caller first.
+// The name of a workflow: the editor's own name if it was submitted with the graph, else a short id.
+// Guarantees: never throws, never empty if there is any id. Callers first look up file names and labels given in the console.
 // Free of zod: browsers load it with the first page.
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
@@ -15,12 +15,12 @@ export function nameInExtraData(extraData: unknown): string | undefined {
   return textOf(drawingIn(extraData)?.name)?.trim().slice(0, LONGEST_NAME);
 }
 
-/** What has no name is called after its id, which is marked as one: eight digits alone could be taken for a name. */
+/** A workflow without a name is named after its id, marked with #: eight digits alone could be taken for a name. */
 export function namelessWorkflow(id: string): string {
   return `#${id.slice(0, 8)}`;
 }
 
-/** The name is one of these, and says nothing to people who do not know the id. */
+/** The name is one of these, and means nothing to people who do not know the id. */
 export function isNameless(name: string): boolean {
   return /^#[0-9a-f]{8}$/i.test(name);
 }
