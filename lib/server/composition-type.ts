@@ -1,4 +1,4 @@
-// What one process of the console is made of, as a type, so that the place where it is found needs none of its parts.
+// The type of one process's parts, so that the module that finds them needs to import none.
 
 import "server-only";
 import { type Dialect } from "@/lib/contract/console";
@@ -44,40 +44,40 @@ export type Composition = {
   classNames: ClassNames;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
-  /** Requests with a token that is none, by address. */
+  /** Requests with an invalid token, by address. */
   wrongTokenLimit: AttemptLimit;
   /** Attempts with a set-up link or an invitation, by address. */
   tokenLimit: AttemptLimit;
-  /** Ways to a provider of sign-in and back, by address. */
+  /** Sign-ins on the way to a provider and back, by address. */
   oidcLimit: AttemptLimit;
-  /** What strangers ask of shares, by address. */
+  /** Requests of strangers to shares, by address. */
   shareLimit: AttemptLimit;
   /** Attempts with a ticket of a host page, by address. */
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
-  /** Of services, as apps are run there; by connection and address, the oldest first. */
+  /** Node catalogues of services, cached while apps are run there; by connection and address, the oldest first. */
   catalogues: Map<string, { info: ObjectInfo; atMs: number }>;
-  /** Of jobs that wait, as their service told them; by connection and address, the oldest first. */
+  /** Places of waiting jobs, as their service told them; by connection and address, the oldest first. */
   queuePlaces: Map<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files lie until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;
-  /** Whether what it needs is there, part by part. */
+  /** Whether each part that the console needs is available. */
   readiness: Readiness;
-  /** Keys of the embedded service; after `ready`. */
+  /** Keys of the embedded service; only after `ready`. */
   serviceKeys(): { createKey(userName: string): Promise<{ key: string }> };
-  /** Where the embedded service executes jobs; after `ready`. */
+  /** Where the embedded service executes jobs; only after `ready`. */
   serviceRunners(): ServiceRunners;
   upstreamFor(target: Target, about?: Pick<UpstreamOptions, "onAnswer" | "refusalOf">): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
-  /** What the service tells of jobs, as it tells it. Undefined where the embedded service does not know the key. */
+  /** The service's messages about jobs, as they arrive. Undefined if the embedded service does not know the key. */
   listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Promise<Feed | undefined>;
-  /** By which this process submits to local servers and listens to services. */
+  /** The client id with which this process submits to local servers and listens to services. */
   clientId: string;
-  /** What jobs that still run have put out. */
+  /** Outputs of jobs that still run. */
   landed: LandedOutputs;
-  /** One-time address for making the owner; undefined when there is one. After `ready`. */
+  /** One-time address for making the owner; undefined if there is one. Only after `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 // The one place that knows which database, which embedded service and which clock this process has.
-// Guarantees: one composition a process, on globalThis (the bundler loads this module several times); nothing is opened at import;
-// `ready` settles when store and service are up; `stop` lets what is in flight end and releases the data folder.
+// Guarantees: one composition per process, on globalThis (the bundler loads this module several times); nothing is opened at import;
+// `ready` settles when store and service are up; `stop` lets running work end and releases the data folder.
 // Must never: be imported by anything that runs in a browser.
 
 import "server-only";
@@ -58,7 +58,7 @@ export function composition(): Composition {
   return runningComposition() ?? startComposition({ env: readEnv() });
 }
 
-/** Replaces the one there is: the caller has stopped it. */
+/** Replaces the current composition; the caller has stopped it. */
 export function startComposition(options: CompositionOptions): Composition {
   const made = compose(options);
   setRunningComposition(made);
@@ -80,7 +80,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const largeAnswers = createLargeAnswers(answerThread, log);
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
-  // Of this process: a local server tells of a job only to the last socket under the client id that submitted it.
+  // One per process: a local server reports a job only to the last socket under the client id that submitted it.
   const clientId = `lightdesk-${randomUUID()}`;
   const sendLocal = speakLocal(sendHttp, now, largeAnswers, clientId);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
@@ -111,7 +111,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },
   });
 
-  /** Of a process alone in memory; a burst of 0 is no limit. */
+  /** Counted in memory if the process is alone, otherwise in the database; a burst of 0 means no limit. */
   const limit = (of: string, burst: number, refillMs: number): AttemptLimit =>
     env.databaseUrl === undefined || burst === 0
       ? createAttemptLimit({ now, burst, refillMs })
@@ -141,16 +141,16 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     service = made;
     if (!(await store.members.hasOwner())) {
       setUpToken = randomBytes(32).toString("base64url");
-      // Several consoles that start on one database each print a link.
+      // Several consoles that start on one database each print a link, so earlier links are kept for a while.
       await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
     }
   }
   const landed = createLandedOutputs(now);
-  // Held only then: until then the room serves the start.
+  // Only held after the start: until then the start may use that disk space.
   const ready = start().then(() => {
     if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
   });
-  // Those who await `ready` get the error; without this line Node would end the process before they could.
+  // Callers that await `ready` get the error; without this line Node would end the process before they could.
   ready.catch(() => undefined);
 
   const readiness = createReadiness({
@@ -185,10 +185,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     memberLimit: limit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
     wrongTokenLimit: limit("wrong token", 20, 10_000),
     tokenLimit: limit("token", 20, 10_000),
-    // A whole office has one address, and what is good is given back.
+    // Generous, because a whole office has one address; successful attempts are given back.
     oidcLimit: limit("oidc", 120, 500),
     shareLimit: limit("share", 600, 100),
-    // A whole office has one address, and each page asks every few minutes.
+    // Generous, because a whole office has one address and each page asks every few minutes.
     ticketLimit: limit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight: new Map(),
@@ -209,7 +209,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     landed,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
-      // A start that failed has nothing to stop, and those who waited for it got its error.
+      // A failed start has nothing to stop, and its waiters got the error.
       await ready.catch(() => undefined);
       landed.stop();
       await ledger.stop();
@@ -221,7 +221,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   };
 }
 
-/** Keys and sessions lie in it: readable by its owner alone. */
+/** Keys and sessions are in this folder: only its owner may read it. */
 function openDataDir(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

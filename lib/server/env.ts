@@ -1,5 +1,5 @@
 // The one reader of process.env in the console. Every setting is read, checked and named here, once at the start.
-// Guarantees: what it returns is complete and absolute; a bad setting is an EnvError naming the variable and what it should be.
+// Guarantees: what it returns is complete and absolute; a bad setting throws an EnvError that names the variable and what it should be.
 // Must never: be read at import time (next build loads modules), or put a secret's value into a message.
 
 import "server-only";
@@ -20,7 +20,7 @@ const wholeNumber = (min: number, max: number) =>
     .pipe(z.number().int().min(min).max(max));
 
 const MINUTE_MS = 60_000;
-/** With or without the base path, and nothing behind it. */
+/** With or without the base path, without query or fragment. */
 const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -50,7 +50,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const publicUrl = read("LIGHTDESK_PUBLIC_URL", webAddress, "the address people open, such as https://desk.example.com");
   const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, separated by commas") ?? "";
   const longestMs = (read("LIGHTDESK_SESSION_HOURS", wholeNumber(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
-  /** Without use; 0 is no limit of its own. */
+  /** Minutes without use; 0: no separate idle limit. */
   const idleMinutes =
     read("LIGHTDESK_SESSION_IDLE_MINUTES", wholeNumber(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ?? 3 * 24 * 60;
   const proxySignIn = readProxySignIn(read, fail);
@@ -62,7 +62,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     databaseUrl: service.databaseUrl,
     host: read("HOST", hostName, "a host name or an address to listen on, such as 127.0.0.1") ?? "127.0.0.1",
     port: read("PORT", wholeNumber(0, 65535), "a port number from 0 to 65535") ?? 3000,
-    /** Empty, or a slash and a name, once or more. */
+    /** Empty, or one or more names, each after a slash. */
     basePath,
     /** Ends with the base path. */
     publicUrl: publicUrl && addressBelow(publicUrl, basePath),
@@ -72,21 +72,21 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first one writes",
     ),
     logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
-    /** Undefined: there is none in front. */
+    /** Undefined: no proxy in front. */
     proxies: read("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesExpected),
     /** Lower-case `host` or `host:port`. */
     trustedHosts: trusted
       .toLowerCase()
       .split(",")
       .filter((host) => host !== ""),
-    /** Requests a minute for one member; 0 is no limit. */
+    /** Requests a minute for one member; 0 means no limit. */
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
     session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
     /** How many jobs of a connection the ledger keeps. */
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     ...readSignInSettings(read, fail, proxySignIn !== undefined),
     proxySignIn,
-    /** Links for people without an account may be made, and those that were made work. */
+    /** Whether links for people without an account may be made and work. */
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
     service,
   };
@@ -111,7 +111,9 @@ function addressBelow(publicUrl: string, basePath: string): string {
   throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${given}: give both the same path.`);
 }
 
-/** Where people open the console: at the public address, else at the origin that one of them has it open at, else at this machine's own. */
+/**
+ * Where people open the console: the public address, otherwise the origin at which one of them has it open, otherwise this machine's own.
+ */
 export function consoleUrl({ publicUrl, host, port, basePath }: Env, openedAt: string | null = null): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return publicUrl ?? `${openedAt ?? `http://${name.includes(":") ? `[${name}]` : name}:${port}`}${basePath}`;

@@ -1,5 +1,5 @@
-// A name of the installation that gives nothing away: whoever asks an address learns whether this console answers there.
-// Made of the secret of its sessions, so that all consoles of one installation have the same.
+// A name of the installation that reveals nothing: it tells a caller whether this console answers at an address.
+// Derived from the session secret, so all consoles of one installation have the same name.
 
 import "server-only";
 import { createHmac } from "node:crypto";

@@ -1,6 +1,6 @@
-// The way to a provider and back, around next-auth: what was asked goes along in a cookie, what came of it into the audit log, and a refusal
-// to the sign-in page, which says one sentence about it.
-// Guarantees: no parameter of the caller's reaches the provider; the reason why a person is not a member is not told here.
+// The way to a provider and back, around next-auth: what was asked is kept in a cookie, the result goes into the audit log, and a refusal
+// to the sign-in page, which explains it in one sentence.
+// Guarantees: no parameter of the caller reaches the provider; the caller is not told why a person is not a member.
 
 import "server-only";
 import { NextRequest } from "next/server";
@@ -29,7 +29,7 @@ type Run = (request: Request, turn: OidcTurn) => Promise<Response>;
 
 const LONGEST_RETURN = 500;
 
-/** POST: answers the address at the provider to go to. */
+/** POST: answers the provider's address for the browser to go to. */
 export async function beginOidc(provider: OidcProvider, request: Request, run: Run): Promise<Result<Response, Failure>> {
   const waitMs = await composition().oidcLimit.take(networkOf(clientAddress(request)));
   if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
@@ -100,7 +100,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   const admitted = turn.admitted();
   const headers = cookiesOf(answer);
   if (!admitted) return refuse(turn.refused(), headers);
-  // The way there, and the way back.
+  // One for the way there, one for the way back.
   for (const _way of [1, 2]) await oidcLimit.giveBack(network);
   const { member, how } = admitted;
   const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
@@ -110,7 +110,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   return ok(new Response(null, { status: 302, headers }));
 }
 
-/** Here, and at the provider that the session began at: then the answer leads there. */
+/** Signs out here, and if the session began at a provider, answers the provider's sign-out address. */
 export async function signOutEverywhere(request: Request, run: () => Promise<Response>): Promise<Response> {
   const { env } = composition();
   const id = await sessionIdIn(request.headers);

@@ -1,5 +1,5 @@
-// A read that not every service has, for pages that do without it: that this service lacks it is an answer here, null, and no failure, so
-// that a browser does not log each page as an error. Guarantees: an outage stays a failure; a connection that is not there does too.
+// A read that not every service offers, for pages that work without it: if the service lacks it, the answer is null and not a failure, so
+// browsers do not log an error on each page. Guarantees: an outage, or a missing connection, is still a failure.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";

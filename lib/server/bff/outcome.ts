@@ -1,4 +1,4 @@
-// What a service really answered to a change, short enough for the audit log: ids and counts, no content.
+// A summary of the service's answer to a change, short enough for the audit log: ids and counts, no content.
 
 import "server-only";
 

@@ -1,6 +1,6 @@
-// Reads what a caller sent, with the contract's schemas and within bounds.
-// Guarantees: a 400 names the field; a body beyond the bound is refused before it is held, one that does not arrive in time is not waited
-// for; nothing throws on bad input.
+// Reads a caller's query and body with the contract's schemas and within limits.
+// Guarantees: a 400 names the field; a body over the limit is refused before it is held, and one that does not arrive in time is abandoned;
+// bad input never throws.
 
 import "server-only";
 import { type z } from "zod";
@@ -16,7 +16,7 @@ import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
-/** People who have not signed in send only a name, an address, a password or a token. */
+/** People who are not signed in send only a name, an address, a password or a token. */
 export const LONGEST_OF_STRANGERS = 64 * 1024;
 const DEEPEST_JSON = 100;
 
@@ -25,7 +25,7 @@ export function searchOf(request: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1).split("#")[0]);
 }
 
-/** Without a schema, every parameter but the console's own is left out. */
+/** Without a schema, all parameters are left out. The console's own parameter is always left out. */
 export function readQuery<S extends z.ZodObject>(search: URLSearchParams, schema: S): Result<z.output<S>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure> {
@@ -37,7 +37,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   }
   const parsed = schema.safeParse(raw);
   if (!parsed.success) {
-    // To the sender a list in a query is one text: a position inside it would mean nothing.
+    // The sender sees a list in a query as one text: a position inside it would mean nothing.
     return failed(
       invalid(
         "INVALID_QUERY",
@@ -48,7 +48,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   return ok(parsed.data);
 }
 
-/** The bytes as they came, for what is sent on and looked at as well. */
+/** The bytes as received, for bodies that are both sent on and read. */
 export async function readWhole(request: Request, longest = LONGEST_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition().env.service;
   let timer: NodeJS.Timeout | undefined;
@@ -67,12 +67,12 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
   const bytes = await readWhole(request, longest);
   if (!bytes.ok) return bytes;
   let json: unknown;
-  // One at a time: many that come at once let others in between.
+  // Large bodies are handled in separate turns, so that other requests can run in between.
   const rest = () => (bytes.value.byteLength > LARGE_BODY ? ownTurn() : undefined);
   await rest();
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
-    // The service's own bound: beyond it the refusal would come from there, or from a stack that is full.
+    // The service's own limit: beyond it the service would refuse, or the stack would overflow.
     const beyond = exceededBound(text, { depth: DEEPEST_JSON, ...bodyBounds });
     if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
     if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));

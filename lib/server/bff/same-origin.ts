@@ -1,7 +1,7 @@
 // Whether a changing request comes from our own pages.
-// Guarantees: a browser's request from another site is refused, whichever of the two headers it sends. A request without both
-// comes from no browser of this decade and carries no cookie that it was not given on purpose.
-// Must never: look at request.url, which carries the address that the server is bound to.
+// Guarantees: a browser's request from another site is refused, whichever of the two headers it sends. A request without both headers does
+// not come from a browser of this decade, and carries only cookies it was given on purpose.
+// Must never: look at request.url, which holds the address that the server is bound to.
 
 import "server-only";
 
@@ -13,6 +13,6 @@ export function isSameOrigin(request: Pick<Request, "headers">, publicUrl: strin
   if (!URL.canParse(origin)) return false;
   const from = new URL(origin);
   if (publicUrl !== undefined && from.origin === new URL(publicUrl).origin) return true;
-  // Behind a public address over https, a page that was opened over plain http is another origin.
+  // If the public address is https, a page opened over plain http is another origin.
   return from.host === request.headers.get("host") && (publicUrl === undefined || from.protocol === new URL(publicUrl).protocol);
 }

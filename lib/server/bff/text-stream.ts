@@ -1,5 +1,5 @@
 // A file that is written while it is read: pieces of text as a stream of bytes.
-// Guarantees: a piece is asked for when the browser has taken the one before; a browser that goes away ends the pieces.
+// Guarantees: a piece is made when the browser has taken the one before; when a browser goes away, no more are made.
 
 import "server-only";
 

@@ -1,6 +1,6 @@
-// A ticket of a host page becomes a session of the frame that brings it: a cookie of its own where the browser keeps one, else a bearer.
-// Guarantees: attempts are limited by address; whoever brings a bad one hears that, and no more; one that could not be checked is not called
-// a bad one, so that a page that is open asks again.
+// Turns a ticket of a host page into a session of the frame that brings it: a cookie if the browser keeps one, otherwise a bearer.
+// Guarantees: attempts are limited by address; a bad ticket is refused without details; a ticket that could not be checked is not called
+// bad, so that an open page asks again.
 
 import "server-only";
 import { type z } from "zod";
@@ -32,7 +32,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
       return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
     if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
     const { token, session, member, isSame } = begun.value;
-    // Each few minutes the same person comes again: the log says when they came.
+    // The same person returns every few minutes: the log records only when they first came.
     if (!isSame) note({ by: toActor(member), target: session.origin });
     const { basePath } = console.env;
     const [own, probe] = [embedCookie(place.slot, basePath), probeCookie(place.slot, basePath)];

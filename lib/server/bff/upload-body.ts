@@ -1,5 +1,5 @@
-// The body of an upload as a stream that is counted while it passes.
-// Guarantees: an upload that ends before its announced length breaks off upstream, so that nothing half-done stays there.
+// The body of an upload as a stream that counts its bytes.
+// Guarantees: an upload that ends before its announced length breaks off upstream too, so nothing incomplete stays there.
 // Must never: hold more than a chunk.
 
 import "server-only";
@@ -37,7 +37,7 @@ export function openUpload(request: Request, operation: Operation): Result<Count
           broken = "client-gone";
           return controller.error(error);
         }
-        // The reader wants no more: an end now is not the sender's fault.
+        // The reader has stopped: an end now is not the sender's fault.
         if (isGivenUp) return;
         if (contentLength === undefined || counted === contentLength) return controller.close();
         broken = "truncated";
@@ -48,7 +48,7 @@ export function openUpload(request: Request, operation: Operation): Result<Count
         return reader.cancel(reason);
       },
     },
-    // Nothing is read before the service asks: a sender may be waiting to hear whether it has to send at all.
+    // Nothing is read before the service asks: the sender may be waiting to hear whether it has to send at all.
     { highWaterMark: 0 },
   );
   const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;

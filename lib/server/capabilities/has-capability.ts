@@ -1,5 +1,5 @@
-// Whether a service has a capability, before it is used. Guarantees: what was learnt comes first; else the contract's table says by which
-// read it is learnt, and nothing is changed for it; an outage stays a failure and says nothing of the service.
+// Finds out whether a service has a capability, before it is used. Guarantees: what was learnt before comes first; otherwise the contract's
+// table names a read to learn it from, and nothing is changed to learn it; an outage is a failure and teaches nothing about the service.
 
 import "server-only";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
@@ -12,7 +12,7 @@ import { composition } from "../composition";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { listFolder } from "../files/list-files";
 
-/** One may be damaged. */
+/** More than one, because a file may be damaged. */
 const TRIED = 2;
 
 async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Promise<Result<boolean | undefined, Failure>> {
@@ -70,7 +70,7 @@ function told(access: Access, answer: Result<unknown, Failure>): Known {
   return lacksOperation(answer.failure) ? ok(false) : failed(toBrowser(answer.failure, access));
 }
 
-/** Where nothing could be learnt, it is left to the act. */
+/** If nothing could be learnt, answers true: the act itself will tell. */
 export async function canStop(access: Access, signal?: AbortSignal): Promise<boolean> {
   const known = await hasCapability(access, "jobs.stop", { signal });
   return !known.ok || known.value !== false;

@@ -1,6 +1,6 @@
-// What a connection was seen to have: learnt from real answers, remembered for ten minutes.
-// Guarantees: what was learnt while the service was out (its list of jobs was not found either) is forgotten; 401, 403, 429 and 5xx teach
-// nothing; absence.ts says which refusals teach an absence; a call that changes something teaches nothing but its own absence.
+// Remembers for ten minutes what a connection's answers showed it to have.
+// Guarantees: absences learnt while the service was down (its list of jobs was not found either) are forgotten; 401, 403, 429 and 5xx teach
+// nothing; absence.ts decides which refusals mean an absence; a call that changes something teaches only its own absence.
 
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";
@@ -11,17 +11,17 @@ const REMEMBERED_MS = 10 * 60_000;
 
 export type CapabilityMemory = {
   learn(connectionId: string, operation: Operation, status: number): void;
-  /** Notes that the operation refused this item, which is there; true where it refused another one before and took none. */
+  /** Notes that the operation refused this existing item; true if it has refused another one before and accepted none. */
   isSecondRefused(connectionId: string, operation: Operation, item: string): boolean;
   /** Undefined: not known. */
   knows(connectionId: string, capability: Capability): boolean | undefined;
-  /** Of all where it is undefined. */
+  /** Forgets every connection if undefined. */
   forget(connectionId: string | undefined): void;
 };
 
 export function createCapabilityMemory(now: () => number): CapabilityMemory {
   const seen = new Map<string, Map<Capability, { present: boolean; at: number }>>();
-  /** By operation: the first item that it refused; none where it took one. */
+  /** By operation: the first item that it refused; no item if it accepted one. */
   const refused = new Map<string, Map<string, { item?: string; at: number }>>();
   const out = new Set<string>();
   function note(connectionId: string, { name }: Operation, item?: string): void {

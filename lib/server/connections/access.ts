@@ -1,5 +1,6 @@
-// From a member and the connection they mean to a client of that service.
-// Guarantees: only connections that the member may use, or whose jobs they see, and then nothing else of it; the key is opened here, for one call, and is handed to the client only.
+// From a member and the connection they choose to a client of its service.
+// Guarantees: only connections that the member may use, or whose jobs they may see (and then nothing else of it); the key is opened here
+// for one call and given only to the client.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -37,15 +38,15 @@ export type Access = {
   apiKey: string | undefined;
   target: Target;
   fingerprint: string | undefined;
-  /** What takes many steps asks before each; `upstream` does so by itself. */
+  /** Work of many steps calls it before each step; `upstream` does so by itself. */
   lostRights: () => Promise<Failure | undefined>;
   upstream: Upstream;
   upstreamOptions: UpstreamOptions;
-  /** Of an asset that this key has just seen in a list. */
+  /** An asset that this key has just seen in a list. */
   seenAsset: (id: string) => PictureSource | undefined;
 };
 
-/** Those of the team and the viewer's own, within the scope of what let them in. */
+/** Connections of the team and the viewer's own, within the scope of their credential. */
 export async function usableConnections(viewer: Viewer): Promise<Connection[]> {
   const connections = await composition().store.connections.listFor(viewer.memberId);
   return connections.filter(({ id }) => isInScope(viewer, id));
@@ -55,19 +56,19 @@ function isInScope({ scope }: Viewer, connectionId: string): boolean {
   return scope.connections?.includes(connectionId) !== false;
 }
 
-/** Beside them other members' own, of which the viewer sees the jobs. */
+/** Also other members' own connections whose jobs the viewer may see. */
 export async function visibleConnections(viewer: Viewer): Promise<Connection[]> {
   const seen = await composition().store.jobViewers.listFor(viewer.memberId);
   return [...(await usableConnections(viewer)), ...seen.filter(({ id }) => isInScope(viewer, id))];
 }
 
-/** To work with. One whose jobs are only seen is refused as that. */
+/** To work with. A connection whose jobs are only seen is refused with that reason. */
 export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
   const found = await findVisible(viewer, id);
   return found.ok && found.value.seenOf !== undefined ? failed(jobsOnly(found.value.seenOf)) : found;
 }
 
-/** For reads of jobs. Without an id: the member's last used connection, else the first that they may use. */
+/** For reads of jobs. Without an id: the member's last used connection, otherwise the first that they may use. */
 export async function findVisible(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = composition();
   const get = async (one: string) => {
@@ -78,7 +79,7 @@ export async function findVisible(viewer: Viewer, id: string | undefined): Promi
     const connection = await get(id);
     return connection ? ok(connection) : failed(noConnection);
   }
-  // Not what its member clicked last: a program goes on where it was set up.
+  // Not the one that the member clicked last: a program keeps using the connection it was set up with.
   if (viewer.credential.kind === "token") {
     const usual = await get(viewer.credential.connectionId);
     return usual ? ok(usual) : failed(noUsualConnection);
@@ -88,23 +89,23 @@ export async function findVisible(viewer: Viewer, id: string | undefined): Promi
   return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
 }
 
-/** The role that counts there: a viewer's, where the jobs of another member are only seen. */
+/** The role on that connection: at most viewer, if it is another member's and only its jobs are seen. */
 export async function roleOn(viewer: Viewer, id: string | undefined): Promise<Role> {
   const found = await findVisible(viewer, id);
   return found.ok && found.value.seenOf !== undefined ? weaker("viewer", viewer.role) : viewer.role;
 }
 
-/** For what a person does: the ledger of its jobs is read on while a person works with a connection. */
+/** For acts of a person: the ledger of the connection's jobs is read on while someone works with it. */
 export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
   return openAndRead(viewer, id, findConnection);
 }
 
-/** For what no member does at this moment: nothing is read on. */
+/** For work without a person at this moment: the ledger is not read on. */
 export async function openQuietly(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
   return open(viewer, id, findConnection);
 }
 
-/** For what only reads jobs: also where nothing else of a connection is open to the viewer. */
+/** For reads of jobs: also works if nothing else of the connection is open to the viewer. */
 export async function openForJobs(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
   return openAndRead(viewer, id, findVisible);
 }
@@ -143,11 +144,11 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
     return failed({ code: "API_KEY_MISSING", message: why, status: 409 });
   }
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
-  // The fingerprint belongs to it: another key may see other things under the same id.
+  // Includes the fingerprint: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
   const lost = async () => (await lostRights(viewer)) ?? (await lostSight(viewer, connection));
   return ok({
-    // A member who only sees the job is not told what is for those who may run it.
+    // A member who only sees the jobs is not told what is for those who may run it.
     viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: weaker("viewer", viewer.role) },
     connection,
     apiKey,
@@ -156,8 +157,8 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
     lostRights: lost,
     upstream: upstreamFor(target, {
       onAnswer: (operation, answer) => seenAssets.learn(reader, operation, answer),
-      // Each call is a step of its own: whoever was removed or lowered since the first one makes no further one, nor does anybody once the
-      // console is read-only.
+      // Each call is a step of its own: a member removed or lowered since the first makes no further one, and no one changes anything once
+      // the console is read-only.
       refusalOf: async (operation, input) =>
         (await lost()) ?? (await refusalOf(connection, operation, input)) ?? (isRead(operation) ? undefined : refusedAsReadOnly()),
     }),
@@ -166,7 +167,7 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
   });
 }
 
-/** What was given can be taken back at any moment. */
+/** The right to see the jobs can be taken back at any moment. */
 async function lostSight({ memberId }: Viewer, { id, seenOf }: Connection): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   return (await composition().store.jobViewers.getFor(memberId, id)) ? undefined : noConnection;
@@ -187,7 +188,7 @@ export async function readThrough<O extends Operation>(
   return read(operation, openFor(viewer, connectionId, operation), { waits: "page", ...input });
 }
 
-/** For what is only noted here on its way. */
+/** For answers that are only noted here on their way. */
 async function pass(operation: Operation, opening: Promise<Result<Access, Failure>>, input: CallInput): Promise<Result<unknown, Failure>> {
   const access = await opening;
   if (!access.ok) return access;

@@ -1,5 +1,6 @@
 // Making, changing and removing connections.
-// Guarantees: shared ones need the role admin; what the service does not accept is saved only on demand; a stored key never travels to an address it was not given for.
+// Guarantees: shared ones need the role admin; a connection that the service does not accept is saved only on demand; a stored key is never
+// sent to an address it was not given for.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -39,7 +40,7 @@ export async function createConnection(
   const baseUrl = toBaseUrl(body.baseUrl);
   const check = await askWhoseKey({ id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
-  // Asking takes its time, which the service chooses: who asked may have lost their rights meanwhile.
+  // The service decides how long the check takes: the member may have lost their rights meanwhile.
   const refused = (await lostRights(viewer)) ?? (await refusedAsReadOnly());
   if (refused) return failed(refused);
   await store.connections.create({
@@ -56,7 +57,7 @@ export async function createConnection(
   return saved(viewer, id, check);
 }
 
-/** A new key or address that the service does not accept leaves the stored ones as they were; a name is never refused. */
+/** A new key or address that the service does not accept leaves the stored ones unchanged; a name is never refused. */
 export async function changeConnection(
   viewer: Viewer,
   id: string,
@@ -73,14 +74,14 @@ export async function changeConnection(
   const apiKey = body.key ?? (stored && openApiKey(ring, stored));
   const check = await askWhoseKey({ id, baseUrl, apiKey });
   if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
-  // Asking takes its time: what was asked about must still be what is stored, or a key would meet an address it was not given for.
+  // The check takes time. What was checked must still be what is stored, or a key would be sent to an address it was not given for.
   const refused = (await lostRights(viewer)) ?? (await refusedAsReadOnly());
   if (refused) return failed(refused);
   const now = await findOwnConnection(viewer, id);
   if (!now.ok) return now;
   const isSame = now.value.baseUrl === found.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === stored?.fingerprint;
   if (!isSame) return failed(changedMeanwhile);
-  // The new key first: between the two writes the old address may see the new key refused, never the new address the old key.
+  // The new key first: between the two writes the old address may refuse the new key, but the new address never gets the old key.
   await storeGivenKey(id, body);
   const learnt = moves || isAccepted(check) ? check.dialect : undefined;
   if (moves || body.key !== undefined) composition().ledger.restart(id);
@@ -102,7 +103,7 @@ export async function removeConnection(viewer: Viewer, id: string): Promise<Resu
   return ok(undefined);
 }
 
-/** A connection that the viewer may change: a personal one of theirs, or a shared one for an admin. */
+/** A connection that the viewer may change: their own, or a shared one if they are an admin. */
 async function findOwnConnection(viewer: Viewer, id: string): Promise<Result<Connection, Failure>> {
   const found = await findConnection(viewer, id);
   if (found.ok && found.value.memberId === undefined && !hasRole(viewer.role, "admin")) return failed(adminOnly);

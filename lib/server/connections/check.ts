@@ -1,6 +1,6 @@
-// Asks a service who the key belongs to: one call to GET /api/user, four different answers.
-// Guarantees: what is remembered is what the service said last; what is repeated of its words holds no key, whoever asks.
-// Must never: try with another key than the connection's own.
+// Asks a service whose key it is: one call to GET /api/user, four different answers.
+// Guarantees: the service's last answer is what is remembered; the service's words that are repeated hold no key, whoever asks.
+// Must never: try another key than the connection's own.
 
 import "server-only";
 import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
@@ -22,15 +22,15 @@ export async function checkConnection(connection: Connection, signal?: AbortSign
   const stored = await store.keys.getOf(connection.id);
   const apiKey = stored && openApiKey(ring, stored);
   const check = await askWhoseKey({ id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
-  // Nothing answered: that says nothing of its dialect.
+  // If nothing answered, that says nothing about the dialect.
   if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect, hasAssets: check.hasAssets });
   await rememberCheck(connection.id, check);
   return check;
 }
 
 /**
- * Asks and remembers nothing: what is asked about need not be stored. A plain local server is recognised here: it has no users, and tells
- * of its system to all users.
+ * Asks without remembering: the connection need not be stored. A plain local server is recognised here: it has no users, and tells everyone
+ * about its system.
  */
 export async function askWhoseKey(
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
@@ -40,7 +40,7 @@ export async function askWhoseKey(
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
   // A person waits for it, and can ask again.
   const asked = { signal, waits: "page" } as const;
-  // Before anything is cut to a line: half of a secret would not be recognised.
+  // Masked before anything is shortened: half of a secret would not be recognised.
   const answer = maskSecrets(await upstream.call(operations.getUser, asked));
   const hasNoUsers = !answer.ok && lacksOperation(answer.failure);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, asked) : undefined;
@@ -54,7 +54,7 @@ export async function askWhoseKey(
     : { ...toRefusal(answer.failure), dialect: "interface" };
 }
 
-/** An outage says nothing of it. */
+/** An outage does not mean that assets are missing. */
 export function lacksAssets(answer: Result<unknown, Failure>): boolean {
   return !answer.ok && lacksOperation(answer.failure);
 }
@@ -81,15 +81,15 @@ function toRefusal(failure: Failure): Said {
   const { status } = failure;
   const message = status >= 400 ? `The service answers ${status}: ${short(failure.message)}` : failure.message;
   if (status === 403) return { outcome: "forbidden", message };
-  // A 429 may speak of the plan: then waiting does not help.
+  // A 429 may be about the plan: then waiting does not help.
   if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
   const { retryAfterMs } = failure;
   if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // A page, a redirect: a server answers there.
+  // A page or a redirect: some server answers there.
   return { outcome: failure.code === "UPSTREAM_UNREADABLE" || status >= 400 ? "strange" : "unreachable", message };
 }
 
-/** What answers may be no service at all: of its words only a short line is repeated. */
+/** The address may not be a service at all: only a short line of its words is repeated. */
 function short(message: string): string {
   const line = message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
   return line.length > LONGEST_SAID ? `${line.slice(0, LONGEST_SAID - 1)}…` : line;

@@ -1,6 +1,6 @@
-// Giving members the right to see the jobs of another member's own connection, and taking it back.
-// Guarantees: given by admins, and of the owner's connections by the owner alone; taken back by admins, by whose connection it is, and by who
-// has it. The name and address of another member's connection are not told here. The key is not touched.
+// Gives members the right to see the jobs of another member's own connection, and takes it back.
+// Guarantees: admins give it, for the owner's connections only the owner; admins, the connection's owner and the member who has it can take
+// it back. Name and address of another member's connection are not told here. The key is not touched.
 
 import "server-only";
 import { type PersonalConnectionView } from "@/lib/contract/console";
@@ -12,7 +12,7 @@ import { composition } from "../composition";
 import { type PersonalConnection } from "../store/jobs/job-viewers";
 import { noConnection } from "./access";
 
-/** All but the viewer's own. */
+/** All personal connections but the viewer's own. */
 export async function listPersonalConnections(viewer: Viewer): Promise<Result<PersonalConnectionView[], Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { jobViewers } = composition().store;
@@ -21,7 +21,7 @@ export async function listPersonalConnections(viewer: Viewer): Promise<Result<Pe
   return ok(inScope.map((one) => ({ ...one, seenBy: viewers.get(one.id) ?? [] })));
 }
 
-/** The name of who was given it. */
+/** Answers the name of the member who was given the right. */
 export async function giveJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<string, Failure>> {
   const { store, now } = composition();
   const connection = await findPersonal(viewer, connectionId);
@@ -39,7 +39,7 @@ export async function takeJobsView(viewer: Viewer, connectionId: string, memberI
   const { store } = composition();
   const connection = await findPersonal(viewer, connectionId);
   const mayTake = hasRole(viewer.role, "admin") || viewer.memberId === connection?.ownerId || viewer.memberId === memberId;
-  // To others it does not exist.
+  // For all others it does not exist.
   if (!connection || !mayTake) return failed(noConnection);
   const member = await store.members.get(memberId);
   const isTaken = await store.jobViewers.take(connectionId, memberId);

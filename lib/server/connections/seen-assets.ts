@@ -1,6 +1,6 @@
-// What lists of assets have just said of their pictures, so that a thumbnail needs no call of its own to learn it.
-// Guarantees: bounded in number and in length; kept for a minute, for the connection, the address and the key that read it.
-// Must never: replace the right to see an asset; the picture itself is always asked of the service, with the key of whoever asks.
+// What lists of assets have just told about their pictures, so that a thumbnail needs no call of its own for it.
+// Guarantees: bounded in number and in length; kept for a minute, for the connection, address and key that read the list.
+// Must never: replace the right to see an asset; the picture itself is always requested from the service, with the viewer's key.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -9,14 +9,14 @@ import { type Asset } from "@/lib/contract/schemas/asset";
 
 export type PictureSource = Pick<Asset, "name" | "preview_url" | "mime_type" | "asset_hash">;
 export type SeenAssets = {
-  /** `reader`: who read it, as the service tells its readers apart. */
+  /** `reader`: connection, address and key, because a service tells its readers apart by these. */
   learn(reader: string, operation: Operation, answer: unknown): void;
   find(reader: string, id: string): PictureSource | undefined;
 };
 
 const KEPT_MS = 60_000;
 const MOST = 5_000;
-/** Signed addresses are long; what is longer than this is asked for again. */
+/** Signed addresses are long; an entry longer than this is not kept. */
 const MOST_CHARACTERS = 4_000;
 
 export function createSeenAssets(now: () => number): SeenAssets {

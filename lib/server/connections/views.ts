@@ -1,4 +1,4 @@
-// Connections as they may be shown: with a fingerprint, without a key; to members who only run apps without address and fingerprint.
+// Connections as they may be shown: with a fingerprint, without the key. Members who only run apps see neither address nor fingerprint.
 
 import "server-only";
 import { type ConnectionView } from "@/lib/contract/console";
@@ -9,7 +9,7 @@ import { type Connection } from "../store/connections";
 import { isEmbedded } from "../upstream/send";
 import { findVisible, visibleConnections } from "./access";
 
-/** `meant` is the page's own choice; an id that the member may not use falls back to the last used one. */
+/** `meant` is the page's own choice; if the member may not use that id, the last used connection is taken. */
 export async function listConnectionViews(viewer: Viewer, meant?: string): Promise<ConnectionView[]> {
   const [connections, chosen, usual] = await Promise.all([
     visibleConnections(viewer),
@@ -21,7 +21,7 @@ export async function listConnectionViews(viewer: Viewer, meant?: string): Promi
   return hasRole(viewer.role, "viewer") ? views : views.map(withoutAddress);
 }
 
-/** What the frame around every page needs. Never fails for a service that is down: it reads the console's own store only. */
+/** What the frame around every page needs. Never fails if a service is down: it reads only the console's own store. */
 export async function getFrame(
   viewer: Viewer,
   connection?: string,
@@ -30,7 +30,7 @@ export async function getFrame(
   return { connection: connections.find((view) => view.current), connections };
 }
 
-/** For members who only run apps: by name, as no more than where they run. */
+/** For members who only run apps: the connection's name, as the place where apps run. */
 function withoutAddress({ accountUrl: _account, fingerprint: _fingerprint, seenBy: _seenBy, ...view }: ConnectionView): ConnectionView {
   return { ...view, baseUrl: "" };
 }

@@ -1,5 +1,6 @@
-// Where the service keeps the bytes of files (LIGHTDESK_BLOBS): whether the place answers, takes, gives back and lists, and whose it is.
-// What is written there for the trial is taken away again.
+// Checks where the service keeps the bytes of files (LIGHTDESK_BLOBS): whether the place answers, stores, returns and lists, and whose it
+// is.
+// The trial file is removed again.
 
 import "server-only";
 import { existsSync } from "node:fs";
@@ -11,7 +12,7 @@ import { attempt, type Finding, noted, passed, wrong } from "./findings";
 const CHECK = "files";
 const remedy = "Set LIGHTDESK_BLOBS to a place that this user or key may read, write and list, or see to that place.";
 
-/** `own`: the id of the service's database, where it has one. */
+/** `own`: the id of the service's database, if it has one. */
 export async function checkFiles({ service: settings }: Pick<Env, "service">, own: string | undefined): Promise<Finding> {
   const { blobs } = settings;
   if (!blobs) return passed(CHECK, "They lie in the data folder.");
@@ -38,7 +39,7 @@ export async function checkFiles({ service: settings }: Pick<Env, "service">, ow
   );
 }
 
-/** Of the service's database; undefined where it has none yet, or cannot be read, which its own check tells. */
+/** The id in the service's database; undefined if there is none yet, or if it cannot be read (a separate check reports that). */
 export function readId(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   try {
@@ -49,6 +50,6 @@ export function readId(file: string): string | undefined {
       database.close();
     }
   } catch {
-    return undefined; // as above
+    return undefined; // a separate check reports it
   }
 }

@@ -1,4 +1,4 @@
-// What a check of the installation found: a sentence, and what to do where something is wrong.
+// What a check of the installation found: a sentence, and what to do if something is wrong.
 // Must never: hold a secret.
 
 import "server-only";
@@ -8,7 +8,6 @@ export type Finding = {
   /** `noted`: works, but worth knowing. */
   state: "passed" | "noted" | "failed";
   text: string;
-  /** What to do. */
   remedy?: string;
 };
 
@@ -16,7 +15,7 @@ export const passed = (check: string, text: string): Finding => ({ check, state:
 export const noted = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
 export const wrong = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
 
-/** A check that breaks has found something too. */
+/** A check that throws is a finding too. */
 export async function attempt(check: string, look: () => Finding | Promise<Finding>, remedy = "See to the cause."): Promise<Finding> {
   try {
     return await look();

@@ -1,4 +1,4 @@
-// What is reached over the network: the port, the public address, the services of connections and their clocks, the runners.
+// Checks what is reached over the network: the port, the public address, the services of connections and their clocks, the runners.
 // Must never: send a key, or follow a redirect.
 
 import "server-only";
@@ -32,7 +32,7 @@ export async function checkNetwork(env: Env, now: () => number): Promise<Finding
   ];
 }
 
-/** Consoles of one database have one secret, which is there. */
+/** Consoles on one database share a secret, which is stored there. */
 async function ownName({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
   if (databaseUrl === undefined) return installationOf(dataDir);
   if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
@@ -45,20 +45,20 @@ async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): P
   try {
     return await read(store);
   } catch {
-    return undefined; // what is wrong with the database, or with the ring, is told by its own check
+    return undefined; // a separate check reports what is wrong with the database or the ring
   } finally {
     await store.close();
   }
 }
 
-/** Of a GET; undefined where nothing answers. */
+/** The answer to a GET; undefined if nothing answers. */
 async function ask(url: string): Promise<Answer | undefined> {
   try {
     const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
     await answer.body?.cancel();
     return { status: answer.status, installation: answer.headers.get(INSTALLATION_HEADER), date: answer.headers.get("date") };
   } catch {
-    return undefined; // told as what it is: no answer
+    return undefined; // reported as no answer
   }
 }
 
@@ -153,14 +153,14 @@ function readUrls(file: string): string[] {
       database.close();
     }
   } catch {
-    return []; // what is wrong with the database is told by its own check
+    return []; // a separate check reports what is wrong with the database
   }
 }
 
 async function checkRunners({ dataDir, databaseUrl, service }: Env): Promise<Finding[]> {
   const folder = join(dataDir, "service");
   try {
-    // What opens it would make the tables, or bring them up to date.
+    // Look first: opening the store would make the tables, or migrate them.
     const { finding } = databaseUrl === undefined ? await lookAtServiceFile(dataDir) : await lookAtService(databaseUrl);
     if (finding.state !== "passed") return [];
     const store = await openServiceStore(folder, service);
@@ -180,6 +180,6 @@ async function checkRunners({ dataDir, databaseUrl, service }: Env): Promise<Fin
       await store.close();
     }
   } catch {
-    return []; // as above
+    return []; // a separate check reports it
   }
 }

@@ -1,4 +1,4 @@
-// The database of DATABASE_URL: its version, connections and clock, what waits there for a lock, and the schemas of console and service.
+// Checks the database of DATABASE_URL: version, connections, clock, waits for locks, and the schemas of console and service.
 // Must never: write there, make a table, or put the address into a sentence.
 
 import "server-only";
@@ -9,13 +9,13 @@ import { postgresMigrations } from "../store/migrations";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 
 const STATEMENT_MS = 10_000;
-/** What a console and its service open at most. */
+/** The most that a console and its service open. */
 const CONNECTIONS_OF_ONE = 27;
 const LONG_WAIT_SECONDS = 10;
 
 const unreachable = "Start PostgreSQL, or set DATABASE_URL to where it is.";
 
-/** `time`: the server's own, in ms; undefined where it was not reached. `longWaitSeconds`: for a lock. */
+/** `time`: the server's clock in ms; undefined if it was not reached. `longWaitSeconds`: a longer wait for a lock is reported. */
 export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
   return askPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
     const server = await attempt("database server", () => checkServer(ask), unreachable);
@@ -54,7 +54,7 @@ async function lookAtSchema(url: string, schema: Schema): Promise<{ finding: Fin
   });
 }
 
-/** What the place of the service's bytes carries. */
+/** The id of the service's database, which the place of its bytes carries too. */
 export async function readIdOn(url: string): Promise<string | undefined> {
   return askPostgres(
     { url, statementMs: STATEMENT_MS, schema: ofService.name },
@@ -106,7 +106,7 @@ async function checkSchema(ask: Ask, { check, migrations, known }: Schema): Prom
       );
 }
 
-/** The session that others wait for is named by its number there. */
+/** Names the process id of the session that others wait for. */
 async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
   const check = "database locks";
   const waiting = await ask<{ holders: string; seconds: number }>(`
@@ -122,7 +122,7 @@ async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
   );
 }
 
-/** No rows where there is no such table. */
+/** No rows if there is no such table. */
 async function orNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   return rows.catch((error: unknown) => {
     if (isNoTable(error)) return [];

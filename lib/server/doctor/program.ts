@@ -1,4 +1,4 @@
-// The program itself: Node, packages, what is built, and ffmpeg.
+// Checks the program itself: Node, packages, the build, and ffmpeg.
 
 import "server-only";
 import { execFile } from "node:child_process";
@@ -10,7 +10,7 @@ import { attempt, type Finding, noted, passed, wrong } from "./findings";
 
 const execute = promisify(execFile);
 
-/** `build`: the folder of the pages, for the path that the settings name. */
+/** `build`: the folder of the built pages for the configured base path. */
 export async function checkProgram({ root, service }: Env, { version, build }: { version: string; build: string }): Promise<Finding[]> {
   const missing = ["dist/console.mjs", "dist/node-worker.mjs", "dist/answer-thread.mjs", "dist/lanczos.wasm"].find(
     (file) => !existsSync(join(root, file)),

@@ -1,5 +1,5 @@
-// The data folder: the disk, the two databases, and whether the key ring opens what is stored. Only reads, but for one file that it makes and
-// takes away: the console may run meanwhile. A database of an older version is left to the start, which brings it up to date.
+// Checks the data folder: the disk, the two databases, and whether the key ring opens the stored secrets. Only reads, but for one file that
+// it makes and removes: the console may be running. A database of an older version is left to the start, which migrates it.
 
 import "server-only";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
@@ -99,13 +99,13 @@ function checkRoom(dataDir: string): Finding {
     : passed("disk", `${free}${reserve}.`);
 }
 
-/** What is wrong there says what to do. */
+/** The thrown error says what to do. */
 async function checkPlace(env: Env): Promise<Finding> {
   await requireStores(env);
   return passed("place of the rows", env.databaseUrl === undefined ? "They are in the data folder." : "They are in PostgreSQL.");
 }
 
-/** A file gets its place by a link, which needs one file system. */
+/** A file is moved into place by a hard link, which needs one file system. */
 function checkDevices(service: string): Finding {
   const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
   const devices = new Set(folders.flatMap((folder) => statSync(folder, { throwIfNoEntry: false })?.dev ?? []));
@@ -189,7 +189,7 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
   }
 }
 
-/** Rows cannot be of tomorrow. `shared`: what the clock of a database says that others use as well. */
+/** A row must not be from the future. `shared`: the time of a database's clock that other consoles use as well. */
 function checkClock(newest: number, now: number, shared: number | undefined): Finding {
   const off = shared === undefined ? 0 : Math.abs(shared - now);
   if (off > CLOCK_MS)

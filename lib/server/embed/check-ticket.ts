@@ -1,6 +1,6 @@
-// Whether a ticket is what this host's server signed for this console, now, once and within what the host may give.
-// Guarantees: nothing of a ticket is believed before its signature; the first thing that is wrong is named, for the log and for those who
-// configured the host. Must never: say that to whoever brought it.
+// Checks that this host's server signed the ticket, for this console, that it is valid now and within what the host may grant.
+// Guarantees: nothing in a ticket is believed before its signature is checked; the first error is named for the log and for those who
+// configured the host. Must never: tell that error to the page that brought the ticket.
 
 import "server-only";
 import { type JWTPayload } from "jose";

@@ -1,10 +1,10 @@
-// Cookies of embedded pages: one for each frame, sent to the console alone and only below the host page that it was made in. Free of
-// everything else: proxy.ts sets one too.
-// Must never: go to what else a host serves beside a console that lives below a path.
+// Cookies of embedded pages: one for each frame, sent only to the console and only below the host page it was made in. Imports nothing,
+// because proxy.ts sets one too.
+// Must never: be sent to other products on the host, if the console lives below a path.
 
 import "server-only";
 
-/** A browser takes a name like this over https (or from this machine) only, and the first kind for this very host and all of it alone. */
+/** Browsers accept these prefixes only over https (or from this machine); `__Host` only for this very host and all of its paths. */
 function named(name: string, basePath: string): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }

@@ -1,4 +1,4 @@
-// The host page below whose address the page being answered is, or that an address names.
+// Finds the host page of the current page's address, or of a given id.
 
 import "server-only";
 import { headers } from "next/headers";

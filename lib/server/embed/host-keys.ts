@@ -1,9 +1,7 @@
-// What a host's tickets are checked with: its secret, or the keys at its address.
-// Guarantees: the algorithms are the configuration's and never the ticket's, `none` is none of them; keys are asked for over https on the
-// public internet, a trusted host or this machine, within a time and a size, kept for a while, and asked for anew for a key that is not
-// among them, at most twice a minute; an address that fails is left alone for ten seconds, and those that are kept go on for an hour. While a
-// secret is replaced both are good.
-// Must never: follow a redirect.
+// Checks a host's tickets with its secret, or with the keys at its address. Must never: follow a redirect. Guarantees: the algorithms are
+// configured, never taken from the ticket, and never `none`; keys come over https from the public internet, a trusted host or this machine,
+// within limits of time and size; kept for a while, and fetched anew for an unknown key at most twice a minute; a failing address is left
+// alone for ten seconds, its kept keys stay valid for an hour. While a secret is replaced, both are valid.
 
 import "server-only";
 import { createLocalJWKSet, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify, type JWTPayload } from "jose";
@@ -19,7 +17,7 @@ import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 
 const KEPT_MS = 10 * 60_000;
-/** While no others can be had. */
+/** How long kept keys are used while new ones cannot be fetched. */
 const LONGEST_KEPT_MS = 60 * 60_000;
 const AGAIN_MS = 30_000;
 const FAILED_MS = 10_000;
@@ -29,10 +27,10 @@ const MOST_KEPT = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type Kept = { keys: JWTVerifyGetKey; atMs: number };
-/** Of an address: what it answered last, the question that is under way, and the failure that the last one was. */
+/** For an address: the last keys, the request under way, and the last failure. */
 type Known = { kept?: Kept; asking?: Promise<Kept>; failed?: { error: unknown; atMs: number } };
 
-/** Why a key could not be had. */
+/** The keys could not be fetched. */
 class KeysAway extends Error {
   readonly code = "KEYS_AWAY";
 }
@@ -61,7 +59,7 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     }
   }
 
-  /** Once for all tickets that come meanwhile, whatever comes of it. */
+  /** One request for all tickets that arrive meanwhile, whatever its result. */
   function ask(url: string): Promise<Kept> {
     const { kept, asking, failed } = known.get(url) ?? {};
     if (asking) return asking;

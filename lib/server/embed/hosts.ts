@@ -1,6 +1,6 @@
-// Host pages as an admin sets them up: where they are, how far their tickets reach, the secret that signs these.
-// Guarantees: a secret is made here, shown once and kept sealed; whoever sets up a host gives it no more than they have, and a connection
-// of the team. It belongs to the team: it works on when they go, and the list says so.
+// Host pages as an admin sets them up: their origins, how far their tickets reach, and the secret that signs the tickets.
+// Guarantees: a secret is made here, shown once and kept sealed; a member gives a host no more than their own role, and only a connection
+// of the team. The host belongs to the team: it works on when its maker leaves, and the list says so.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -67,7 +67,7 @@ export async function removeEmbedHost(id: string): Promise<Result<string, Failur
   return ok(host.name);
 }
 
-/** For sealing them again: the present secrets, and those before them. */
+/** For resealing: the current secrets, and the previous ones. */
 export function sealedHosts(hosts: Pick<EmbedHostStore, "list" | "reseal">): SealedRows<{ id: string; sealed: Sealed }> {
   return {
     async list() {
@@ -86,7 +86,7 @@ function keeperOf({ memberId: id, name }: Giver): Keeper {
 
 async function judge({ role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };
-  // Only those of the team: no member's own.
+  // Only connections of the team, no member's own.
   if (body.connection !== null && !(await composition().store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }

@@ -1,7 +1,6 @@
-// Sessions of embedded pages: a ticket becomes one, each request finds its own by the place it comes from, and it ends with whatever it rests on.
-// Guarantees: what a session may is the least of what its host, its ticket and its member may now; a changed or removed host, a member who
-// was suspended, removed or given another role, and the end of its time are the end of it, at the next request; no session
-// is of a connection that is a member's own.
+// Sessions of embedded pages: made from a ticket, found by the place a request comes from, ended with what they depend on.
+// Guarantees: a session may do what its host, its ticket and its member all allow now; a changed or removed host, a member who was
+// suspended, removed or given another role, and expiry end it at the next request; no session uses a member's own connection.
 // Must never: find a session of another place, or one for a request that names none.
 
 import "server-only";
@@ -50,14 +49,14 @@ async function whileValid(session: EmbedSession): Promise<Embedded | undefined> 
   return { session, hostName: host.name, member, role: roleOf(session, member, session.pages) };
 }
 
-/** Bearers are asked for where there are no cookies; both are worth the same. */
+/** Bearers are for browsers that keep no cookies; both are equivalent. */
 function tokenOf(sent: Sent, { slot }: Place): string | undefined {
   return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, composition().env.basePath));
 }
 
 type Begun = { token: string; session: EmbedSession; member: Member; isSame: boolean };
 
-/** The reason of a refusal is for the log and the host's keepers. */
+/** The reason of a refusal is for the log and for the admins of the host. */
 export async function beginEmbedded(
   place: Place,
   brought: { ticket: string; origin: string },
@@ -68,7 +67,7 @@ export async function beginEmbedded(
   const host = await store.embedHosts.get(place.host);
   if (!host) return failed("host");
   const refuse = async (why: EmbedRefusal) => {
-    // Refused also where this cannot be stored.
+    // Refused even if this cannot be stored.
     await store.embedHosts.noteRefusal(host.id, { at: now(), why }).catch((err: unknown) => {
       console.log.error({ hostId: host.id, err }, "the refusal of a ticket could not be noted");
     });
@@ -77,12 +76,12 @@ export async function beginEmbedded(
   const ticket = await checkTicket(console, host, brought);
   if (!ticket.ok) return refuse(ticket.failure);
   const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
-  // A few at a time, so that a new visitor does not wait for the removal of many old sessions.
+  // A few at a time, so that a new visitor does not wait for the removal of many old guests.
   if (ticket.value.guest) await store.members.removeGuests({ now: now() });
   const member = await personOf(ticket.value, host);
   if (!member) return refuse("member");
   if (!mayEnter(member, host)) return refuse("suspended");
-  // No member's own: the signer of tickets could name any member, and would reach that member's connections.
+  // Not a member's own: the signer of tickets could name any member, and would reach that member's connections.
   if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
   if (!(await store.embedHosts.takeTicket(host.id, jti, { now: now(), expiresAt: exp * 1000 + EMBED_SESSION_MS })))
     return refuse("replayed");
@@ -103,13 +102,13 @@ export async function beginEmbedded(
     expiresAt: now() + EMBED_SESSION_MS,
   };
   const isSame = before !== undefined && isSameSession(before.session, asked);
-  // A renewed one runs out by itself: what is under way by it goes on.
+  // A renewed session is left to expire: requests that use the old one can finish.
   if (before && !isSame) await store.embedSessions.endFrame(before.session);
   const session = await store.embedSessions.begin(token, asked, now());
   return ok({ token, session, member, isSame });
 }
 
-/** For the page that is open: the next ticket of the same person for the same things goes on where the last one was. */
+/** For an open page: the next ticket of the same person for the same things continues the session. */
 function isSameSession(one: NewEmbedSession, other: NewEmbedSession): boolean {
   const said = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
   return said(one) === said(other);
@@ -120,12 +119,12 @@ async function personOf({ sub, guest, name }: Ticket, host: EmbedHost): Promise<
   return guest ? store.members.guest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
 }
 
-/** A guest is let in by the host that knows them, and by no other door. */
+/** A guest is let in only by the host that knows them. */
 function mayEnter(member: Member, host: EmbedHost): boolean {
   return member.guestOf === undefined ? !member.disabled : member.guestOf === host.id && host.guests;
 }
 
-/** What only the settings offer, only whoever is shown the settings may do. */
+/** A session without the settings page gets at most operator: what higher roles can do is only in the settings. */
 function roleOf({ role }: EmbedSession, member: Member, pages: EmbedSession["pages"]): Role {
   const given = member.guestOf === undefined ? least(member.role, role) : role;
   return pages.includes("settings") ? given : least(given, "operator");
@@ -140,7 +139,7 @@ export async function setEmbedLook(sessionId: string, look: EmbedLook): Promise<
   await composition().store.embedSessions.setLook(sessionId, look);
 }
 
-/** The headers that take its cookie away. */
+/** Answers the header that removes its cookie. */
 export async function endEmbedded(sessionId: string, sent: Sent): Promise<Headers> {
   const { embedSessions } = composition().store;
   const session = await embedSessions.get(sessionId);

@@ -1,6 +1,6 @@
-// Who may hear of the jobs of a connection (GET /ws), and from where they hear it: as for every other read, by session or token.
-// Guarantees: origin, credential, role, rate and connection are judged as for a request; a session or token that has ended and a connection that was
-// switched, changed or removed are objections at the next look. Must never: take a service's key from who asks, or hand one out.
+// Decides who may listen to the jobs of a connection (GET /ws), by session or token as for every other read.
+// Guarantees: origin, credential, role, rate and connection are checked as for a request; an ended session or token, and a connection that
+// was switched, changed or removed, are objections at the next look. Must never: take a service's key from the caller, or hand one out.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
@@ -22,7 +22,7 @@ import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Access, findConnection, openConnection } from "../connections/access";
 
 const LONGEST_CLIENT_ID = 200;
-/** Members who only run apps hear of no jobs, as those of others would be among them. */
+/** Members who only run apps may not listen: they would hear of other members' jobs too. */
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
@@ -66,7 +66,7 @@ async function isStillMeant({ connection, fingerprint }: Access, viewer: Viewer,
   return (await composition().store.keys.getOf(connection.id))?.fingerprint === fingerprint;
 }
 
-/** The address may bring the token here, and only here: the interface's clients have no other way to open a WebSocket with a key. */
+/** Only here may the address carry the token: the interface's clients have no other way to open a WebSocket with a key. */
 function headersOf(sent: IncomingMessage["headers"], token: string | null): Headers {
   const headers = new Headers();
   for (const name of [
@@ -81,7 +81,7 @@ function headersOf(sent: IncomingMessage["headers"], token: string | null): Head
     VOUCHED_HEADER,
   ])
     if (sent[name] !== undefined) headers.set(name, String(sent[name]));
-  // Beside another one it makes both worth nothing.
+  // Beside a different token in the header, both are refused.
   if (token && headers.get("x-api-key") !== token) headers.append("x-api-key", token);
   return headers;
 }

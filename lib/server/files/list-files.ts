@@ -1,6 +1,6 @@
-// User data files of a folder, for pages and for whoever asks again.
-// Guarantees: a folder that is not there yet is an empty one, since folders come with their first file; every other failure is a failure;
-// paths are named from the folder on, whatever the service does (wire facts 3.21: some name files from the folder on, some from the top).
+// User data files of a folder, for pages and for polls.
+// Guarantees: a missing folder is an empty one, because folders come with their first file; every other failure is a failure; paths start
+// at the folder, whatever the service does (wire facts 3.21: some services name files from the folder on, some from the top).
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -18,7 +18,7 @@ import { type Upstream } from "../upstream/upstream";
 
 type Files = Result<UserdataFile[], Failure>;
 
-/** `search` is that of GET /api/userdata. */
+/** `search` is the query of GET /api/userdata. */
 export async function listFiles(viewer: Viewer, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
   const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
@@ -34,25 +34,25 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
     if (files.ok) return ok(files.value.map((file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
     if (!isNoFolder(files.failure)) return files;
-    // While nothing is found there, not even the list of jobs, the folder's 404 says nothing of the folder.
+    // If not even the list of jobs is found there, the folder's 404 says nothing about the folder.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
     return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(nothingThere(files.failure));
   };
   const listed = await list(dir);
   if (!listed.ok || listed.value.length === 0 || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;
   const cut = listed.value.map((file) => ({ ...file, path: file.path.slice(dir.length) }));
-  // From the folder on, no file of the folder itself has a slash.
+  // In paths that start at the folder, files directly in it have no slash.
   if (query.recurse !== true) return ok(cut);
-  // Either from the top, or the folder holds nothing but a folder of its own name, whose listing then has the same files: all of them,
-  // as from the top the shortest path of a folder is never inside the folder of its name.
+  // Either the paths start at the top, or the folder holds nothing but a folder of its own name. In that case the inner listing has the
+  // same files, all of them: with paths from the top, the shortest path of a folder is never inside the folder of its name.
   const inner = await list(dir + dir);
-  // What was answered is shown: a path cut by mistake names no file that is there, since each of this folder begins with its name.
+  // The answer is shown as it is: a wrongly cut path names no existing file, because each file of this folder begins with its name.
   if (!inner.ok) return inner.failure.status === 401 ? inner : ok(cut);
   const innerPaths = new Set(inner.value.map(({ path }) => path));
   return cut.every(({ path }) => innerPaths.has(path)) ? listed : ok(cut);
 }
 
-/** A folder is there once it holds something: until then some services know nothing of it. */
+/** A folder exists once it holds something: until then some services answer 404. */
 function isNoFolder({ code, status }: Failure): boolean {
   return code === "NOT_FOUND" && status === 404;
 }

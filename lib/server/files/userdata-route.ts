@@ -1,5 +1,5 @@
 // User data files: the path in the address may hold slashes, encoded or not, so it is read here from the raw address, once.
-// Guarantees: decoded exactly once (%252F is a name with "%2F" in it); nothing climbs, no backslash, no control character.
+// Guarantees: decoded exactly once (%252F is a name with "%2F" in it); no path climbs out, no backslash, no control character.
 // A raw FILE/move/DEST is the move; a file of that name is reached with its slashes encoded.
 
 import "server-only";
@@ -33,7 +33,7 @@ export function userdataListRoute(): Handler {
   });
 }
 
-/** One address, two operations: writing and moving. */
+/** One address for two operations: writing and moving. */
 export function userdataPostRoute(): Handler {
   const { writeUserdata, moveUserdata } = operations;
   return guarded({ action: writeUserdata.name, role: writeUserdata.role, connection: true }, (asked) => {

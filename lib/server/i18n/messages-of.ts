@@ -1,5 +1,5 @@
 // Every sentence in every language. A language that lacks one does not compile, nor does a key without a sentence.
-// Must never: reach a browser whole; pick-messages.ts hands out parts of one language.
+// Must never: be sent to a browser whole; pick-messages.ts hands out parts of one language.
 
 import "server-only";
 import * as english from "@/lib/messages/en";

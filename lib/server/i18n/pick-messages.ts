@@ -1,6 +1,6 @@
-// The sentences a page hands to the browser: only the namespaces it names, in the reader's language alone.
-// Guarantees: nothing but what was asked for leaves the server.
-// Must never: hand out all of them, or two languages; the first load would grow with every page and language of the product.
+// The sentences that a page sends to the browser: only the namespaces it names, in the reader's language.
+// Guarantees: nothing else leaves the server.
+// Must never: send all of them, or two languages; the first load would grow with every page and language of the product.
 
 import "server-only";
 import { getLocale } from "next-intl/server";

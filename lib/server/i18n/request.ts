@@ -1,7 +1,7 @@
-// What next-intl needs to know of a request: the language, its sentences, the clock. No address has a language in it.
-// Guarantees: server and browser render the same moment, since `now` travels with the page; what depends on the reader's
-// time zone is written by the browser alone, so the zone here is of no meaning.
-// Must never: read anything of a member; an embedded page is in the language of its host.
+// What next-intl needs to know about a request: the language, its sentences, the clock. No address contains a language.
+// Guarantees: server and browser render the same moment, because `now` is sent with the page; only the browser writes what depends on the
+// reader's time zone, so the zone here has no meaning.
+// Must never: read anything about a member; an embedded page has the language of its host.
 
 import "server-only";
 import { cookies, headers } from "next/headers";
