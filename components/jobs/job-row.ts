@@ -7,10 +7,10 @@ import { type JobDetail, type JobListItem, type JobsAnswer } from "@/lib/contrac
 import { type JobState } from "@/lib/contract/jobs/states";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
-/** A job as every list shows it, whichever answer it came in: it travels to the browser with every page, and holds no more. */
+/** A job as every list shows it, from any answer. It is sent to the browser with every page, so it holds only this. */
 export type JobRow = {
   id: string;
-  /** The state as the service said it. */
+  /** The state in the service's words. */
   word: string;
   state: JobState;
   createdMs?: number;
@@ -18,7 +18,7 @@ export type JobRow = {
   endedMs?: number;
   workflow?: string;
   workflowId?: string;
-  /** What tells a copy of a run from the others. */
+  /** Tells a copy of a run from the others. */
   label?: string;
   /** The member who submitted it here. */
   by?: string;
@@ -27,13 +27,13 @@ export type JobRow = {
   error?: string;
   outputs?: number;
   preview?: OutputFile;
-  /** Its place in the queue: 1 is next. What runs has none. */
+  /** Its place in the queue: 1 is next. A running job has none. */
   position?: number;
-  /** Why it waits, where no runner that can do it takes jobs. */
+  /** Why it waits, where no runner able to do it accepts jobs. */
   waits?: JobWaits;
 };
 
-/** `isCut`: the service has older ones. `unreadable`: rows of this page whose shape is not known. `reach`: of rows that were found in the ledger. */
+/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows found in the ledger. */
 export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; isCut?: boolean; unreadable?: number; reach?: JobReach };
 
 export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView {
@@ -47,7 +47,7 @@ export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView 
   };
 }
 
-/** Absent fields are left out: a hundred rows of them are kilobytes. */
+/** Absent fields are left out, which saves kilobytes for a hundred rows. */
 export function toJobRow(job: JobListItem | JobDetail): JobRow {
   const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview } = toJobView(job);
   const line = error && errorLine(error);

@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 
-/** Jobs that are being cancelled, stopped or removed, or are about to be, by the part of the page that began it. None on the server. */
+/** Jobs that are being or about to be cancelled, stopped or removed, by the part of the page that began it. Empty on the server. */
 const store = createStore<ReadonlyMap<object, readonly string[]>>(() => new Map());
 
-/** So that no other part of the page begins the same once more, and tells of it a second time. */
+/** Reports these jobs as busy, so that no other part of the page starts the same act or reports it again. */
 export function useTellBusy(ids: readonly string[]): void {
   const [source] = useState(() => ({}));
   const joined = ids.join("\n");
@@ -16,13 +16,13 @@ export function useTellBusy(ids: readonly string[]): void {
   }, [joined, source]);
 }
 
-/** Whoever began it. */
+/** The busy jobs of all parts of the page. */
 export function useBusyJobs(): ReadonlySet<string> {
   const sources = useStore(store);
   return useMemo(() => idsOf(sources), [sources]);
 }
 
-/** What is busy now, and what becomes so until `end`. */
+/** Collects the jobs that are busy now or become busy until `end`. */
 export function watchBusy(): { ids: ReadonlySet<string>; end: () => void } {
   const ids = new Set(idsOf(store.getState()));
   const end = store.subscribe((sources) => {

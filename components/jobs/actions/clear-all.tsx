@@ -10,18 +10,18 @@ import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/clear-a
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {
-  /** Where its words are. */
+  /** The namespace of its sentences. */
   words: "queue.clear" | "history.clear";
-  /** How many there are; absent where the service does not say. */
+  /** The number of entries; absent where the service does not say. */
   count: number | undefined;
-  /** Has to be typed where the entries cannot be brought back. */
+  /** A word that must be typed first, where the entries cannot be restored. */
   word?: string;
   isBusy: boolean;
   /** `asked`: the number that was on the button. */
   onClear: (asked: number | undefined) => Promise<ApiFailure | undefined>;
 };
 
-/** Asks first, by number. */
+/** Asks for confirmation first, with the number of entries. */
 export function ClearAll({ words, count, word, isBusy, onClear }: ClearAllProps) {
   const t = useTranslations(words);
   const form = useId();
@@ -81,7 +81,7 @@ export function ClearAll({ words, count, word, isBusy, onClear }: ClearAllProps)
   );
 }
 
-/** `path` clears them all; `leftPath` lists what is left. The question says itself why there is no answer. */
+/** `path` clears all entries; `leftPath` lists those that are left. The dialog shows a failed request itself. */
 export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, refresh: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
   const [cleared, setCleared] = useState<{ asked: number | undefined; outcome: Cleared<Answer> }>();
@@ -91,7 +91,7 @@ export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, 
     const result = await clearAll<Answer>(path, leftPath);
     setBusy(false);
     if (!result.ok) return result.failure;
-    // Where the service names nothing, the list after it is all that is known.
+    // If the service does not name what it cleared, only the list afterwards tells.
     await refresh();
     setCleared({ asked, outcome: result.value });
     return undefined;

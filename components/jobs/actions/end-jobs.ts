@@ -9,33 +9,33 @@ import { isTerminalWord, type JobState } from "@/lib/contract/jobs/states";
 import type * as LookUp from "./look-up";
 import { type JobNames, type ReceiptEntry } from "./receipt-entry";
 
-/** `word` and `state` are absent where the job is not on the page that is shown. */
+/** `word` and `state` are absent where the job is not on the visible page. */
 export type KnownJob = JobNames & { id: string; word?: string; state?: JobState };
 
 const BATCH = 100;
-/** Each of them is a call of its own to the service. */
+/** Each of them is a separate call to the service. */
 const STOP_BATCH = 10;
 
-/** Jobs whose state is not known are left to the service to judge. */
+/** Jobs of unknown state are sent on, and the service decides. */
 export function fits(act: "cancel" | "remove" | "runAgain", { word, state }: KnownJob): boolean {
   if (word === undefined || state === undefined || act === "runAgain") return true;
   return act === "remove" ? isTerminalWord(word) : state === "pending" || state === "in_progress";
 }
 
-/** What runs is stopped, all else leaves the queue; one call at a time, a receipt for every job. */
+/** Stops running jobs and takes all others out of the queue; one call at a time, with a receipt for every job. */
 export function cancelJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
   return fitting("cancel", jobs, work, async (meant) => {
     const running = meant.filter(({ state }) => state === "in_progress");
     const waiting = meant.filter(({ state }) => state !== "in_progress");
     const fromQueue = inBatches(waiting, BATCH, (batch) => cancelWaiting(batch, work), work);
-    // What leaves with the page leaves at once; else one call waits for the other.
+    // When the page is closing, all calls are sent at once; otherwise one waits for the other.
     if (!work.isLeaving) await fromQueue;
     const stopped = await inBatches(running, STOP_BATCH, (batch) => stop(batch, work), work);
     return [...(await fromQueue), ...stopped];
   });
 }
 
-/** From the history. The service names nothing that it removed; that it accepted is what can be told. */
+/** Removes from the history. The service does not name what it removed; only its acceptance can be reported. */
 export function removeJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
   async function removeBatch(batch: readonly KnownJob[]): Promise<BatchOutcome<ReceiptEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
@@ -46,7 +46,7 @@ export function removeJobs(jobs: readonly KnownJob[], work: Work): Promise<Recei
 
 type Act = (meant: readonly KnownJob[]) => Promise<ReceiptEntry[]>;
 
-/** Jobs that are known to be in no state for it are told as that, and not asked for. */
+/** Jobs that are known to be in the wrong state get that outcome without a request. */
 async function fitting(act: "cancel" | "remove", jobs: readonly KnownJob[], work: Work, carryOut: Act): Promise<ReceiptEntry[]> {
   const unfit = jobs.filter((job) => !fits(act, job));
   work.onDone(unfit.length);
@@ -54,7 +54,7 @@ async function fitting(act: "cancel" | "remove", jobs: readonly KnownJob[], work
   return named(jobs, [...entries, ...unfit.map(({ id }): ReceiptEntry => ({ id, outcome: act === "cancel" ? "over" : "notEnded" }))]);
 }
 
-/** Each entry with what people know its job by. */
+/** Adds the names by which people know the job. */
 export function named(jobs: readonly KnownJob[], entries: readonly ReceiptEntry[]): ReceiptEntry[] {
   const known = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
   return entries.map((entry) => ({ ...known.get(entry.id), ...entry }));
@@ -108,7 +108,7 @@ async function refused(
   return { entries, isOver: meetsAll(failure) };
 }
 
-/** It is not clear whether it was done. Loaded only then, since that is rare. */
+/** For a batch whose outcome is unclear. Loaded only then, since that is rare. */
 async function lookUp(...asked: Parameters<typeof LookUp.lookUp>): Promise<ReceiptEntry[]> {
   const [, batch, failure] = asked;
   if (batch.length === 0) return [];

@@ -6,7 +6,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 
 type HeldSecretsProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
 
-/** For the job's owner: which node or field held a key or a token. The key itself is in no browser. */
+/** For the job's owner: which node or field held a key or a token. The key itself never reaches a browser. */
 export function HeldSecrets({ places, isSent = true, actions, className }: HeldSecretsProps) {
   const t = useTranslations("acts.secrets");
   const title = t(isSent ? "title" : "leftOut", { count: places.length });
@@ -31,7 +31,7 @@ export function HeldSecrets({ places, isSent = true, actions, className }: HeldS
   );
 }
 
-/** The places that a run can leave out. */
+/** Whether any of the places can be left out of a new run. */
 export function canLeaveOut(places: readonly SecretPlace[]): boolean {
   return places.some(({ kind }) => kind === "input" || kind === "extra");
 }

@@ -16,11 +16,11 @@ import { withQuery } from "@/lib/browser/urls";
 type JobLinesProps = {
   acts: Pick<JobWork, "works" | "undo" | "stop" | "again" | "dismiss">;
   connection: string | undefined;
-  /** After all that runs was asked to stop. */
+  /** Called after all running jobs were asked to stop. */
   onStopped: () => void;
 };
 
-/** A line for each act on jobs, with what became of every one. */
+/** A line for each act on jobs, with the outcome of every job. */
 export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
@@ -63,7 +63,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
 
 type StopTogetherProps = { count: number; connection: string | undefined; onDone: () => void };
 
-/** For services without a way to stop one job: asks first, by number, since the others stop too. */
+/** For services that cannot stop a single job: asks for confirmation with the number, since the other jobs stop too. */
 function StopTogether({ count, connection, onDone }: StopTogetherProps) {
   const t = useTranslations("acts.together");
   const [isAsking, setAsking] = useState(false);

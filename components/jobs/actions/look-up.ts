@@ -1,4 +1,4 @@
-// What became of jobs whose cancel, stop or removal had no clear answer: each is asked for and told as it is now.
+// Looks up jobs whose cancel, stop or removal had no clear answer, and derives the outcome from their present state.
 // Must never: send anything a second time.
 
 import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
@@ -9,7 +9,7 @@ import { type ReceiptEntry } from "./receipt-entry";
 
 export type Ending = "cancel" | "stop" | "remove";
 
-/** One call for each job, until the service cannot be reached. */
+/** One call per job, until the service cannot be reached. */
 export async function lookUp(
   ending: Ending,
   batch: readonly { id: string }[],
@@ -20,7 +20,7 @@ export async function lookUp(
   let isAsked = !work.isLeaving;
   for (const { id } of batch) {
     const seen = isAsked ? await stateOf(id, work) : undefined;
-    // A service that cannot be reached is not asked a hundred times.
+    // Once the service is unreachable, the remaining jobs are not requested.
     if (seen === undefined) isAsked = false;
     const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
     const isDone = outcome !== "unknown" && outcome !== "failed";
@@ -29,7 +29,7 @@ export async function lookUp(
   return entries;
 }
 
-/** Undefined: not known. */
+/** Undefined if not known. */
 async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
   const found = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);
@@ -43,6 +43,6 @@ function outcomeIn(ending: Ending, seen: JobState | "missing"): ReceiptEntry["ou
   if (seen === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
   if (seen === "completed" || seen === "failed") return "over";
   if (seen === "in_progress" && ending === "cancel") return "tooLate";
-  // What still waits was not cancelled; what still runs may be about to stop.
+  // A job that still waits was not cancelled; one that still runs may be about to stop.
   return seen === "pending" ? "failed" : "unknown";
 }

@@ -24,7 +24,7 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** How people know a job again: ids tell them nothing. */
+/** By these people recognise a job; ids mean nothing to them. */
 export type JobNames = { workflow?: string; label?: string; createdMs?: number };
 
 /** The outcome for one job. */
@@ -33,7 +33,7 @@ export type ReceiptEntry = JobNames & {
   outcome: Outcome;
   newId?: string;
   failure?: ApiFailure;
-  /** It runs with so many others; the service can only stop them all at once. */
+  /** It runs together with this many others, and the service can only stop them all at once. */
   together?: number;
 };
 
@@ -44,12 +44,12 @@ export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** What surely was not done. What may have been done is asked for again where twice is as good as once: a job is never submitted twice. */
+/** Worth repeating: what surely was not done, and what may have been done if doing it twice is harmless. A job is never submitted twice. */
 export function isWorthAgain({ outcome }: ReceiptEntry, act: "cancel" | "remove" | "runAgain"): boolean {
   return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && act !== "runAgain");
 }
 
-/** Why something was not done, for a line that has room for one sentence. */
+/** The first failure, for a line that has room for one sentence. */
 export function causeOf(entries: readonly ReceiptEntry[]): ApiFailure | undefined {
   return entries.find(({ failure }) => failure)?.failure;
 }

@@ -7,17 +7,17 @@ import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/loose-graph";
 
-/** The inputs that workflows draw their chance from. */
+/** The inputs from which workflows take their randomness. */
 const seedNames = new Set(["seed", "noise_seed"]);
-/** Within what every node with a seed takes. */
+/** A range that every node with a seed accepts. */
 const SEEDS = 2 ** 32;
 
 export type MaskedInput = { nodeId: string; node: string; input: string };
 export type Submission = { prompt: Graph; extra_data?: JsonObject };
-/** `masked`: the service kept no value of these, so the workflow cannot run again as it is. */
+/** `masked`: the service kept no value for these inputs, so the workflow cannot run again as it is. */
 export type Resubmission = { kind: "ready"; submission: Submission } | { kind: "masked"; inputs: MaskedInput[] } | { kind: "no-graph" };
 
-/** What a job was made from, ready to be submitted once more. A masked value is never sent: it would be taken for the secret. */
+/** What a job was made from, ready to be submitted again. A masked value is never sent: it would be taken for the secret. */
 export function toResubmission(workflow: unknown, newSeed?: () => number): Resubmission {
   const read = unwrapWorkflow(workflow);
   if (!read) return { kind: "no-graph" };
@@ -33,7 +33,7 @@ export function someSeed(): number {
   return seed % SEEDS;
 }
 
-/** Seeds that are numbers of their own; one that comes from another node changes there. */
+/** A seed that is a literal number; a seed that comes over a link changes at the other node. */
 function isSeed(name: string, value: unknown): boolean {
   return seedNames.has(name) && (Number.isInteger(value) || typeof value === "bigint");
 }
@@ -60,7 +60,7 @@ function maskedInputs(graph: Graph): MaskedInput[] {
   );
 }
 
-/** What goes along without deciding anything: masked entries are left out of objects, and empty in lists, whose places count. */
+/** For data that only accompanies the run: masked entries are left out of objects, and emptied in lists, where positions matter. */
 function withoutMasked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (isMasked(item) ? "" : withoutMasked(item)));
   if (!isObject(value)) return value;

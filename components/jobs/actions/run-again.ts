@@ -11,7 +11,7 @@ import { type KnownJob, named } from "./end-jobs";
 import { type Outcome, type ReceiptEntry } from "./receipt-entry";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
-/** `unknown`: it may or may not have been submitted, and is never sent again by itself. `unread`: nothing was sent. */
+/** `unknown`: it may or may not have been submitted, and is never resent automatically. `unread`: nothing was sent. */
 type RanAgain =
   | { kind: "submitted"; id: string }
   | { kind: "masked"; inputs: MaskedInput[] }
@@ -25,7 +25,7 @@ type Choices = {
   isStopped?: () => boolean;
 };
 
-/** The job's workflow as the service holds it now, submitted once more. */
+/** Submits the job's workflow again, as the service holds it now. */
 export async function runAgain(
   id: string,
   connection: string | undefined,
@@ -47,7 +47,7 @@ function isUnanswered(failure: ApiFailure): boolean {
   return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
 }
 
-/** One after the other. */
+/** Runs them again one after the other. */
 export async function runEachAgain(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
   return named(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }

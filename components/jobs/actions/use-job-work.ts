@@ -16,7 +16,7 @@ export type JobAct = "cancel" | "remove" | "runAgain";
 const acts: Readonly<Record<JobAct, (jobs: readonly KnownJob[], work: Work) => Promise<ReceiptEntry[]>>> = {
   cancel: cancelJobs,
   remove: removeJobs,
-  // Fetched then; where it cannot be, nothing was sent.
+  // The code is loaded on demand; if that fails, nothing was sent.
   runAgain: (jobs, work) =>
     import("./run-again").then(
       ({ runEachAgain }) => runEachAgain(jobs, work),
@@ -31,14 +31,14 @@ const acts: Readonly<Record<JobAct, (jobs: readonly KnownJob[], work: Work) => P
 type Choices<Query> = {
   connection: string | undefined;
   onDone: (act: JobAct, entries: readonly ReceiptEntry[]) => void;
-  /** In its place where the page is gone by then: for what outlives the page. */
+  /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
   onLeft?: (entries: readonly ReceiptEntry[]) => void;
-  /** Taken back in time. */
+  /** The act was undone in time. */
   onBack?: (jobs: readonly KnownJob[]) => void;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<KnownJob>, ApiFailure>>;
 };
 
-/** Cancelling, removing and running jobs again, from whatever page. */
+/** Cancels, removes and reruns jobs, on any page. */
 export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, walk }: Choices<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
@@ -62,7 +62,7 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
   });
   const idsIn = (kind: "undoable" | "working") =>
     new Set(work.works.flatMap(({ phase }) => (phase.kind === kind ? phase.items.map(({ id }) => id) : [])));
-  // A job that is run again stays as it is: it can be ended meanwhile.
+  // A job that is run again stays as it is, and may be ended meanwhile.
   useTellBusy(
     work.works.flatMap(({ phase }) =>
       (phase.kind === "undoable" || phase.kind === "working") && phase.act !== "runAgain" ? phase.items.map(({ id }) => id) : [],
@@ -73,7 +73,7 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
 
 export type JobWork = ReturnType<typeof useJobWork>;
 
-/** What became of many, in a line. */
+/** The outcome of many jobs, in one line. */
 export function useSummary() {
   const t = useTranslations("acts");
   return (entries: readonly ReceiptEntry[]) =>

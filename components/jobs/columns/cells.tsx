@@ -7,7 +7,7 @@ import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relati
 import { type JobRow } from "../job-row";
 import { rowPart } from "./row-link";
 
-/** Found once for the whole table: in each cell they would be a good part of what a row costs. */
+/** Computed once for the whole table: per cell they would be a good part of a row's cost. */
 export type CellWords = {
   t: ReturnType<typeof useTranslations<"jobList">>;
   states: ReturnType<typeof useTranslations<"frame.states">>;
@@ -25,7 +25,7 @@ export function useCellWords(): CellWords {
   return useMemo(() => ({ t, states, durations, ago }), [t, states, durations, ago]);
 }
 
-/** On narrow screens a second line carries what the columns have no room for. */
+/** On narrow screens a second line shows what has no column there. */
 export function stateCell(cell: StateCell): ReactNode {
   const { row, words } = cell;
   return (
@@ -36,7 +36,7 @@ export function stateCell(cell: StateCell): ReactNode {
   );
 }
 
-/** A list knows few states: each badge is made once for its words. */
+/** A list has few states: each badge is made once for its words. */
 const badges = new WeakMap<CellWords, Map<string, ReactNode>>();
 
 function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
@@ -93,7 +93,7 @@ export function ranCell({ state, startedMs, endedMs }: JobRow, { t, durations }:
   return state === "in_progress" ? <RunningDuration fromMs={startedMs} /> : t("nothing");
 }
 
-/** As the stylesheet's `two-lines` has it. */
+/** The same width as `two-lines` in the stylesheet. */
 const WIDE = "(width >= 64rem)";
 let width: MediaQueryList | undefined;
 const widthHere = () => (width ??= window.matchMedia(WIDE));

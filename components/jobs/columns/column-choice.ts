@@ -1,15 +1,15 @@
-// Which columns the list of jobs has, in which order and how wide: pure, and careful with what a browser has stored.
+// Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
 
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 
 export const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
-/** A value out of the job: the input of a node, as `input:<node>:<name>`. */
+/** A value from the job's workflow: the input of a node, as `input:<node>:<name>`. */
 export type ValueId = `input:${string}:${string}`;
 export type ColumnId = NamedId | ValueId;
 
 export type ColumnChoice = {
-  /** Every column there is, in order. */
+  /** All columns, in order. */
   order: readonly ColumnId[];
   hidden: readonly ColumnId[];
   widths: Readonly<Record<string, number>>;
@@ -17,12 +17,12 @@ export type ColumnChoice = {
   isCompact: boolean;
 };
 
-/** The job's own column carries the link of the row. */
+/** The `job` column carries the row's link. */
 export const alwaysShown: readonly ColumnId[] = ["status", "job"];
 export const MOST_VALUES = 8;
 
 export const usualChoice: ColumnChoice = { order: namedIds, hidden: [], widths: {}, labels: {}, isCompact: false };
-/** Where one member has submitted all jobs, this column says nothing. */
+/** Used while one member has submitted all jobs, where this column tells nothing. */
 export const choiceOfOne: ColumnChoice = { ...usualChoice, hidden: ["by"] };
 
 export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
@@ -51,7 +51,7 @@ const stored = object(
   },
 );
 
-/** What was stored, perhaps by an older version or by hand; anything that is not understood is as usual. */
+/** Reads what was stored, perhaps by an older version or by hand; anything invalid falls back to the default. */
 export function readChoice(kept: unknown): ColumnChoice {
   const { order = [], hidden = [], ...choice } = stored(kept) ?? {};
   const ordered = withFewValues(order);
@@ -59,7 +59,7 @@ export function readChoice(kept: unknown): ColumnChoice {
     ...usualChoice,
     ...choice,
     order: [...ordered, ...namedIds.filter((id) => !ordered.includes(id))],
-    // Chosen before there was this column: they stay as they were chosen.
+    // The choice was stored before the column "by" existed: it stays hidden.
     hidden: withFewValues(ordered.length > 0 && !ordered.includes("by") ? [...hidden, "by"] : hidden),
   };
 }

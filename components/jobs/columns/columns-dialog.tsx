@@ -9,7 +9,7 @@ import { Input } from "@/components/ui/controls/input";
 
 type ColumnsDialogProps = { choice: ColumnChoice; usual: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
 
-/** Every change is kept at once and seen in the list behind. */
+/** Every change is stored at once and visible in the list behind. */
 export function ColumnsDialog({ choice, usual, onChoose, onClose }: ColumnsDialogProps) {
   const t = useTranslations("jobs.columns");
   const common = useTranslations("common");
@@ -107,7 +107,7 @@ function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, onRemo
 
 type ValueFormProps = { isFull: boolean; onAdd: (value: { node: string; input: string; label: string }) => void };
 
-/** Names an input of a node, for a column of its own. */
+/** Names an input of a node, to give it a column. */
 function ValueForm({ isFull, onAdd }: ValueFormProps) {
   const t = useTranslations("jobs.columns");
   return (
@@ -140,7 +140,7 @@ function ValueForm({ isFull, onAdd }: ValueFormProps) {
   );
 }
 
-/** Moves one step up or down; no further than the ends. */
+/** Moves the column one step up or down, within the ends. */
 export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
   const at = choice.order.indexOf(id);
   const to = at + by;

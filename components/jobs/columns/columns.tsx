@@ -20,19 +20,19 @@ export const column = columnsFor<JobRow>();
 type SelectColumn = {
   store: SelectionStore;
   t: CellWords["t"];
-  /** The label of the box in the header. */
+  /** The label of the checkbox in the header. */
   all: string;
-  /** The rows that have a box; without it, all. */
+  /** The rows that have a checkbox; all rows if absent. */
   has?: (row: JobRow) => boolean;
   isEmpty?: boolean;
 };
 
-/** In place of a job's id in a sentence. */
+/** Stands for the job's id in the sentence. */
 const HERE = "\u0001";
 
-/** The boxes to select by. */
+/** The checkboxes of the rows. */
 export function selectColumn({ store, t, all, has, isEmpty }: SelectColumn) {
-  // The sentence is put together once, not a thousand times.
+  // The sentence is built once, not once per row.
   const label = t("select", { id: HERE });
   return column.display({
     id: "select",
@@ -44,20 +44,20 @@ export function selectColumn({ store, t, all, has, isEmpty }: SelectColumn) {
 }
 
 type Where = {
-  /** The connection whose pictures these are. */
+  /** The connection that the pictures belong to. */
   connection: string | undefined;
   /** `?connection=` of the page's own address, which its links keep. */
   linked: string | undefined;
-  /** What ends a row's second line; the time of submission without it. */
+  /** Ends a row's second line; if absent, the time of submission does. */
   lineEnd?: (row: JobRow) => ReactNode;
-  /** A width that was given to a column of words cuts whatever it holds. */
+  /** If the person set a width for a text column, its content is cut to it. */
   isWorkflowCut?: boolean;
   isByCut?: boolean;
-  /** Where they differ from the usual ones. */
+  /** Only the looks that differ from the default. */
   looks?: Partial<Record<NamedId, ColumnLook>>;
 };
 
-/** What every list of jobs can show of one; each names the columns that it has. */
+/** All columns that lists of jobs can have; each list picks its own. */
 export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWorkflowCut, isByCut, looks = columnLooks }: Where) {
   const { t } = words;
   const copyLabel = t("copyId");
@@ -89,7 +89,7 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
   };
 }
 
-/** A value out of the workflows of the jobs. */
+/** A column for a value from the jobs' workflows. */
 export function valueColumn(id: ValueId, labels: ColumnChoice["labels"], connection: string | undefined) {
   const { node, input, label } = valueOf(id, labels);
   return column.display({

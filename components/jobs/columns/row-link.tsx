@@ -7,12 +7,12 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 /** `linked`: `?connection=` of the page's own address. */
 const pageOf = (id: string, linked: string | undefined) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked });
 
-/** Where the links of a row lead, written out. */
+/** The address of a row's links, as a string. */
 export function rowHref(id: string, linked: string | undefined): string {
   return apiPath(pageOf(id, linked));
 }
 
-/** Plain links: a thousand rows have one listener, `useRowClick`. */
+/** Plain links: `useRowClick` is the one listener for all rows. */
 export function rowLink(id: string, href: string): ReactNode {
   return (
     <a href={href} title={id} className="row-link">
@@ -21,7 +21,7 @@ export function rowLink(id: string, href: string): ReactNode {
   );
 }
 
-/** What has a tooltip of its own leads where the row leads. */
+/** Cells with a tooltip of their own link to the row's page as well. */
 export function rowPart(href: string, children: ReactNode, className?: string, title?: string): ReactNode {
   return (
     <a href={href} tabIndex={-1} title={title} className={className}>
@@ -30,7 +30,7 @@ export function rowPart(href: string, children: ReactNode, className?: string, t
   );
 }
 
-/** Copies the id of its row. Its sign is from the stylesheet, for the one row that shows it. */
+/** Copies the id of its row. The stylesheet draws the icon, in the one row that shows it. */
 export function copyButton(label: string): ReactNode {
   return <button type="button" data-copies="" aria-label={label} className="copy" />;
 }
@@ -39,7 +39,7 @@ const controls = "button, input, label, select, textarea";
 const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
-/** A click anywhere in a row opens its job beside the list, where `onOpen` says that there is room, else its page; one for another tab opens it there. */
+/** A click in a row opens its job beside the list if `onOpen` finds room, otherwise its page; a click for another tab opens it there. */
 export function useRowClick(linked: string | undefined, onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
   const router = useRouter();
   const t = useTranslations("common");
@@ -53,10 +53,10 @@ export function useRowClick(linked: string | undefined, onOpen?: (id: string) =>
       if (target.closest(controls)) return;
       const isLink = target.closest("a") !== null;
       if (isPlain(event)) {
-        // Words that were marked to be copied are no click.
+        // Selecting text to copy it is no click.
         if (!isLink && window.getSelection()?.isCollapsed === false) return;
         event.preventDefault();
-        // The second click of a double click: on this row, which is open by now, or on a dialog that has gone.
+        // The second click of a double click would hit this row, which is open by now, or a dialog that has gone.
         if (event.detail > 1) return;
         if (!onOpen?.(id)) router.push(pageOf(id, linked));
       } else if (!isLink && isForTab(event)) {

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { persisted, type Persisted } from "@/lib/browser/persisted";
 import { type ColumnChoice, type ColumnId, isValueId, readChoice, valueOf } from "./column-choice";
 
-/** One for each connection, shared by all who ask. Empty on the server. */
+/** One for each connection, shared by all callers. Empty on the server. */
 const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
 
 function choiceOf(connection: string): Persisted<ColumnChoice | undefined> {
@@ -13,14 +13,17 @@ function choiceOf(connection: string): Persisted<ColumnChoice | undefined> {
   return kept;
 }
 
-/** The columns of the list, remembered in this browser for each connection; every tab follows. `usual`: the very object that the server drew with, or every row would be drawn again. */
+/**
+ * The columns of the list, remembered in this browser for each connection; every tab follows. `usual` must be the same object that the first
+ * render used, as otherwise every row would be rendered again.
+ */
 export function useColumnChoice(connection = "", usual: ColumnChoice): [ColumnChoice, (choice: ColumnChoice) => void] {
   const kept = useMemo(() => choiceOf(connection), [connection]);
   const chosen = useSyncExternalStore(kept.subscribe, kept.get, () => undefined);
   return [chosen ?? usual, kept.set];
 }
 
-/** What a column is called: by us, or for a value by whoever added it. */
+/** A column's name: ours, or for a value column the name given by the member who added it. */
 export function useColumnName(choice: ColumnChoice): (id: ColumnId) => string {
   const t = useTranslations("jobList.column");
   return (id) => {

@@ -9,7 +9,7 @@ import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 
-/** One input of one node. The job's details are asked for once it has been in view, and once for all columns of values. */
+/** One input of one node. The job's details are requested once the cell has been in view, and once for all value columns. */
 export function ValueCell({ id, connection, node, input }: ValueCellProps) {
   const t = useTranslations("jobList");
   const cell = useRef<HTMLSpanElement>(null);
@@ -40,7 +40,7 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
 
 const LONGEST_VALUE = 200;
 
-/** By node and input; what is wired or not plain is absent. */
+/** By node and input; linked and structured values are absent. */
 type JobInputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const fewAtOnce = createTurns(4);
@@ -53,7 +53,7 @@ function readInputs(path: `/${string}`): Promise<JobInputs> {
   });
 }
 
-/** Values of a job's graph, cut so that many rows stay small. */
+/** Values of a job's graph, shortened so that many rows stay small. */
 export function toInputs(workflow: unknown): JobInputs {
   const found: Record<string, Record<string, string>> = Object.create(null);
   for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {

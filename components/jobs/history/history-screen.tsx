@@ -23,9 +23,9 @@ import { JobSearchFilters } from "../search/job-search-filters";
 import { WordsField } from "../search/words-field";
 
 type HistoryScreenProps = {
-  /** The address, as the server read it. */
+  /** The address as the server read it. */
   query: JobSearchQuery;
-  /** `?connection=` of the address, where it has one. */
+  /** `?connection=` of the address, if present. */
   linked?: string;
   canRemove: boolean;
   /** Several members have submitted jobs. */
@@ -60,7 +60,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, histor
       unreadable={view?.unreadable}
       search={<WordsField text={question.text} onGo={state.go} />}
       actions={
-        // Not while filtered: it would clear the hidden entries, too.
+        // Hidden while filtered, as it would clear the filtered-out entries too.
         canRemove && view && !isFiltered ? (
           <ClearAll
             words="history.clear"

@@ -3,7 +3,7 @@ import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { type JobsView, toJobRow, toJobsView } from "../job-row";
 
-/** The history as the service tells it, or what was found among the jobs that have ended. */
+/** The history as the service reports it, or the ended jobs that a search found. */
 export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): JobsView {
   if (isFound(answer)) return toJobsView(answer);
   const rows = answer.history.map((entry) => {

@@ -18,7 +18,7 @@ type JobActionsProps = {
   acts: ReturnType<typeof useJobActs>;
 };
 
-/** What the state of this job allows, and nothing else. */
+/** The actions that the job's state allows. */
 export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
   const { isEnding } = acts;
@@ -60,7 +60,7 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
   );
 }
 
-/** What can still be undone, what became of the newest act, and what it needs before it can be done: over the page's lower edge, where it moves nothing. */
+/** Undo, the outcome of the newest act, and missing confirmations, laid over the page's lower edge so that nothing moves. */
 export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
@@ -119,12 +119,12 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
   );
 }
 
-/** The second click of a double click counts once, even where the first was answered in between. */
+/** Ignores the second click of a double click, even if the first was answered in between. */
 function oncePressed(act: () => void) {
   return ({ detail }: MouseEvent) => (detail > 1 ? undefined : act());
 }
 
-/** The Run form with what was masked left out: what is sent is seen first. */
+/** The Run form without the masked values: the person sees what is sent before sending it. */
 export function withoutSecretsHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, without: "secrets", connection });
 }

@@ -14,7 +14,7 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, runner,
   const t = useTranslations("jobs.job.details");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
-  // Without an id and a name it is called after the job, which says nothing of a workflow.
+  // Without an id and a name the workflow would be named after the job, which tells nothing.
   const isOfOne = job.workflowId !== undefined || workflow !== namelessWorkflow(job.id);
   return (
     <Card title={t("title")}>
@@ -67,7 +67,7 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, runner,
   );
 }
 
-/** Of a submission told in whole seconds, as details tell it, a short wait is known only from above. */
+/** Details give the submission in whole seconds, so for a short wait only an upper bound is known. */
 function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   const t = useTranslations("jobs.job.details");
   const duration = durationText(useTranslations("common.duration"), toMs - fromMs);
@@ -78,12 +78,12 @@ function Waited({ fromMs, toMs }: { fromMs: number; toMs: number }) {
 const isAgreed = ({ details, status }: Words) => status === undefined || toJobState(status) === toJobState(details);
 const hasOwnMeaning = (words: Words) => !isAgreed(words) || toJobState(words.details) === "unknown";
 
-/** The words of both views; a service may word them differently and mean the same. */
+/** The state in the words of both views; a service may use different words for the same state. */
 function RawWords({ words }: { words: Words }) {
   const { details, status } = words;
   const t = useTranslations("jobs.job.details");
   const raw = { code: (word: ReactNode) => <span className="font-mono text-sm">{word}</span> };
-  // Which view it is from says something only where there is another: a plain local server has none.
+  // The view is named only where there are two: a plain local server has no status view.
   if (status === undefined || status === details) return raw.code(details);
   return (
     <>
@@ -104,7 +104,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 const DAY_MS = 86_400_000;
 
-/** In the reader's own zone, which only the browser knows; the day is said where it is another. */
+/** In the reader's time zone, which only the browser knows; the date is added if it is another day. */
 function Clock({ ms }: { ms: number }) {
   const clock = useClock();
   const isOfToday = useNow() - ms < DAY_MS;

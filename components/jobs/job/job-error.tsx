@@ -9,11 +9,11 @@ import { type JobFacts, type JobFailure } from "./job-facts";
 type JobErrorProps = {
   failure: JobFailure;
   facts: JobFacts;
-  /** Leads to a node of the graph. */
+  /** Shows a node in the graph. */
   onShowNode: (nodeId: string) => void;
 };
 
-/** What failed, in which node, after how long; then what the service knows of it, folded away. */
+/** What failed, in which node, after how long; then further details from the service, collapsed. */
 export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobErrorProps) {
   const t = useTranslations("jobs.job.error");
   const { startedAtMs, endedAtMs } = job;
@@ -54,7 +54,7 @@ function Said({ failure }: { failure: JobFailure }) {
   return <p className="font-mono text-sm break-words whitespace-pre-wrap">{said || t("silent")}</p>;
 }
 
-/** What a refusal says of each node, and the way to it in the graph. */
+/** What the refusal says about each node, with a link to the node in the graph. */
 function RefusedNodes({ nodes, onShowNode }: { nodes: NonNullable<JobFailure["refused"]>; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.error");
   return (
@@ -88,7 +88,7 @@ function CopyReport({ text }: { text: string }) {
   );
 }
 
-/** Everything that is needed to look into it, as plain text. Secrets were masked before it came here. */
+/** Everything needed to investigate the failure, as plain text. Secrets were masked before it came here. */
 function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
   const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   const refused = failure.refused?.flatMap(({ nodeId, node, errors }) =>

@@ -12,7 +12,7 @@ import { textOf } from "@/lib/contract/json/json";
 import { countSeeds } from "../actions/resubmission";
 import { nodeNames, type TimelineNode, timelineOf } from "./job-timeline";
 
-/** Refused only after it was queued: what is wrong with which node. */
+/** A node that was refused only after the job was queued, with its errors. */
 export type RefusedNode = { nodeId: string; node?: string; errors: { message: string; details: string; input?: string }[] };
 
 export type JobFailure = JobErrorView & {
@@ -20,34 +20,34 @@ export type JobFailure = JobErrorView & {
   /** The values that went into the node, as JSON text. */
   inputs?: string;
   refused?: RefusedNode[];
-  /** The workflow holds it, so the graph can show it. */
+  /** The node is in the workflow, so the graph can show it. */
   isInGraph: boolean;
 };
 
-/** The states as the two views of the service word them, read at the same time; the status view may be missing. */
+/** The state in the words of the service's two views, read at the same time; the status view may be missing. */
 export type RawWords = { details: string; status?: string };
 
-/** What a job's own page shows: the job, and what only its details know. The submitted graph itself stays on the server. */
+/** What a job's page shows: the job, and what only its details hold. The submitted graph itself stays on the server. */
 export type JobFacts = {
   job: Omit<JobView, "preview" | "error">;
   workflow: string;
-  /** What tells a copy of a run from the others. */
+  /** Tells a copy of a run from the others. */
   label?: string;
   /** The member who submitted it here. */
   submittedBy?: string;
-  /** Where a key or a token stood; told to the job's owner alone. */
+  /** Where a key or a token was; only the job's owner gets this. */
   heldSecrets?: readonly SecretPlace[];
   /** Where it runs or ran, and in which attempt. */
   runner?: JobRunner;
-  /** Why it waits, where no runner that can do it takes jobs. */
+  /** Why it waits, where no runner able to do it accepts jobs. */
   waits?: JobWaits;
-  /** The title of the node at work. */
+  /** The title of the node that is running. */
   currentNode?: string;
   failure?: JobFailure;
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
   words: RawWords;
-  /** What was submitted, as far as it decides what can be done with it; absent where the service kept none. */
+  /** Of the submitted workflow, what decides which actions are possible; absent where the service kept none. */
   workflowParts?: { nodes: number; seeds: number };
 };
 
@@ -73,7 +73,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
   return status ? withStatusFacts(facts, toStatusFacts(status)) : facts;
 }
 
-/** The last that was known of a job that its service no longer has: it neither waits nor runs, and how it ended is not known. */
+/** The last known facts of a job that its service no longer has: it neither waits nor runs, and its end is unknown. */
 export function toGone(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;
@@ -82,12 +82,12 @@ export function toGone(facts: JobFacts): JobFacts {
   return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
 }
 
-/** The name of the workflow. One without a name is called after an id, which says nothing and is beside the title anyway. */
+/** The workflow's name, undefined if it is derived from an id, which tells nothing and is beside the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
   return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
 
-/** What only the status view tells: the machine, and the submission to the millisecond, where the details have whole seconds. */
+/** What only the status view reports: the machine, and the submission in milliseconds, where the details have whole seconds. */
 export type StatusFacts = Pick<JobView, "assignedTo" | "createdAtMs"> & { word?: string };
 
 export function toStatusFacts({ assigned_inference, created_at, status }: JobStatus): StatusFacts {

@@ -36,16 +36,16 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
 /** What was submitted never changes. */
 const never = () => "final" as const;
 
-/** `canSave`: as a file of the connection. */
+/** `canSave`: it may be saved as a file of the connection. */
 type JobGraphProps = { facts: JobFacts; connection?: string; ask?: NodeAsk; canSave: boolean };
 
-/** The workflow of a job. It and the code that draws it are asked for when the card comes into view. */
+/** The workflow of a job. The graph and the code that draws it are loaded when the card comes into view. */
 export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
   const t = useTranslations("jobs.job.graph");
   const card = useRef<HTMLDivElement>(null);
   const isNear = useNear(card) || ask !== undefined;
   const id = facts.job.id;
-  // The page already polls the details and keeps another value of them: the fragment tells the two apart and is never sent.
+  // The page polls the same details under another key: the fragment tells the two apart and is never sent.
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
   const poll = usePoll(isNear && facts.workflowParts ? `${path}#workflow` : undefined, { read: readSubmitted, motion: never });
   const graph = poll.value?.graph;
@@ -96,11 +96,11 @@ function GraphSkeleton() {
   );
 }
 
-/** What the graph shows of each node. A node of which nothing is known stays plain, but waits where the service tells how far the job is. */
+/** The mark of each node in the graph. A node of which nothing is known has no mark, but waits where the service reports progress. */
 export function marksOf({ job, timeline, failure }: JobFacts, graph: Graph): NodeMarks {
   const marks = new Map<string, NodeMark>();
   if (job.state === "in_progress" && job.progress) {
-    // Services name only the node at work: what it takes from has to be there.
+    // Services name only the running node: the nodes that feed it must be done.
     const before = sourcesOf(graph, job.progress.currentNode ?? "");
     for (const id of Object.keys(graph)) marks.set(id, { state: before.has(id) ? "done" : "waiting" });
   }

@@ -8,16 +8,16 @@ type JobMissingProps = {
   /** It had not ended when it was last seen. */
   wasMoving?: boolean;
   isForbidden?: boolean;
-  /** Where the list is not beside it: the way there. */
+  /** The link back, where the list is not beside it. */
   back?: ReactNode;
 };
 
-/** In the place of a state: the service has no trace of what waited or ran. */
+/** Shown in place of a state: the service has no trace of a job that waited or ran. */
 export function GoneBadge() {
   return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
 }
 
-/** Most services say the same of a job that is gone and of another person's; so does this page. */
+/** Most services answer the same for a deleted job and for another person's; so does this page. */
 export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, back }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
   if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;

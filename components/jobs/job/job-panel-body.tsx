@@ -17,10 +17,10 @@ import { useJobActs } from "./use-job-acts";
 import { FileDown } from "lucide-react";
 import { Picture } from "@/components/ui/pictures/picture";
 
-/** A strip is a glance; the page shows them all. */
+/** The panel shows a few; the job's page shows all. */
 const SHOWN = 12;
 
-/** The first picture large, the rest of what came out in one strip below it. */
+/** The first picture large, the other outputs in one strip below it. */
 function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; connection: string | undefined }) {
   const t = useTranslations("jobs.job.outputs");
   const files = outputs.flatMap(({ view }) => (view.file ? [{ ...view, file: view.file }] : []));
@@ -75,7 +75,7 @@ type JobPanelBodyProps = {
 const readJob = (detail: JobDetail) => toJobFacts(detail);
 const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
-/** The job under the page's own cache key: its page, opened next, finds it there. */
+/** The job, stored under its page's own cache key, so that the page has it at once if opened next. */
 export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: JobPanelBodyProps) {
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;

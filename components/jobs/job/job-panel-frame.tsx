@@ -1,7 +1,7 @@
 import { type ComponentProps } from "react";
 import { cn } from "@/components/ui/cn";
 
-/** Around an open job: beside the list on wide screens, over it on narrow ones. It is there before its content. */
+/** The frame of an open job: beside the list on wide screens, over it on narrow ones. It is drawn before its content. */
 export function JobPanelFrame({ className, ...rest }: ComponentProps<"aside">) {
   return (
     <aside

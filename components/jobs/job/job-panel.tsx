@@ -21,7 +21,7 @@ type JobPanelProps = {
   onPrevious?: () => void;
 };
 
-/** Beside the list on wide screens, over it on narrow ones. The list keeps its place, and gets the focus back on the job that was last shown. */
+/** Beside the list on wide screens, over it on narrow ones. The list keeps its place; on closing, the last shown job gets the focus. */
 export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
   const t = useTranslations("jobs.panel");
   const panel = useRef<HTMLElement>(null);
@@ -32,7 +32,7 @@ export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, o
   }, [jobId]);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
-    // When the list has been drawn without the panel: a row that is drawn again would lose the focus.
+    // Runs once the list is drawn without the panel, as a row that is drawn again would lose the focus.
     return () => {
       if (document.activeElement === document.body) focusRow(shown.current);
     };
@@ -87,7 +87,7 @@ function focusRow(id: string): void {
 
 type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => void };
 
-/** Heard before the list's own keys: while a job is open beside it, j and k go from job to job, and Esc closes the job before it lets go of a selection. */
+/** Handled before the list's own keys: with a job open, j and k switch jobs, and Esc closes the job before it clears a selection. */
 function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
   const act = (event: KeyboardEvent): boolean => {
     if (event.key === "Escape") {
@@ -95,7 +95,7 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
       return true;
     }
     if (!isFreeKey(event)) return false;
-    // Arrows up and down scroll the panel; the others are free inside it.
+    // Up and down scroll the panel; left and right are free inside it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;
     const step =
       event.key === "j" || (isInside && event.key === "ArrowRight")

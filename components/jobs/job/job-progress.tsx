@@ -4,7 +4,7 @@ import { RunningDuration } from "@/components/ui/time/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { type JobFacts } from "./job-facts";
 
-/** While a job waits or runs: how far it is, in the words and numbers that the service sends and no others. */
+/** While a job waits or runs: its progress, exactly in the words and numbers that the service sends. */
 export function JobProgress({ facts: { job, currentNode, waits } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.progress");
   const { state, createdAtMs, startedAtMs, progress } = job;

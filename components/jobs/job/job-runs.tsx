@@ -20,12 +20,12 @@ function toRuns({ jobs }: Pick<JobsAnswer, "jobs">): Run[] {
   });
 }
 
-/** Once this one has ended the others are looked at as they were. */
+/** Once this job has ended, the other runs are not requested again. */
 const once = () => "final" as const;
 
 type JobRunsProps = { jobId: string; workflowId: string; connection?: string; linked?: string };
 
-/** The newest runs of the same workflow. A service without an answer takes nothing of the page with it. */
+/** The newest runs of the same workflow. If the service does not answer, the rest of the page still works. */
 export function JobRuns({ jobId, workflowId, connection, linked }: JobRunsProps) {
   const path = withQuery("/api/jobs", { workflow_id: workflowId, limit: MOST, connection });
   const poll = usePoll(path, { read: toRuns, motion: once });
@@ -43,7 +43,7 @@ const fills: Readonly<Record<JobState, string>> = {
   unknown: "bg-off",
 };
 
-/** Oldest first; as high as the run was long. A run without a length is a stub. */
+/** Oldest first; a bar's height is the run's duration. A run without a duration is a stub. */
 export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: string; linked?: string }) {
   const t = useTranslations("jobs.job.runs");
   const states = useTranslations("frame.states");

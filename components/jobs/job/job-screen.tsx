@@ -50,7 +50,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const poll = usePoll(path, { ...initialOf(first), read: readJob, motion: motionOf });
   const failure = poll.failure;
   const read = first.ok ? first.value.value : undefined;
-  // The page polls the details; whenever their word changes, the status view is asked once for its own, and for the machine.
+  // The page polls the details; whenever their state changes, the status view is requested once for its own word and the machine.
   const word = poll.value?.words.details;
   const isKnown = isLocal || word === undefined || (read?.words.status !== undefined && word === read.words.details);
   const status = usePoll(
@@ -148,7 +148,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   );
 }
 
-/** The name of the job's workflow, where it has one. */
+/** The name of the job's workflow, if it has one. */
 export function JobTitle({ facts }: { facts: JobFacts | undefined }) {
   const t = useTranslations("jobs.job");
   const name = facts && ownName(facts);

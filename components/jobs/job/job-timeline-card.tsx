@@ -5,7 +5,7 @@ import { Duration, useKnownNow } from "@/components/ui/time/duration";
 import { type Bar, barsOf } from "./job-timeline";
 import { type JobFacts } from "./job-facts";
 
-/** The wait and every node as a bar, in the order in which they ran. Without times there are no bars: the order alone. */
+/** The wait and every node as a bar, in the order in which they ran. Without times only the order is shown. */
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
   const nowMs = useKnownNow();
@@ -16,7 +16,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
     ...span,
     endMs: span.endMs ?? (job.terminal ? (endedMs ?? span.startMs) : undefined),
   }));
-  // The job's own span is not drawn, but nothing may fill what it has not run.
+  // The job's own span is not drawn, but scales the bars, so that none appears longer than it ran.
   const whole = { startMs: startedMs, endMs: endedMs ?? (job.terminal ? startedMs : undefined) };
   const [waitBar, ...bars] = barsOf([...spans, whole], nowMs);
   return (

@@ -13,7 +13,7 @@ export type TimelineNode = {
   state: "done" | "cached" | "running" | "stopped" | "failed" | "unreached";
 };
 
-/** What the submitted graph's nodes are called, where the service sends the graph. */
+/** The names of the submitted graph's nodes, where the service sends the graph. */
 export function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail, "workflow" | "class_names">): ReadonlyMap<string, string> {
   const nodes = Object.entries(looseGraph(workflow) ?? {});
   return new Map(
@@ -30,12 +30,12 @@ export function nameOfClass(names: Readonly<Record<string, string>>, className: 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
 
 /**
- * In the order in which the nodes began. A node without times keeps its place: where a service sends none, the order is all there is.
- * The node that failed, was stopped or is at work follows them even where the service has no times for it; what such a job never came to closes
- * the list. Of a job that did not complete, a node is done only where the service says so or nothing else can be meant.
+ * In the order in which the nodes began. A node without times keeps its place: where a service sends no times, only the order is known.
+ * The node that failed, was stopped or is running follows them even without times; nodes that such a job never reached come
+ * last. In a job that did not complete, a node is done only where the service says so or no other reading is possible.
  */
 export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: Course): TimelineNode[] {
-  // A refusal that came late names no node here, or an empty one.
+  // A late refusal names no node here, or an empty one.
   const failedId = textOf(detail.execution_error?.node_id);
   const currentId = job.terminal ? undefined : detail.progress?.current_node;
   const isBroken = job.terminal && job.state !== "completed";
@@ -82,7 +82,7 @@ function stoppedNodeOf({ execution_status: status }: JobDetail): string | undefi
   return undefined;
 }
 
-/** Whether a node of a job that did not complete had ended before. Without any word of it, only the last one that began cannot have. */
+/** Whether a node of an incomplete job had ended. Without any word from the service, only the last node that began counts as not ended. */
 function hasEnded(
   node: TimelineNode,
   known: readonly TimelineNode[],
@@ -97,7 +97,7 @@ function hasEnded(
 
 const idsIn = or(list(anyText), []);
 
-/** Nodes that only the messages of the run name: what came from the cache, and what had been done when it failed or was stopped. */
+/** Nodes that only the run's messages name: cached ones, and those that were done when the run failed or was stopped. */
 function toldOf(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
   const messages = detail.execution_status?.messages ?? [];
   const told = new Map<string, "cached" | "done">();
@@ -107,7 +107,7 @@ function toldOf(detail: JobDetail): [nodeId: string, state: "cached" | "done"][]
   return [...told];
 }
 
-/** A service has times for what has finished; what failed or was stopped filled the rest, from the last end to the job's own. */
+/** A service has times only for finished nodes; the node that failed or was stopped took the rest, from the last end to the job's own. */
 function withSpan(node: TimelineNode, known: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
   const ends = known.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
   const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);
@@ -122,7 +122,7 @@ function unreachedOf(names: ReadonlyMap<string, string>, reached: ReadonlySet<st
 
 export type Bar = { from: number; to: number };
 
-/** Where each bar is between the submission and the end of the last node, in hundredths. */
+/** Each bar's place between the submission and the end of the last node, in percent. */
 export function barsOf(spans: readonly { startMs?: number; endMs?: number }[], nowMs: number): (Bar | undefined)[] {
   const starts = spans.flatMap(({ startMs }) => (startMs === undefined ? [] : [startMs]));
   const ends = spans.flatMap(({ startMs, endMs }) => (startMs === undefined ? [] : [endMs ?? nowMs]));

@@ -14,7 +14,7 @@ type Again = { isBusy?: boolean; receipt?: Receipt; failure?: ApiFailure; masked
 
 type Job = { jobId: string; connection: string | undefined; onDone: () => void };
 
-/** Ending a job, which can be taken back for a moment, and running what it was made from once more. */
+/** Ends a job, which can be undone for a moment, and runs its workflow again. */
 export function useJobActs({ jobId, connection, onDone }: Job) {
   const t = useTranslations("jobs.job.acts");
   const [again, setAgain] = useState<Again>({});

@@ -10,7 +10,7 @@ import { type JobAct } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
-/** Chosen jobs by id, or everything that a query matches, on whatever page. */
+/** Chosen jobs by id, or everything that a query matches, on any page. */
 export type ChosenJobs = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobSearchQuery; total: number };
 
 const moving: readonly KnownJobState[] = ["pending", "in_progress"];
@@ -22,7 +22,7 @@ export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): Known
   return ids.map((id) => known.get(id) ?? { id });
 }
 
-/** The part of a query that an act is for; nothing where none of its states is. */
+/** The part of the query that the act applies to; undefined if it applies to none of its states. */
 export function narrowedTo(act: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
   if (act === "runAgain") return query;
   const status = query.status ? query.status.filter((state) => fitting[act].includes(state)) : [...fitting[act]];

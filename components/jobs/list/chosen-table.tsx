@@ -20,13 +20,13 @@ type ChosenTableProps = {
   linked: string | undefined;
   selection: SelectionStore;
   choice: ColumnChoice;
-  /** Without it the columns and the order stay as they are. */
+  /** If absent, columns and order are fixed. */
   onChoose?: (choice: ColumnChoice) => void;
   opened?: Opened;
   isBusy?: (row: JobRow) => boolean;
 };
 
-/** Jobs and the history. A press on a filter, or on a row, draws none of it. */
+/** The table of Jobs and History. Clicking a filter or a row does not render it again. */
 export const ChosenTable = memo(function ChosenTable(props: ChosenTableProps) {
   const { caption, rows, state, connection, linked, selection, choice, onChoose, opened, isBusy } = props;
   const words = useCellWords();
@@ -65,7 +65,7 @@ export const ChosenTable = memo(function ChosenTable(props: ChosenTableProps) {
   );
 });
 
-/** A first press shows the newest or the longest first, a second one turns it round. */
+/** The first click sorts newest or longest first, the second reverses it. */
 function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onGo: ListState["go"]): Sorting {
   const by = (field: JobsQuery["sort_by"]) => {
     const isNow = sortBy === field;

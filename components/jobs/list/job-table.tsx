@@ -9,7 +9,7 @@ export const rowId = (row: JobRow) => row.id;
 type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "lightText" | "onClick" | "className"> & {
   /** `?connection=` of the page's own address. */
   linked: string | undefined;
-  /** Opens a job beside the list; false where there is no room, and where the page of the job opens. */
+  /** Opens a job beside the list; false where there is no room, and the job's page opens instead. */
   onOpen?: (id: string) => boolean;
 };
 

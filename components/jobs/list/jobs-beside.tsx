@@ -21,7 +21,7 @@ type JobsBesideProps = {
   children: ReactNode;
 };
 
-/** The list, and the open job beside it. The row's mark answers a press; the panel and the narrower list follow it, and may take a frame longer. */
+/** The list, with the open job beside it. The row is marked at once; the panel and the narrower list may follow a frame later. */
 export function JobsBeside({ opened, rows, connection, linked, canRun, state, children }: JobsBesideProps) {
   const id = useDeferredValue(useOpenedId(opened));
   useAtFirstMove(loadPanel);

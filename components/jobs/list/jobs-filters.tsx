@@ -84,7 +84,7 @@ const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as 
 /** `total`: of the list that is shown. */
 type StatusFilterProps = { state: ListState; total?: number };
 
-/** Each chip adds its state or takes it away. Counts are shown where they are known without asking. */
+/** Each chip adds or removes its state. Counts are shown where they are known without a request. */
 export function StatusFilter({ state: list, total }: StatusFilterProps) {
   const t = useTranslations("jobs");
   const states = useTranslations("frame.states");
@@ -134,14 +134,14 @@ function Chip({ list, change, isOn, children }: ChipProps) {
   );
 }
 
-/** Numbers that come and go while jobs run have their room before they are there, so that the chips beside them stay. */
+/** Counts that appear and disappear while jobs run have reserved room, so that the chips beside them do not move. */
 function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
   const number = useNumber();
   if (value === undefined && !hasRoom) return null;
   return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
 }
 
-/** A plain local server does not filter by what came out; where an address asks for it anyway, it can be removed. */
+/** A plain local server cannot filter by output kind; if the address asks for it anyway, the filter can be removed. */
 export function OutputFilter({ state }: { state: ListState }) {
   const t = useTranslations("jobs.filter");
   const query = useAskedQuery(state);

@@ -40,7 +40,7 @@ type JobsToolsProps = {
   canShare: boolean;
 };
 
-/** What is about the view, on the right of the tool bar; each opens what its press loads. */
+/** The view's own tools, on the right of the tool bar; each loads its code when it is opened. */
 function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToolsProps) {
   const t = useTranslations("jobs");
   const [open, setOpen] = useState<"columns" | "views">();
@@ -69,13 +69,13 @@ function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToo
 }
 
 type JobsScreenProps = {
-  /** The address, as the server read it. */
+  /** The address as the server read it. */
   query: JobSearchQuery;
   /** The values of the address that could not be read. */
   ignored: readonly string[];
-  /** `?connection=` of the address, where it has one. */
+  /** `?connection=` of the address, if present. */
   connection?: string;
-  /** The bare list needs `view=all` in its address, where the member has a default view. */
+  /** If the member has a default view, the bare list needs `view=all` in its address. */
   view?: ListLinks["view"];
   canRun: boolean;
   /** Several members have submitted jobs. */
@@ -83,7 +83,7 @@ type JobsScreenProps = {
   jobs: FirstAnswer;
 };
 
-// The first rows are the server's: what makes rows of an answer comes with the first one that is asked for here.
+// The server made the first rows; the code that makes rows loads with the first answer requested here.
 const toView = (answer: JobsAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(answer));
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
 

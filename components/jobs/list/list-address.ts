@@ -1,5 +1,5 @@
-// The address of a list of jobs: how it is read, by the page on the server and by the browser, and how it is written.
-// Guarantees: two ways to the same list have one address.
+// The address of a list of jobs: reads it, on the server and in the browser, and writes it.
+// Guarantees: the same list always has the same address.
 
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
@@ -8,17 +8,17 @@ import { addressValues, readAddress } from "@/lib/contract/params";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
 
 export type ListName = "jobs" | "history";
-/** The history is the list of the jobs that have ended. */
+/** The history is the list of ended jobs. */
 const ended: KnownJobState[] = ["completed", "failed", "cancelled"];
 const usual = readAddress(jobParams, new URLSearchParams()).query;
 
-/** Takes every filter away that only the ledger knows. */
+/** Removes every filter that only the ledger supports. */
 export const noSearch = readAddress(searchParams, new URLSearchParams()).query;
 
 const paramsOfJobs = { ...jobParams, ...searchParams };
 const paramsOfHistory = { ...searchParams, offset: jobParams.offset, max_items: jobParams.limit };
 
-/** `ignored`: what it could not read. */
+/** `ignored`: the values that could not be read. */
 export function readList(list: ListName, search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
   if (list === "jobs") {
     const { query, ignored } = readAddress(paramsOfJobs, search);
@@ -29,14 +29,14 @@ export function readList(list: ListName, search: URLSearchParams): { query: JobS
   return { query: { ...usual, ...asked, status: ended, limit: max_items }, ignored };
 }
 
-/** What a page's links keep besides the question: the connection of the address, and that the bare list is meant. */
+/** What a page's links keep besides the query: the address's connection, and whether the bare list is meant. */
 export type ListLinks = {
   connection?: string;
-  /** A member with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
+  /** A member with a default view reaches the bare list by `view=all`; any other address names its own filters. */
   view?: "all";
 };
 
-/** The page's own address for a question; defaults are left out. */
+/** The page's own address for a query; defaults are left out. */
 export function listHref(list: ListName, query: JobSearchQuery, { connection, view }: ListLinks = {}): `/${string}` {
   if (list === "history") {
     return withQuery("/history", { ...addressValues(paramsOfHistory, { ...query, max_items: query.limit }), connection });
@@ -46,19 +46,19 @@ export function listHref(list: ListName, query: JobSearchQuery, { connection, vi
   return withQuery("/jobs", { ...values, view: isBare ? view : undefined, connection });
 }
 
-/** Where a saved view leads. */
+/** The address of a saved view. */
 export function viewHref(query: string, connection: string | undefined): string {
   return withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(query)), view: query === "" ? "all" : undefined, connection });
 }
 
-/** The API's path for a question: the key under which the browser keeps the answer. What no service searches by is found in the ledger. */
+/** The API path of a query, also the browser's cache key. Filters that no service supports are answered from the ledger. */
 export function listApiPath(list: ListName, query: JobSearchQuery, connection: string | undefined): `/${string}` {
   if (isSearch(query)) return withQuery("/api/console/jobs/search", { ...query, connection });
   if (list === "jobs") return withQuery("/api/jobs", { ...query, connection });
   return withQuery("/api/history_v2", { offset: query.offset, max_items: query.limit, connection });
 }
 
-/** How long the history is; it has no total of its own. */
+/** For the length of the history, which reports no total of its own. */
 export function endedJobsPath(connection: string | undefined): `/${string}` {
   return withQuery("/api/jobs", { status: ended, limit: 1, connection });
 }

@@ -11,7 +11,7 @@ import { useAskedQuery } from "./use-list-state";
 
 type ListEmptyProps = { state: ListState; total?: number; linked: string | undefined; canRun: boolean };
 
-/** Why there is no row, and the way to some. */
+/** Why there are no rows, and a link to some. */
 export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRun }: ListEmptyProps) {
   const query = useAskedQuery(state);
   const t = useTranslations(`${list}.empty`);
@@ -23,7 +23,7 @@ export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRu
   );
   if (query.offset > 0 && total !== 0) {
     const last = total === undefined ? undefined : lastOffset(total, query.limit);
-    // The last page is this one where the rest of it has just left.
+    // If the last page has just become empty, it is this one.
     const way =
       last === undefined || last >= query.offset
         ? reset(hrefOf({ offset: 0 }), pages("firstPage"))

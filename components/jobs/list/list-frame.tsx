@@ -10,7 +10,7 @@ import { KnownUntil } from "@/components/ui/time/duration";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 import { type JobReach } from "@/lib/contract/jobs/console-job-search";
 
-// With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
+// It has a fallback of its own: otherwise the whole page would be hidden while it loads, and the search field would lose the focus.
 const SearchReach = dynamic(() => import("../search/search-reach").then((module) => module.SearchReach), { loading: () => null });
 
 const ListCut = dynamic(() => import("../search/search-reach").then((module) => module.ListCut), { loading: () => null });
@@ -19,19 +19,19 @@ type ListFrameProps = {
   list: "jobs" | "history" | "queue";
   count: number | undefined;
   poll: Pick<Poll<unknown>, "everyMs" | "failure" | "refresh" | "atMs">;
-  /** When the shown rows were read. */
+  /** When the visible rows were read. */
   atMs?: number;
   reach?: JobReach;
   /** The service has older jobs than are listed. */
   isCut?: boolean;
   unreadable?: number;
-  /** Beside the title: the field by which the list is searched. */
+  /** Beside the title: the search field. */
   search?: ReactNode;
   /** On the right of the header. */
   actions?: ReactNode;
-  /** Filters, and what is about the view. */
+  /** Filters, and the view's own tools. */
   tools: ReactNode;
-  /** The table, where there is one, and what takes its place; then what is over and below it. */
+  /** The table or what replaces it; then what lies over and below it. */
   children: ReactNode;
 };
 

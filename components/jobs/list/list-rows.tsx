@@ -8,15 +8,15 @@ import { type ListState } from "./list-state";
 import { type ShownList } from "./use-job-list";
 import { useMoving } from "./use-list-state";
 
-// With a fallback of its own: without one the whole page would be hidden until it is there, and the field that is typed in lose the focus.
+// It has a fallback of its own: otherwise the whole page would be hidden while it loads, and the search field would lose the focus.
 export const ListEmpty = dynamic(() => import("./list-empty").then((module) => module.ListEmpty), { loading: () => null });
 
 const DIM_AFTER_MS = 300;
 
-/** The rows, which say while others are on their way. */
+/** The rows, marked as busy while others are loading. */
 export function ListRows({ state, className, children }: { state: ListState; className?: string; children: ReactNode }) {
   const isMoving = useMoving(state);
-  // To dim a thousand rows is work, and a flicker where the next ones come at once.
+  // Dimming a thousand rows takes time, and flickers if the next ones come at once.
   const isLate = useLate(isMoving, DIM_AFTER_MS);
   return (
     <div aria-busy={isMoving || undefined} className={cn("min-w-0", className, isLate && "opacity-60")}>
@@ -25,10 +25,10 @@ export function ListRows({ state, className, children }: { state: ListState; cla
   );
 }
 
-/** Which rows these are of how many, and the way to the others. */
+/** Which rows of how many these are, and links to the others. */
 export function ListPages({ query: { offset, limit }, rows, view, total, state }: ShownList) {
   if (!view) return null;
-  // What could not be read took its place on the page, too.
+  // Unreadable rows took a place on the page, too.
   const hasMore = view.hasMore ?? rows.length + (view.unreadable ?? 0) >= limit;
   return (
     <Paging

@@ -9,7 +9,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { columnLooks } from "../columns/column-looks";
 
 const tools = { jobs: ["w-9", "w-20", "w-20", "w-24", "w-16", "w-24"], history: ["w-24", "w-20"], queue: ["w-40"] };
-/** Of the columns that are not a few letters wide. */
+/** Only of columns wider than a few letters. */
 const widths: Readonly<Record<string, "none" | "thumb" | "long">> = {
   select: "none",
   position: "none",

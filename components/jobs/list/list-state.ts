@@ -7,8 +7,8 @@ import { listHref, type ListLinks, type ListName } from "./list-address";
 export type ListChange = Partial<JobSearchQuery>;
 
 /**
- * Which list was asked for last, outside of React's state: a press draws the controls that say it and nothing else of the page. The address,
- * the question to the service and its rows come after the frame that shows the press.
+ * The list that was asked for last, kept outside React's state: a click renders only the controls that show it. The address,
+ * the request to the service and its rows follow after the frame that shows the click.
  */
 export type ListState = ReturnType<typeof createListState>;
 
@@ -29,13 +29,13 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
     isPushing = false;
     if (asked === undefined) return;
     if (plainHref(asked) !== plainHref(here.query)) {
-      // Not the router's own way: that would ask the server for the whole page, and draw it all, for another list of rows.
+      // Bypasses the router, which would request and render the whole page for a new list of rows.
       const href = apiPath(listHref(list, asked, here.links));
       if (isReplacing) window.history.replaceState(null, "", href);
       else window.history.pushState(null, "", href);
       return;
     }
-    // Pressed to and fro within a frame.
+    // Clicked back and forth within a frame.
     asked = undefined;
     isPressed = false;
     notifyAll();
@@ -44,10 +44,10 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
     list,
     subscribe: changes.subscribe,
     query,
-    /** Other rows are on their way. */
+    /** Other rows are being loaded. */
     isMoving: () => plainHref(query()) !== shown,
     hrefOf,
-    /** A new question begins on its first page. Words that are typed in several goes are one step of the way back. */
+    /** A new query begins on its first page. Words typed in several goes are one step of the browser's history. */
     go(change: ListChange, isTyped = false): void {
       const next = { ...query(), offset: 0, ...change };
       if (plainHref(next) === plainHref(query())) return;
@@ -59,13 +59,13 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
       if (!isPushing) afterPaint(push);
       isPushing = true;
     },
-    /** What the address says by now, by whatever way. */
+    /** Adopts what the address says by now, however it was changed. */
     follow(said: JobSearchQuery, its: ListLinks): void {
       here = { query: asked && plainHref(asked) === plainHref(said) ? asked : said, links: its };
       if (!isPushing) asked = undefined;
       notifyAll();
     },
-    /** Rows of this list are on the page, or the reason why there are none. After a press the page scrolls to the first. */
+    /** Rows of this list, or the reason why there are none, are on the page. After a click the page scrolls to the first. */
     show(answered: JobSearchQuery): void {
       const href = plainHref(answered);
       if (href === shown) return;

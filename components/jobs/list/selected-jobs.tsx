@@ -18,18 +18,18 @@ type SelectedJobsProps = {
   total?: number;
   connection?: string;
   canRun: boolean;
-  /** An act began. */
+  /** An act has begun. */
   onBegun?: () => void;
   onDone: () => void;
 };
 
-/** What can be done with what is selected, and the offer to take all that match. The boxes answer a press; this may come a frame later. */
+/** The actions for the selected jobs, and the offer to select all that match. Checkboxes react at once; this may follow a frame later. */
 export function SelectedJobs(props: SelectedJobsProps) {
   const ids = useDeferredValue(useChosen(props.store, props.store.ids));
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
   useAtFirstMove(loadActions);
   const { store, rows, total = 0 } = props;
-  // Also while the bar that says so is still on its way.
+  // Works even before the bar that mentions it has loaded.
   usePageKey((event) => isEscape(event) && store.clear());
   useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
   return <Selected {...props} ids={ids} isMatching={isMatching} />;
@@ -42,7 +42,7 @@ const Selected = memo(function Selected({ store, query, rows, total, ids, isMatc
     () => (isMatching ? { kind: "matching" as const, query, total: total ?? ids.size } : { kind: "ids" as const, ids: [...ids] }),
     [isMatching, ids, query, total],
   );
-  // Once it was needed it stays: it shows the receipt of what was done.
+  // Stays mounted after its first use, as it shows the receipt of what was done.
   const [wasAny, setWasAny] = useState(false);
   if (ids.size > 0 && !wasAny) setWasAny(true);
   if (!wasAny) return null;

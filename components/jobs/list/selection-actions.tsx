@@ -20,10 +20,10 @@ import { Dialog } from "@/components/ui/dialog";
 
 type ExportFormat = "csv" | "json";
 
-/** An address is bounded: proxies in front of a console refuse longer ones. */
+/** Proxies in front of a console refuse longer addresses. */
 const MOST_IDS_IN_ADDRESS = 150;
 
-/** A link that saves: the file streams to the disk and passes through no script. Undefined where too many jobs are named. */
+/** A download link: the file streams to the disk without passing through a script. Undefined where too many jobs are named. */
 function exportHref(chosen: ChosenJobs, format: ExportFormat, connection: string | undefined): string | undefined {
   if (chosen.kind === "matching") {
     const { offset: _offset, limit: _limit, ...filters } = chosen.query;
@@ -38,15 +38,15 @@ type SelectionActionsProps = {
   rows: readonly JobRow[];
   connection?: string;
   bulk: Bulk;
-  /** After an act: the list has changed. */
+  /** Called after an act, as the list has changed. */
   onDone: () => void;
   onClear: () => void;
   canRun: boolean;
-  /** More match than are chosen. */
+  /** Present if more jobs match than are selected. */
   all?: { total: number; onChoose: () => void };
 };
 
-/** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it shows the receipt. */
+/** The actions for the selection, then the act in progress, then its receipt. It stays mounted without a selection to show the receipt. */
 export function SelectionActions({ chosen, rows, connection, bulk, onDone, onClear, canRun, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
@@ -108,7 +108,7 @@ type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
   onBegun?: () => void;
 };
 
-/** With the acts in it, so that both are fetched only when something is selected. */
+/** Includes the acts, so that both load only when something is selected. */
 export function OwnSelectionActions({ onBack, onBegun, ...props }: OwnBulkProps) {
   const { connection, onDone, onClear } = props;
   const begin = () => {
@@ -119,7 +119,7 @@ export function OwnSelectionActions({ onBack, onBegun, ...props }: OwnBulkProps)
   return <SelectionActions {...props} bulk={bulk} />;
 }
 
-/** Named jobs beyond what an address holds are asked for by a click instead. */
+/** If the ids do not fit in an address, the file is requested on click instead. */
 function ExportLink({ href, label, onSave }: { href: string | undefined; label: string; onSave: () => void }) {
   if (href === undefined) return <SelectionButton onClick={onSave}>{label}</SelectionButton>;
   return (
@@ -129,7 +129,7 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
   );
 }
 
-/** The file of jobs whose ids no address holds: at most a page of them, so it may pass through the browser's memory. */
+/** Saves the file of jobs whose ids do not fit in an address: at most a page of them, so it may be held in the browser's memory. */
 async function saveNamed(ids: readonly string[], format: ExportFormat, connection: string | undefined): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {
@@ -149,7 +149,7 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, connectio
 
 type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
 
-/** Asks by the number; a number beyond one action is said before, not after. */
+/** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
   if (!asked) return null;

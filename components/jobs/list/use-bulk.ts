@@ -5,7 +5,7 @@ import { type KnownJob } from "../actions/end-jobs";
 import { type JobAct, useJobWork } from "../actions/use-job-work";
 import { countJobs, narrowedTo, walkJobs } from "./chosen-jobs";
 
-/** `count` is undefined where the service does not tell it; `query` where the jobs are not known by name yet. */
+/** `count` is undefined where the service does not report it; `query` is set where the jobs are not known by id yet. */
 export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly KnownJob[]; query?: JobSearchQuery };
 
 type Choices = {
@@ -13,11 +13,11 @@ type Choices = {
   onDone: () => void;
   /** An act on the selection is in progress. */
   onBegun: () => void;
-  /** Taken back in time. */
+  /** The act was undone in time. */
   onBack?: (jobs: readonly KnownJob[]) => void;
 };
 
-/** Cancelling and removing named jobs can be taken back for five seconds; what is meant by a query is asked for by its number. */
+/** Cancelling and removing listed jobs can be undone for five seconds; an act on a query asks for confirmation with the number. */
 export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const [isNothing, setNothing] = useState(false);
@@ -32,7 +32,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
     else if (count.value === 0) setNothing(true);
     else setAsked({ act, count: count.value, query: narrowed });
   }
-  /** What is being ended elsewhere when the list is read, or becomes so while it is, is told there, not here too. */
+  /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
   async function runAll(act: JobAct, query: JobSearchQuery): Promise<void> {
     const elsewhere = watchBusy();
     await work.runAll(act, query, ({ id }) => act === "runAgain" || !elsewhere.ids.has(id));
@@ -52,7 +52,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
       begin();
       return ask(act, query);
     },
-    /** Jobs by name. Running again makes new ones, so more than one is asked for. */
+    /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
     start: (act: JobAct, jobs: readonly KnownJob[]) => {
       begin();
       if (act === "runAgain" && jobs.length > 1) return setAsked({ act, count: jobs.length, jobs });

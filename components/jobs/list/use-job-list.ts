@@ -16,11 +16,11 @@ export type FirstAnswer = Promise<Result<Stamped<JobsView>, Failure>>;
 
 type JobList<Answer> = {
   list: ListName;
-  /** The address, as the server read it, and what it found. */
+  /** The address as the server read it, and the answer it got. */
   asRead: JobSearchQuery;
   first: FirstAnswer;
   links: ListLinks;
-  /** A stable function. */
+  /** Must be a stable function. */
   toView: (answer: Answer) => Promise<JobsView>;
 };
 type Shown = { query: JobSearchQuery; view: JobsView; atMs: number | undefined };
@@ -29,8 +29,8 @@ const noRows: JobRow[] = [];
 const motionOf = (view: JobsView) => (view.rows.some(({ state }) => state === "in_progress" || state === "pending") ? "moving" : "still");
 
 /**
- * A list of jobs: the question of the address, and the newest answer. Until the first answer to another question is here, the last one to the
- * question before it is shown; `query` is the one that `rows` answer.
+ * A list of jobs: the address's query and its newest answer. Until a new query has its first answer, the last answer of the previous
+ * query is shown; `query` is the one that `rows` belong to.
  */
 export function useJobList<Answer>({ list, asRead, first, links, toView }: JobList<Answer>) {
   const read = use(first);
@@ -51,7 +51,7 @@ export function useJobList<Answer>({ list, asRead, first, links, toView }: JobLi
   useEffect(() => selection.clear, [href, selection]);
   const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
   const { rows, newCount } = useHeldRows(href, view?.rows ?? noRows, isNewestFirst);
-  // What was empty and cannot be read any more has no figures.
+  // An empty list that can no longer be read shows no numbers.
   const total = poll.failure && rows.length === 0 ? undefined : view?.total;
   const busyIds = useBusyJobs();
   const isBusy = useCallback(({ id }: JobRow) => busyIds.has(id), [busyIds]);
@@ -70,7 +70,7 @@ function useShown(query: JobSearchQuery, { value: view, atMs, failure }: Poll<Jo
   return shown;
 }
 
-/** The same object while the address asks for the same list, and the server's own where it is the one that it read. */
+/** The same object while the address asks for the same list, and the server's own object if it read the same list. */
 function useQuestion(list: ListName, asRead: JobSearchQuery): JobSearchQuery {
   const search = useSearchParams()?.toString() ?? "";
   const href = useMemo(() => listHref(list, readList(list, new URLSearchParams(search)).query), [list, search]);

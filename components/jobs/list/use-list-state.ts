@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
 import { type ListState } from "./list-state";
 
-/** One value of the list that was asked for last; draws only when that value changes. */
+/** One value of the newest requested list; renders only when that value changes. */
 export function useAsked<T extends JobSearchQuery | JobSearchQuery[keyof JobSearchQuery]>(
   state: ListState,
   pick: (query: JobSearchQuery) => T,
@@ -17,7 +17,7 @@ export function useMoving(state: ListState): boolean {
 
 const whole = (query: JobSearchQuery) => query;
 
-/** What was asked for last, even if its rows are still on their way. */
+/** The newest requested list, even if its rows are still loading. */
 export function useAskedQuery(state: ListState): JobSearchQuery {
   return useAsked(state, whole);
 }

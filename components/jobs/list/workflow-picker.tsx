@@ -18,7 +18,7 @@ const MOST_SHOWN = 50;
 
 async function readKnown(path: `/${string}`): Promise<Known[]> {
   const result = await callApi<{ workflows: Known[] }>(path);
-  // Those of the page are still there, and an id can be pasted.
+  // Those seen on the page are still offered, and an id can be pasted.
   return result.ok ? result.value.workflows : [];
 }
 

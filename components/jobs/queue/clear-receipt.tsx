@@ -4,7 +4,7 @@ import { type Cleared } from "@/lib/browser/bulk/clear-all";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 
 type ClearReceiptProps = {
-  /** How many waited when the person decided. */
+  /** How many waited when the person confirmed. */
   asked: number;
   outcome: Cleared<QueueAnswer>;
   /** How many still wait. */
@@ -12,7 +12,7 @@ type ClearReceiptProps = {
   onDismiss: () => void;
 };
 
-/** What became of clearing the queue. Some services name what they cancelled; else, and where the answer was lost, what still waits is all that is known. */
+/** The outcome of clearing the queue. Some services name what they cancelled; otherwise only what still waits is known. */
 export function ClearReceipt({ asked, outcome, waiting, onDismiss }: ClearReceiptProps) {
   const t = useTranslations("queue.receipt");
   const cancelled = outcome.kind === "told" ? (outcome.answer.deleted ?? []).length : 0;

@@ -15,17 +15,17 @@ type Queue = {
   /** `?connection=` of the page's own address, which its links keep. */
   linked: string | undefined;
   selection: SelectionStore;
-  /** What the box above them all says, and whether there is one to select. */
+  /** The label of the header's checkbox, and whether there is nothing to select. */
   selectAll: { label: string; isEmpty: boolean };
-  /** For who may cancel: those that can be cancelled or stopped. */
+  /** For members who may cancel: whether the job can be cancelled or stopped. */
   isOffered: ((row: JobRow) => boolean) | undefined;
   busyIds: ReadonlySet<string>;
-  /** Cancelled, unless it is taken back. */
+  /** Jobs that will be cancelled unless it is undone. */
   pendingIds: ReadonlySet<string>;
-  /** When the waiting jobs may start. */
+  /** When a waiting job may start. */
   startOf: (id: string) => StartRange | undefined;
   cancel: (row: JobRow) => void;
-  /** This job alone. */
+  /** Undoes the cancel of this job alone. */
   undo: (id: string) => void;
 };
 
@@ -95,14 +95,14 @@ function CancelOrUndo({
   );
 }
 
-/** Counts until the job starts, then stops. */
+/** Counts until the job starts, then stands still. */
 function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: CellWords) {
   if (createdMs === undefined) return t("nothing");
   if (state === "pending") return <RunningDuration fromMs={createdMs} />;
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
 }
 
-/** The job cannot start before a runner takes jobs again. */
+/** The job cannot start before a runner accepts jobs again. */
 function WaitsCell({ waits: { state, runners } }: { waits: JobWaits }) {
   const t = useTranslations("queue.waits");
   const text = t(state, { runners: runners.join(", ") });
@@ -113,12 +113,12 @@ function WaitsCell({ waits: { state, runners } }: { waits: JobWaits }) {
   );
 }
 
-/** "in 2 min to 6 min": what the past says, as a range; where it says nothing, that. */
+/** "in 2 min to 6 min": a range estimated from past runs, or that nothing is known. */
 export function StartCell({ range }: { range: StartRange | undefined }) {
   const t = useTranslations("queue.start");
   const step = roundingOf(range?.fromMs ?? 0);
   const fromMs = Math.floor((range?.fromMs ?? 0) / step) * step;
-  // "At once or later" says nothing.
+  // "At once or later" would tell nothing.
   if (!range || (fromMs === 0 && range.toMs === undefined)) return <span title={t("unknownHint")}>{t("unknown")}</span>;
   const from = t(...spanOf(fromMs));
   if (range.toMs === undefined) return <span title={t("hint")}>{t("after", { from })}</span>;

@@ -4,17 +4,17 @@ import { type JobRow, toJobRow } from "../job-row";
 export type QueueList = {
   running: JobRow[];
   pending: JobRow[];
-  /** May be more than is listed. */
+  /** May be more than are listed. */
   pendingTotal: number;
-  /** The service tells no order of its own, so that of submission is shown. */
+  /** The service reports no order of its own, so the order of submission is shown. */
   isBySubmission: boolean;
   /** Running jobs can be stopped. */
   canStop: boolean;
-  /** Jobs whose shape is not known. */
+  /** The number of jobs of unknown shape. */
   unreadable?: number;
 };
 
-/** Waiting jobs are in the order of the service, where it tells one. */
+/** Waiting jobs are in the service's order, where it reports one. */
 export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
   const waiting = pending.map((job) => ({
     ...toJobRow(job),

@@ -1,7 +1,7 @@
 import { type ColumnLook } from "@/components/data-table/features";
 import { columnLooks } from "../columns/column-looks";
 
-/** The columns of the queue are as wide as what they hold. */
+/** The columns of the queue are as wide as their content. */
 export const queueLooks = {
   select: columnLooks.select,
   position: { width: "w-[52px]", align: "end" },

@@ -27,12 +27,12 @@ import { type QueueList, toQueueList } from "./queue-list";
 import { useStarts } from "./use-starts";
 
 const loadActions = () => import("../list/selection-actions");
-// A queue whose bar could not be fetched is still a queue: each row has its own Cancel and Undo.
+// If the bar's code fails to load, the queue still works: each row has its own Cancel and Undo.
 const noActions = () => () => null;
 const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, noActions), { ssr: false });
 
 type QueueScreenProps = {
-  /** `?connection=` of the address, where it has one. */
+  /** `?connection=` of the address, if present. */
   linked?: string;
   canCancel: boolean;
   queue: Promise<Result<Stamped<QueueList>, Failure>>;
@@ -54,7 +54,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   const { value: list, failure } = poll;
   const { running, pending, pendingTotal, isBySubmission, canStop } = list ?? nothing;
   const total = running.length + pendingTotal;
-  // What was empty and cannot be read any more has no figures.
+  // An empty queue that can no longer be read shows no numbers.
   const isCounted = list !== undefined && !(failure && total === 0);
   const others = running.filter(({ state }) => state === "unknown").length;
   useTellCounts(list && running.length - others, list && pendingTotal, poll.atMs);

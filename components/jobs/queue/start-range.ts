@@ -1,17 +1,17 @@
-// When a waiting job may start, from how long past runs of the workflows ahead of it took: a range, never a moment.
-// Guarantees: the earliest takes every run ahead as short as such runs were, the latest as long; a workflow without past runs leaves the
-// earliest as it is and opens the latest; nothing is promised where nothing is known.
-// Must never: read a clock, or make one number of the two.
+// Estimates when a waiting job may start, from how long past runs of the workflows ahead of it took: a range, never a moment.
+// Guarantees: the earliest start assumes that every run ahead is short, the latest that every run is long; a workflow without past runs
+// adds nothing to the earliest start and removes the latest; where nothing is known, nothing is returned.
+// Must never: read a clock, or combine the two into one number.
 
-/** The shortest and the longest of a workflow's past runs, the rare ones left out. */
+/** The shortest and the longest of a workflow's past runs, without outliers. */
 export type RunTimes = { shortMs: number; longMs: number };
-/** From now. Without `toMs` how late is not known. */
+/** Counted from now. Without `toMs` the latest start is unknown. */
 export type StartRange = { fromMs: number; toMs?: number };
 
 type Ahead = { workflowId?: string };
 type Running = Ahead & { startedMs?: number };
 
-/** With few runs all of them count; with more, one in ten at either end may be an accident. */
+/** Few runs all count; of more runs, a tenth at either end is left out as outliers. */
 export function runTimesOf(runsMs: readonly number[]): RunTimes | undefined {
   const sorted = [...runsMs].sort((a, b) => a - b);
   const last = sorted.length - 1;
@@ -28,9 +28,9 @@ type Queue = {
   nowMs: number;
 };
 
-/** One range for each waiting job; undefined where nothing can be estimated. Assumes that as many run at once as do now. */
+/** One range per waiting job; undefined where nothing can be estimated. Assumes that as many jobs run at once as do now. */
 export function startRanges({ running, pending, timesOf, nowMs }: Queue): (StartRange | undefined)[] {
-  // Where nothing runs, what the first one waits for is not known.
+  // If nothing runs, it is unknown what the first job waits for.
   if (running.length === 0) return pending.map(() => undefined);
   const early = running.map((job) => leftOf(job, timesOf(job.workflowId)?.shortMs, nowMs) ?? 0);
   const late = running.map((job) => leftOf(job, timesOf(job.workflowId)?.longMs, nowMs) ?? Infinity);
@@ -43,14 +43,14 @@ export function startRanges({ running, pending, timesOf, nowMs }: Queue): (Start
   });
 }
 
-/** A run that is longer already than any before it tells nothing of its end. */
+/** Undefined also for a run that already took longer than every past one: its end cannot be estimated. */
 function leftOf({ startedMs }: Running, wholeMs: number | undefined, nowMs: number): number | undefined {
   if (startedMs === undefined || wholeMs === undefined) return undefined;
   const leftMs = startedMs + wholeMs - nowMs;
   return leftMs < 0 ? undefined : leftMs;
 }
 
-/** The place that is free first is taken for so long; when that was. */
+/** Occupies the place that is free first for `forMs`; returns when it became free. */
 function take(places: number[], forMs: number): number {
   const at = places.indexOf(Math.min(...places));
   const freeMs = places[at] ?? Infinity;
@@ -58,7 +58,7 @@ function take(places: number[], forMs: number): number {
   return freeMs;
 }
 
-/** How exactly a wait of so long can be said. */
+/** To what precision a wait of this length is shown. */
 export function roundingOf(ms: number): number {
   if (ms < 60_000) return 10_000;
   return ms < 7_200_000 ? 60_000 : 3_600_000;

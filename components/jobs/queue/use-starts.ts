@@ -7,7 +7,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 
-/** No queue that a person reads row by row has more workflows. */
+/** More workflows than a queue that people read row by row has. */
 const MOST_WORKFLOWS = 12;
 const RUNS = 20;
 const AT_ONCE = 3;
@@ -34,7 +34,7 @@ async function keepFresh(connection: string, id: string): Promise<void> {
   if (last && Date.now() - last.atMs < FRESH_MS) return;
   const path = withQuery("/api/jobs", { workflow_id: id, status: "completed", limit: RUNS, connection });
   const result = await callApi<JobsAnswer>(path);
-  // What was read before is better than nothing.
+  // The earlier times are kept.
   if (!result.ok) return;
   const times = runTimesOf(result.value.jobs.flatMap((item) => toJobView(item).runMs ?? []));
   known.set(key, { atMs: Date.now(), times });
@@ -42,7 +42,7 @@ async function keepFresh(connection: string, id: string): Promise<void> {
 
 const EVERY_MS = 60_000;
 
-/** When each of those that wait may start, as of `atMs`; reckoned once for the whole list. */
+/** When each waiting job may start, as of `atMs`; computed once for the whole list. */
 export function useStarts(
   connection: string | undefined,
   { running, pending }: Pick<QueueList, "running" | "pending">,

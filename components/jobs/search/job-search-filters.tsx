@@ -28,7 +28,7 @@ export function JobSearchFilters({ search, connection, onGo }: JobSearchFiltersP
 
 type PersonFilterProps = { member: string | undefined; connection: string | undefined; onPick: (member: string | undefined) => void };
 
-/** Who submitted it. The people are asked for when one is chosen or about to be. */
+/** The member who submitted it. The members are requested when one is chosen, or about to be. */
 function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
   const t = useTranslations("jobSearch");
   const [isPicking, setPicking] = useState(false);

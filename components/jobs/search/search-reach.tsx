@@ -3,7 +3,7 @@ import { cn } from "@/components/ui/cn";
 import { useClock } from "@/components/ui/time/use-clock";
 import { type JobReach } from "@/lib/contract/jobs/console-job-search";
 
-/** How far back was searched, and whether the service answers: what is not found may still be there. */
+/** How far back the search reached, and whether the service answers: a job that was not found may still exist there. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const t = useTranslations("jobSearch.reach");
   const clock = useClock();
@@ -21,7 +21,7 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   );
 }
 
-/** Of a list that ends before the service's jobs do. */
+/** For a list that ends before the service's jobs do. */
 export function ListCut() {
   const t = useTranslations("jobSearch.reach");
   return <p className="border-b border-line px-4 py-1.5 text-sm text-ink-3 md:px-5">{t("listCut")}</p>;

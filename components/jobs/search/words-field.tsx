@@ -8,11 +8,14 @@ const TYPING_MS = 350;
 
 type WordsFieldProps = {
   text: string | undefined;
-  /** `isTyped`: one more letter of the words. */
+  /** `isTyped`: called while the person is still typing. */
   onGo: (change: JobSearch, isTyped?: boolean) => void;
 };
 
-/** Words in prompts, errors and names, in the header of a list. Searches a moment after the last letter, or at Enter. `sent` is what this field asked for itself: only other words replace what is typed. */
+/**
+ * The search field in a list's header: words in prompts, errors and names. Searches a moment after the last letter, or at Enter. `sent` is
+ * the last search of this field itself: only other words from the address replace what is typed.
+ */
 export function WordsField({ text = "", onGo }: WordsFieldProps) {
   const t = useTranslations("jobSearch");
   const [field, setField] = useState({ typed: text, sent: text, known: text });
@@ -31,7 +34,7 @@ export function WordsField({ text = "", onGo }: WordsFieldProps) {
   }
   function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
     setField((now) => ({ ...now, typed: value }));
-    // Letters that an input method is still putting together are no words yet.
+    // Letters that an input method is still composing are not searched.
     const isComposing = nativeEvent instanceof InputEvent && nativeEvent.isComposing;
     if (!isComposing) wait(value);
   }

@@ -1,6 +1,6 @@
 // Sends the copies of a run one after another, and reports the outcome of each.
-// Guarantees: a key a copy, so that one copy is one job however often it is asked for; a plain rate limit is waited out and nothing else is
-// copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
+// Guarantees: one key per copy, so that a copy makes one job at most, however often it is sent; a rate limit is waited out, nothing else
+// is retried; copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
 
 import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type Failure } from "@/lib/contract/failure";
@@ -60,7 +60,7 @@ async function sendOne({ key, label, make }: Planned, { ports, attempt, act, sig
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...attempt, key }) : outcome;
 }
 
-/** A value that one copy carries may be wrong for it alone; a session, a right, a plan and a line are the same for all. */
+/** Whether the refusal meets every copy: a copy's value may be wrong for it alone; session, rights, plan and queue are the same for all. */
 function isForAll(outcome: Exclude<RunOutcome, { kind: "accepted" }>): boolean {
   if (outcome.kind === "invalid") return false;
   return outcome.kind === "unknown" ? outcome.failure.code === "CONSOLE_UNREACHABLE" : meetsAll(outcome.failure);

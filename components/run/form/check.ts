@@ -23,7 +23,7 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
   const errors = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
   if (Object.keys(errors).length === 0) return undefined;
-  // A class may judge its inputs by rules of its own: the service has the last word. A fraction it would cut off without a word.
+  // A class may check its inputs by its own rules, so the service decides. A fraction is a sure error: the service would silently cut it.
   const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
   return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
 }

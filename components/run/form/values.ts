@@ -1,6 +1,6 @@
 // Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
 // Guarantees: pure; judges only nodes that an output needs, of classes in the catalogue, by limits that it states; the limits themselves
-// allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
+// are allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
 // Must never: judge a value that comes over a link, or an unknown kind of input.
 
 import { isLink } from "@/lib/contract/workflow/graph";

@@ -23,7 +23,7 @@ export function shippedName(name: string): SentSamplePicture | undefined {
 /** `missing`: the console could not deliver its own file. */
 export type SentSamplePicture = Result<string, UnsentPicture | "missing">;
 
-/** `valueOf`: what the service calls a sample's picture, once it has it. One that did not arrive keeps its name, and its failure is kept with it. */
+/** `valueOf`: the picture's name at the service, once it has it. A picture that was refused keeps its name, and its failure is recorded. */
 export async function withSamplePictures(
   file: OpenedFile,
   valueOf: (name: string) => Promise<SentSamplePicture | undefined> | SentSamplePicture | undefined,
