@@ -1,4 +1,4 @@
-// The stand-alone service's reader of the environment: where it listens and where its data lies, beside the settings of settings.ts.
+// Reads the environment of the stand-alone service: where it listens and where its data lies, in addition to the settings of settings.ts.
 // Guarantees: every value is checked before anything is opened; a bad one is named together with what it should be.
 
 import { homedir } from "node:os";

@@ -1,5 +1,6 @@
-// What metrics and traces tell of the service's work: how many jobs are where, what is stored, how runs end and how long they take.
-// Must never: name a user, or walk the rows of jobs or files: the counters that triggers keep are enough.
+// What metrics and traces show of the service's work: how many jobs are in which state, what is stored, how runs end and how long they
+// take.
+// Must never: name a user, or scan the rows of jobs or files; the counters that triggers keep are enough.
 
 import { freeBytes } from "@/lib/shared/readiness";
 import { observed, telemetry } from "@/lib/shared/telemetry";
@@ -13,7 +14,7 @@ export function tellFigures(database: Database, dataDir: string): void {
     .where("workflow_id", "=", "")
     .groupBy("state");
   const stored = query.selectFrom("user_storage").select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"));
-  // A queue that is empty has a length too.
+  // An empty queue is reported too.
   const none: readonly [string, number][] = [["pending", 0], ["in_progress", 0]]; // prettier-ignore
   metrics?.read(
     "lightdesk_jobs",
@@ -24,10 +25,10 @@ export function tellFigures(database: Database, dataDir: string): void {
 }
 
 const MOST_WAITING = 10_000;
-/** Of jobs that wait: the request that sent them. A restart forgets it, and their runs are traces of their own. */
+/** For waiting jobs: the request that submitted them. A restart forgets it, and their runs are then traces of their own. */
 const sentBy = new Map<string, string>();
 
-/** Within the request that submits it. */
+/** Call within the request that submits the job. */
 export function noteSubmitted(jobId: string): void {
   const { traceparent } = telemetry().traces?.carried() ?? {};
   if (traceparent === undefined) return;
@@ -43,7 +44,7 @@ export function observedRun<T extends Ended>(jobId: string, run: () => Promise<T
   return observed(
     {
       name: "run job",
-      // Whoever woke the queue may have nothing to do with this job.
+      // The request that woke the queue may have nothing to do with this job.
       parent,
       attributes: { "job.id": jobId },
       outcomeOf: ({ how }) => how,

@@ -1,12 +1,12 @@
-// Work in the background that comes again and again: at the start and then after each pause, one round of a chore at a time.
-// A round that fails is told to the log and tried again; none keeps the process alive. `stop` waits for what is under way.
+// Repeated work in the background: at the start and then after each pause, one round of a chore at a time.
+// A round that fails is logged and tried again; no chore keeps the process alive. `stop` waits for what is under way.
 
 import { type ServiceLog } from "./options";
 import { type Processes } from "./store/processes";
 
 /**
- * `goOn` is false once the service stops: a long round then ends early. `isShared`: it is about what processes share, and the first of those that
- * live does it; any other is done by each of them, in its own folder.
+ * `goOn` returns false once the service stops, so that a long round ends early. `isShared`: the chore is about what processes share, and
+ * the first living process does it; every process does the other chores, in its own folder.
  */
 export type Chore = { name: string; everyMs: number; isShared?: boolean; round: (goOn: () => boolean) => Promise<unknown> };
 
@@ -41,13 +41,16 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
   };
 }
 
-/** Whether this process does what one of them does for all. After another has come, two may do the same for one round. */
+/** Whether this process does the shared chores. Right after another process has come, two may do the same for one round. */
 export async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
   const [first] = await processes.live();
   return first === processes.id;
 }
 
-/** One piece after the other until one answers false: others get as much time as each took. For what no request waits for. */
+/**
+ * Runs pieces one after the other until one returns false; after each it pauses for as long as the piece took. For work that no request
+ * waits for.
+ */
 export async function unhurried(goOn: () => boolean, piece: () => Promise<boolean>): Promise<void> {
   while (goOn()) {
     const begun = performance.now();

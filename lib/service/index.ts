@@ -1,4 +1,4 @@
-// The one door of the embedded service: a plain Node library behind a fetch. Whoever uses it sees nothing else of this folder.
+// The one door of the embedded service: a plain Node library behind a fetch function. Users of the service see nothing else of this folder.
 
 import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";

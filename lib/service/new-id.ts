@@ -1,7 +1,7 @@
 // Ids of assets: UUIDs of version 7, which begin with the time.
 // Guarantees: in one process every id is greater than the one before it, so the outputs of one job keep their order in lists that break
 // ties by id, and the indexes of ids grow at their end.
-// Must not be used for secrets: a part of it can be guessed.
+// Must never: be used for secrets; a part of it can be guessed.
 
 import { randomBytes } from "node:crypto";
 
@@ -10,7 +10,7 @@ let last = { at: 0, count: 0 };
 
 export function newId(): string {
   const now = Date.now();
-  // Where the clock stops or goes back, counting goes on; a millisecond that is full borrows from the next.
+  // If the clock stops or goes back, counting goes on; a millisecond that is full borrows from the next.
   if (now > last.at) last = { at: now, count: 0 };
   else last = last.count + 1 < COUNTS ? { at: last.at, count: last.count + 1 } : { at: last.at + 1, count: 0 };
   const time = last.at.toString(16).padStart(12, "0");

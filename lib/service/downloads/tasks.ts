@@ -1,7 +1,7 @@
-// Downloads in the background, as tasks that are polled:  created → running → completed | failed | cancelled.
-// Guarantees: each is fetched by one process at a time, so many at once in each and no more; users take turns; an address that a user asks for more
-// than once is fetched once; what a process that has ended was fetching is fetched by another, or goes on here from the bytes that are durable; when
-// `cancel` resolves, nothing is fetched any more and no file is left; partial files that no unfinished task names are swept.
+// Downloads in the background, as tasks that clients poll:  created → running → completed | failed | cancelled.
+// Guarantees: one process at a time fetches a task, and each a bounded number at once; users take turns; an address that a user requests
+// twice is fetched once; if a process ends, its tasks go on from the durable bytes or at another process; when `cancel` resolves, nothing is
+// fetched any more and no file is left; partial files that no unfinished task names are swept.
 
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -27,7 +27,7 @@ import {
 export type TaskParts = RunParts & { atOnce: number; processes: Processes; questions: Questions; log: ServiceLog };
 
 const MOST_UNFINISHED_OF_A_USER = 1000;
-/** What processes tell each other. */
+/** Messages between processes. */
 const BEGIN = "downloads wait";
 const STOP = "stop a download";
 
@@ -40,7 +40,7 @@ export function createTasks(parts: TaskParts) {
   let claiming: Promise<void> | undefined;
   let isDue = false;
 
-  /** Takes what waits, while there is room here. */
+  /** Claims waiting tasks while there is room here. */
   function pump(): void {
     isDue = true;
     claiming ??= takeAll()
@@ -75,7 +75,7 @@ export function createTasks(parts: TaskParts) {
     try {
       await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
-      // Stopped: the task is given back. Lost: it has ended, or is another's.
+      // Stopped: the task is given back. Lost: it has ended, or belongs to another process.
       if (!isOpen || isTaskLost(error) || signal.aborted) return;
       if (!asRefusal(error)) log.error({ err: error, task: task.id }, "a download failed");
       await database
@@ -90,7 +90,7 @@ export function createTasks(parts: TaskParts) {
     await run?.done;
   }
 
-  /** What a process that is gone was fetching waits again; what this one was fetching and has lost is stopped. */
+  /** Tasks of processes that are gone wait again; downloads here whose task this process no longer holds are stopped. */
   async function lookAround(): Promise<void> {
     const before = [...running];
     const held = await listRunning(database);
@@ -98,7 +98,7 @@ export function createTasks(parts: TaskParts) {
     for (const [id, { abort }] of before) if (!own.has(id)) abort.abort();
     const living = await processes.live();
     const left = held.filter(({ id, holder }) =>
-      // One of its own whose end could not be stored.
+      // A task of this process whose end could not be stored.
       holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
     );
     if (left.length > 0) await release(left);
@@ -111,7 +111,7 @@ export function createTasks(parts: TaskParts) {
     });
   }
 
-  /** Of tasks that have ended, or went on elsewhere. */
+  /** Removes partial files of tasks that have ended or went on elsewhere. */
   async function sweep(): Promise<void> {
     const names = await readdir(parts.folder);
     const named = await partsOfUnfinished(database);
@@ -145,7 +145,7 @@ export function createTasks(parts: TaskParts) {
       return task;
     },
 
-    /** False when it has ended already. */
+    /** False if it has ended already. */
     async cancel({ id }: StoredTask): Promise<boolean> {
       const task = await database.commitFreeing((tx) => endTask(tx, { id }, cancelled(), now()));
       if (!task) return false;
@@ -155,7 +155,7 @@ export function createTasks(parts: TaskParts) {
       return true;
     },
 
-    /** What runs here waits for another process, or for the next start, which goes on with it. */
+    /** Gives back what runs here: another process, or the next start, goes on with it. */
     async stop(): Promise<void> {
       isOpen = false;
       await claiming;

@@ -1,22 +1,22 @@
-// Listeners at other processes: whether a user has any, and what is told to them.
-// Guarantees: what one process tells of a job arrives in its order, and once or never; where something may not have arrived, the listeners of that
-// user are told the state of the queue anew. Nothing is sent for users who are listened to at no other process.
+// Listeners at other processes: whether a user has any, and what they are told.
+// Guarantees: messages of one process about a job arrive in their order, each at most once. If one may have been lost, that user's
+// listeners are told the state of the queue anew. Nothing is sent for users without listeners at other processes.
 
 export type Elsewhere = {
-  /** From now on others are heard, and hear. */
+  /** From now on this process hears the others, and they hear it. */
   start(here: Here): void;
   isHeard(userId: number): boolean;
-  /** A user has a listener here, resolved once that is told; or has none any more. */
+  /** `listened`: the user has a listener here; resolves once other processes are told. `silent`: the user has none any more. */
   listened(userId: number): Promise<void>;
   silent(userId: number): void;
-  /** `key`: while it waits to be sent, the next one of the same key takes its place. */
+  /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
   tell(to: Recipients, message: Message, key?: string): void;
-  /** How much is left of the user's queue has changed. */
+  /** The number of jobs left in the user's queue has changed. */
   queueChanged(userId: number): void;
   stop(): void;
 };
 
-/** Bytes: a preview, as the family sends it. */
+/** Bytes: a preview, in the family's format. */
 export type Message = string | Uint8Array;
 export type Recipients = { userId: number; clientId: string | undefined };
 

@@ -1,5 +1,6 @@
-// Which users are listened to at other processes. Each process says so when it has the first listener of a user and when it has lost the last
-// one, answers whoever has just come, and repeats all of it now and then: what a process that ended had said is forgotten by itself.
+// Knows which users have listeners at other processes. Each process says so when a user gets the first listener and when the last one is
+// gone, answers processes that have just started, and repeats all of it now and then; what an ended process said is forgotten after a
+// while.
 
 import { z } from "zod";
 import { type Processes } from "../store/processes";
@@ -7,10 +8,10 @@ import { type Processes } from "../store/processes";
 const CHANNEL = "listeners";
 const REPEAT_MS = 20_000;
 const FORGET_MS = 3 * REPEAT_MS;
-/** In one notice. */
+/** Users per notice. */
 const MOST_USERS = 500;
 
-/** `asks`: whoever tells has just come, or may have missed something. */
+/** `asks`: the sender has just started, or may have missed something, and wants to be told. */
 const toldSchema = z.object({
   listened: z.array(z.number()).default([]),
   silent: z.array(z.number()).default([]),
@@ -19,9 +20,9 @@ const toldSchema = z.object({
 type Told = z.input<typeof toldSchema>;
 
 export function createHeardElsewhere(processes: Processes, users: () => Iterable<number>) {
-  /** By user and process, until when that is believed. */
+  /** By user and process: until when the process is believed to have a listener. */
   const heard = new Map<number, Map<string, number>>();
-  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // told with the next one
+  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // told with the next round
 
   async function tellAll(asks = false): Promise<void> {
     const all = [...users()];
@@ -31,7 +32,7 @@ export function createHeardElsewhere(processes: Processes, users: () => Iterable
 
   function hear(told: unknown, from: string): void {
     const { success, data } = toldSchema.safeParse(told);
-    // Anybody who may use the database may say anything there.
+    // Anyone who may use the database can send anything here.
     if (!success) return;
     const { listened, silent, asks } = data;
     const until = performance.now() + FORGET_MS;
@@ -47,7 +48,7 @@ export function createHeardElsewhere(processes: Processes, users: () => Iterable
   }
 
   const stop = processes.listen(CHANNEL, hear, () => void tellAll(true).catch(() => undefined));
-  tellAll(true).catch(() => undefined); // whoever listens says so again
+  tellAll(true).catch(() => undefined); // processes with listeners say so again
 
   return {
     has(userId: number): boolean {

@@ -1,22 +1,21 @@
-// What the service tells of jobs while they wait, run and end, in the family's messages (GET /ws): who listens, here or at another process, and who
-// hears what.
-// Guarantees: no listener is told of another user's jobs; a job that was submitted with a client_id is told to listeners of that id and to those
-// without one, any other job to all of its user; without listeners nothing is made.
-// Must never: hold a job up: a listener takes a message at once or is ended by whoever brought it.
+// Tells listeners (GET /ws), here or at another process, of jobs that wait, run and end, in the family's messages.
+// Guarantees: no listener hears of another user's jobs. A job with a client_id is told to listeners of that id and to those without one,
+// any other job to all listeners of its user. Without listeners no message is made.
+// Must never: hold a job up. A listener takes a message at once, or is ended by the code that added it.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
 import { type Elsewhere, type Message, type Recipients } from "./elsewhere";
 
-/** Long enough that a thousand cancelled jobs are one message. */
+/** Long enough for a thousand cancelled jobs to become one message. */
 const STATUS_EVERY_MS = 50;
 
-/** What the next message of its kind of the same job makes old. */
+/** Kinds of messages that are out of date once the next of the same kind and job is there. */
 const isSoonOld = new Set(["progress", "progress_state"]);
 
 export type Tell = (message: Message) => void;
-/** Of a job: who hears of it. */
+/** Who hears of a job. */
 export type Hearers = Recipients & { id: string };
 type Listener = { clientId: string | undefined; tell: Tell };
 
@@ -50,9 +49,9 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
   elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: queueChangedHere });
 
   return {
-    /** The first message is the state of the queue, with the id that the listener is known by. */
+    /** The first message is the state of the queue, with the id by which the listener is known. */
     async listen(userId: number, clientId: string | undefined, tell: Tell): Promise<() => void> {
-      // What is told while the queue is being counted comes after it.
+      // Messages that come while the queue is being counted are sent after the first one.
       const held: Message[] = [];
       const listener: Listener = { clientId, tell: (one) => void held.push(one) };
       const all = listeners.get(userId) ?? new Set();
@@ -64,7 +63,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
         elsewhere.silent(userId);
       };
       try {
-        // Others know before the first message, so that all is heard of a job that is sent after it.
+        // Other processes are told before the first message, so that the listener hears everything about a job that is sent after it.
         const [state] = await Promise.all([status(userId), elsewhere.listened(userId)]);
         tell(message("status", { ...state, sid: clientId ?? newId() }));
         for (const one of held) tell(one);
@@ -90,7 +89,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       elsewhere.tell(hearers, preview, `preview ${hearers.id}`);
     },
 
-    /** Something was submitted, cancelled or has ended: all of the user's listeners hear how much is left, a moment later. */
+    /** A job was submitted, cancelled or has ended: a moment later all of the user's listeners are told how many are left. */
     queueChanged(userId: number): void {
       queueChangedHere(userId);
       elsewhere.queueChanged(userId);

@@ -1,6 +1,6 @@
-// Listeners at other processes on the same PostgreSQL, told by notices. What is too long for one lies in a table for a few seconds.
-// Guarantees: those of elsewhere.ts. Bounded: of what waits to be sent or to be delivered, all goes where it grows too much, and the state of the
-// queue is told instead. Must never: hold a job up, or send something twice (a notice whose answer was lost may have arrived).
+// Tells listeners at other processes on the same PostgreSQL by notices. Messages too long for a notice lie in a table for a few seconds.
+// Guarantees: those of elsewhere.ts. Bounded: if too much waits to be sent or delivered, all of it is dropped, and the state of the queue
+// is told instead. Must never: hold a job up, or send something twice (a notice whose answer was lost may have arrived).
 
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -12,17 +12,19 @@ import { type Elsewhere, type Here, type Message, type Recipients } from "./else
 import { createHeardElsewhere } from "./heard-elsewhere";
 
 const CHANNEL = "job events";
-/** What goes around events in a notice. */
+/** Room for events in a notice; the rest is for what surrounds them. */
 const NOTICE_BYTES = MOST_NOTICE_BYTES - 300;
 const MOST_WAITING = 2000;
 const MOST_WAITING_BYTES = 16 * 1024 ** 2;
-/** Longer ones are left out. */
+/** Longer messages are dropped. */
 const LONGEST_BYTES = 4 * 1024 ** 2;
-/** So long a long one can be read; by then every process has, or has ended. */
+/** How long a long message can be read; by then every process has read it, or has ended. */
 const KEEP_MS = 10_000;
 const AGAIN_MS = 1000;
 
-/** Of the user `u` and the client `c`: a text, bytes in base64, the number of a long one; with none of them: the queue has changed. */
+/**
+ * For the user `u` and the client `c`: a text, bytes in base64, or the number of a long message; with none of them, the queue has changed.
+ */
 const eventSchema = z.object({
   u: z.number(),
   c: z.string().optional(),
@@ -40,7 +42,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
   let sending = false;
-  /** Users of whom something may not have arrived. */
+  /** Users whose listeners may have missed something. */
   const missed = new Set<number>();
   let again: NodeJS.Timeout | undefined;
   let sweep: NodeJS.Timeout | undefined;
@@ -70,7 +72,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     waitingBytes = 0;
   }
 
-  /** One notice after the other: that is what keeps the order. */
+  /** One notice after the other, which keeps the order. */
   function send(): void {
     if (sending || again) return;
     sending = true;
@@ -125,17 +127,17 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     const row = await database.row(kept);
     sweep ??= setTimeout(() => {
       sweep = undefined;
-      removeOldNotices(database).catch(() => undefined); // with the next one, or by the housekeeping
+      removeOldNotices(database).catch(() => undefined); // removed with the next one, or by the housekeeping
     }, 2 * KEEP_MS).unref();
     return { ...heading(to), l: row?.id ?? 0, ...(typeof message !== "string" && { isBytes: true }) };
   }
 
-  /** One event after the other, as they came. */
+  /** One event after the other, in the order in which they arrived. */
   let turn: Promise<void> = Promise.resolve();
   let undelivered = 0;
 
   function hear(told: unknown): void {
-    // Anybody who may use the database may say anything there.
+    // Anyone who may use the database can send anything here.
     for (const event of z.array(eventSchema).safeParse(told).data ?? []) {
       if (undelivered >= MOST_WAITING) {
         here?.queueChanged(event.u);
@@ -158,7 +160,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     }
   }
 
-  /** Undefined: the queue has changed, or what was told is gone. */
+  /** Undefined: the queue has changed, or the message is gone. */
   async function messageOf({ t, b, l, isBytes }: Event): Promise<Message | undefined> {
     if (t !== undefined) return t;
     if (b !== undefined) return Buffer.from(b, "base64");
@@ -181,7 +183,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     },
     isHeard: (userId) => heard?.has(userId) ?? false,
     listened: async (userId) => heard?.listened(userId),
-    silent: (userId) => void heard?.silent(userId).catch(() => undefined), // then it is forgotten by itself
+    silent: (userId) => void heard?.silent(userId).catch(() => undefined), // the others forget it after a while anyway
     tell: add,
     queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),
     stop() {
@@ -196,14 +198,14 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   };
 }
 
-/** What every process has read, or will not read any more. */
+/** Removes messages that every process has read, or will not read any more. */
 export async function removeOldNotices(database: Database): Promise<void> {
   await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${KEEP_MS} milliseconds'`));
 }
 
 const heading = ({ userId, clientId }: Recipients) => ({ u: userId, ...(clientId !== undefined && { c: clientId }) });
 
-/** Undefined where it is too long for a notice. */
+/** Undefined if it is too long for a notice. */
 function toEvent({ to, message, bytes }: Waiting): Event | undefined {
   if (bytes > NOTICE_BYTES) return undefined;
   if (message === undefined) return heading(to);

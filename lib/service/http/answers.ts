@@ -1,4 +1,4 @@
-// The few forms an answer takes. Nothing of an answer may be cached unless it says so itself.
+// The few forms of an answer. No answer may be cached unless it says so itself.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -11,14 +11,14 @@ export function json(value: unknown, status = 200): Response {
   return jsonText(writeExactJson(value), status);
 }
 
-/** For what is JSON already. */
+/** For a text that is JSON already. */
 export function jsonText(value: string, status = 200): Response {
   return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
 }
 
 /**
- * For JSON that may be long: its pieces are made as they are read, and others get their turn in between.
- * What goes wrong in the middle cuts the answer off, since its status has gone.
+ * For JSON that may be long: its pieces are made as they are read, and other work gets its turn in between.
+ * An error in the middle cuts the answer off, since its status has already been sent.
  */
 export function jsonPieces(pieces: AsyncIterable<string>): Response {
   const left = pieces[Symbol.asyncIterator]();

@@ -1,6 +1,6 @@
 // How long a body may take: a JSON body as a whole, an upload from one chunk to the next.
-// Guarantees: what pauses too long is REQUEST_TIMEOUT; a slow upload that moves is never cut; no timer outlives its body.
-// Must never cancel the body itself: the connection has to carry the refusal first.
+// Guarantees: a body that pauses too long is REQUEST_TIMEOUT; a slow upload that moves is never cut; no timer outlives its body.
+// Must never: cancel the body itself; the connection has to carry the refusal first.
 
 import { ServiceError } from "../service-error";
 
@@ -28,7 +28,7 @@ export async function* whileMoving(body: AsyncIterable<Uint8Array>, timeoutMs: n
 }
 
 function startClock(timeoutMs: number) {
-  // Only the step that is waited for now may time out: whoever takes the chunks may be slower than their sender.
+  // Only the step that is awaited now may time out: the code that takes the chunks may be slower than their sender.
   let expire: (() => void) | undefined;
   const timer = setTimeout(() => expire?.(), timeoutMs);
   return {

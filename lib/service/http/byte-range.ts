@@ -1,5 +1,5 @@
 // Which part of some bytes a request asks for, and whether it needs them at all (RFC 9110, 13 and 14).
-// Guarantees: what cannot be understood is ignored and the whole is answered; only a range that lies outside is refused.
+// Guarantees: a header that cannot be understood is ignored and the whole is sent; only a range outside the bytes is refused.
 
 export type Version = { etag: string; size: number; modifiedMs: number };
 export type Wanted = { kind: "unchanged" } | { kind: "failed" } | { kind: "outside" } | { kind: "whole" } | Part;
@@ -19,7 +19,7 @@ export function readWanted(request: { method: string; headers: Headers }, versio
   return readRange(range, version.size);
 }
 
-/** One range; several at once are answered whole, which the standard allows. */
+/** One range; a request for several is answered with the whole, which the standard allows. */
 function readRange(header: string, size: number): Wanted {
   const [, first = "", last = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
   if (first === "" && last === "") return { kind: "whole" };
@@ -36,7 +36,7 @@ function names(header: string, etag: string, { weakly }: { weakly: boolean }): b
   });
 }
 
-/** Undefined where the header is absent or no date, which counts as absent. Dates know whole seconds. */
+/** Undefined if the header is absent or no date, which counts as absent. Dates have whole seconds. */
 function isNewer(header: string | null, version: Version): boolean | undefined {
   const since = header === null ? NaN : Date.parse(header);
   return Number.isNaN(since) ? undefined : seconds(version.modifiedMs) > seconds(since);

@@ -1,5 +1,6 @@
-// The one place where something thrown becomes an answer.
-// Guarantees: an unforeseen error says nothing of itself outside and is logged once; userdata speaks plain text, everything else the envelope.
+// The one place where a thrown error becomes an answer.
+// Guarantees: an unforeseen error reveals nothing about itself and is logged once; userdata answers in plain text, everything else in the
+// envelope.
 
 import { errorStatus } from "@/lib/contract/errors";
 import { type ServiceLog } from "../options";
@@ -12,7 +13,7 @@ const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to 
 export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
   const refusal = asRefusal(error) ?? asStorageFailure(error) ?? unforeseen;
   const status = errorStatus[refusal.code];
-  // What is not the sender's doing is a matter for whoever runs the service: the cause is found here alone.
+  // Errors that the sender did not cause concern the operator. This is the only place that logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
     log.error({ err: error, method: request.method, path: request.path }, "a request failed");
   return toRefusal(refusal, request.path);

@@ -94,7 +94,7 @@ export function fileRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** What is stored, or what a job that still runs has put out. */
+/** A stored file, or one that a running job has put out. */
 async function findFile(parts: Parts, userId: number, name: string) {
   const stored = await findStored(parts, userId, name);
   const hash = stored ? undefined : hashOfName(name);
@@ -107,7 +107,7 @@ async function findFile(parts: Parts, userId: number, name: string) {
     return { hash, size, media_type, name: displayName, created_at: now(), inFile, open: () => openFile(path), touch: () => undefined };
   }
   const lent = await liveRuns.fileElsewhere(userId, hash);
-  // Its job may have ended while it was asked for.
+  // Its job may have ended while the other process was asked.
   if (!lent) return findStored(parts, userId, name);
   const { size, mediaType: media_type } = lent;
   return { hash, size, media_type, name: lent.name, created_at: now(), ...inBlobs(blobs, hash, size), touch: () => undefined };
@@ -123,7 +123,7 @@ function inBlobs(blobs: BlobStore, hash: string, size: number) {
   return { inFile, open: () => blobs.open(hash, size) };
 }
 
-/** 50 MB at most; beyond it the answer is 400 as for any image that is too large, not 413. */
+/** At most 50 MB; beyond that the answer is 400, as for any image that is too large, not 413. */
 async function readImageUpload<O extends typeof operations.uploadImage | typeof operations.uploadMask>(parts: Parts, call: UploadCall<O>) {
   const { maxUploadBytes } = parts.settings;
   try {
@@ -134,7 +134,7 @@ async function readImageUpload<O extends typeof operations.uploadImage | typeof 
   }
 }
 
-/** The type of a reference lets files with that tag go first. */
+/** If the reference has a type, files with that tag go first. */
 async function requireOriginal(
   { database }: Parts,
   userId: number,

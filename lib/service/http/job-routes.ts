@@ -20,7 +20,7 @@ export function jobRoutes(parts: Parts): Route[] {
   const { database, liveRuns, pool } = parts;
   const told = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
-  /** Another user's job is as unknown as one that never was. */
+  /** Another user's job answers as if it did not exist. */
   async function requireJob(call: JobCall, reader: Reader = database): Promise<StoredJob> {
     const job = await findJob(reader, call.user.id, call.param("job_id"));
     if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");

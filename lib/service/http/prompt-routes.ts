@@ -36,7 +36,7 @@ export function promptRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** This operation refuses in its own shape, whatever is wrong with the body. */
+/** This operation refuses in a form of its own, whatever is wrong with the body. */
 async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
     const body = await read();

@@ -21,7 +21,7 @@ export function queueRoutes(parts: Parts): Route[] {
     return body;
   }
 
-  /** By the job's id. */
+  /** Keyed by the job's id. */
   function readEntry(userId: number, id: string, toText: typeof toHistoryEntry): Promise<Record<string, string> | undefined> {
     return database.reading(async (reader) => {
       const job = await findJob(reader, userId, id);

@@ -1,4 +1,4 @@
-// A JSON body, bounded in size, depth and time, read with the contract's schema. A refusal names the field.
+// Reads a JSON body with the contract's schema, bounded in size, depth and time. A refusal names the field.
 
 import { type z } from "zod";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
@@ -11,7 +11,7 @@ import { invalid, toIssues } from "./read-query";
 
 type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;
 
-/** Undefined where there is no body and the schema does without. */
+/** Undefined if there is no body and the schema allows that. */
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits): Promise<z.output<S>> {
   const text = await readText(request, limits);
   const rest = () => (text.length > LARGE_BODY ? ownTurn() : undefined);
@@ -36,7 +36,7 @@ export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonD
   }
 }
 
-/** For lists of ids: how many one call may name is a setting, so the contract cannot know it. */
+/** For lists of ids: how many ids a call may have is a setting, so the contract cannot check it. */
 export function requireFew(
   field: string,
   ids: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-// A query or a path, read with the contract's schema. A refusal names the parameter; unknown parameters are ignored.
+// Reads a query or a path with the contract's schema. A refusal names the parameter; unknown parameters are ignored.
 
 import { type z } from "zod";
 import { formOfParameter } from "@/lib/contract/schemas/lenient";
@@ -12,16 +12,16 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { 
   const values: Record<string, string> = {};
   for (const [name, value] of new URL(request.url).searchParams) {
     if (!Object.hasOwn(schema.shape, name)) continue;
-    // Of two values one would be dropped, or both be taken for a list that a comma list is not.
+    // If a parameter is given twice, one value would be lost, or both would be read as a list, which a comma list is not.
     if (Object.hasOwn(values, name)) throw refuse([{ field: name, message: "is given more than once" }]);
-    // How deep JSON may be nested is a setting, so the contract cannot know it.
+    // How deep JSON may be nested is a setting, so the contract cannot check it.
     if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
       throw refuse([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
     values[name] = value;
   }
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
-  // A list in a query is one text to whoever wrote it: the place inside it is ours.
+  // The sender wrote the list as one text: a position inside it would mean nothing to the sender.
   throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
 }
 
@@ -40,7 +40,7 @@ export function toIssues(error: z.ZodError): Issue[] {
   }));
 }
 
-/** Of a union that says nothing itself, the branch that came closest says most. */
+/** If a union has no message of its own, the branch that came closest says most. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
   const inner = issue.errors.flat().find((one) => one.code !== "invalid_type") ?? issue.errors.flat()[0];

@@ -1,6 +1,6 @@
-// A multipart body with one file: the file streams to disk while it is hashed, the text parts are gathered, in any order.
-// Guarantees: nothing is held in memory but the text parts; a body that ends early, or is cut short of its declared length,
-// is TRUNCATED_UPLOAD, one that pauses too long REQUEST_TIMEOUT, and either leaves no file behind. The caller disposes of the staged file.
+// Reads a multipart body with one file: the file streams to disk while it is hashed, the text parts are gathered, in any order.
+// Guarantees: only the text parts are held in memory; a body that ends early, or before its declared length, is TRUNCATED_UPLOAD, one that
+// pauses too long REQUEST_TIMEOUT, and neither leaves a file behind. The caller disposes of the staged file.
 
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
@@ -14,7 +14,7 @@ export type Upload = { staged: StagedFile; fileName: string; declaredType: strin
 /** The values of each text part, in order; a part may be repeated. */
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
-/** As for any name of an asset. */
+/** The same as for any name of an asset. */
 const LONGEST_NAME = 500;
 
 export async function readUpload(
@@ -36,7 +36,7 @@ export async function readUpload(
     fields.set(name, [...(fields.get(name) ?? []), value]);
   });
   parser.on("file", (name, stream, fileName, encoding, declaredType) => {
-    // Without a listener an early end would be thrown into the process.
+    // Without a listener, an early end would be an uncaught error of the process.
     stream.on("error", () => undefined);
     if (name !== options.part || file) return void stream.resume();
     const problem = problemOf(fileName ?? "", encoding);
@@ -46,7 +46,7 @@ export async function readUpload(
       refusal ??= error;
       parser.destroy(error instanceof Error ? error : undefined);
     });
-    // Browsers, curl and others write a quote so, and no percent otherwise.
+    // Browsers, curl and others write a quote as %22, and encode no other character with a percent sign.
     file = { staging, stream, fileName: (fileName ?? "").replaceAll("%22", '"'), declaredType };
   });
   parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
@@ -54,14 +54,14 @@ export async function readUpload(
   const counted = countBytes(headers);
   try {
     const finished = once(parser, "finish");
-    finished.catch(() => undefined); // told by the pipeline as well
+    finished.catch(() => undefined); // the pipeline reports it as well
     await pipeline(counted.pass(whileMoving(bytes, options.timeoutMs)), parser);
     await finished;
     if (!counted.isWhole()) throw truncated();
     if (refusal) throw refusal;
     if (!file) throw missing(options.part);
     const staged = await file.staging;
-    // What a browser sends for a file field that was left empty.
+    // A browser sends this for a file field that was left empty.
     if (file.fileName === "" && staged.size === 0) throw missing(options.part);
     return { staged, fileName: file.fileName || "upload", declaredType: file.declaredType, fields };
   } catch (error) {
@@ -69,13 +69,13 @@ export async function readUpload(
     file?.stream.destroy(error instanceof Error ? error : undefined);
     await file?.staging.then(
       (staged) => staged.dispose(),
-      () => undefined, // it has left nothing
+      () => undefined, // it left nothing behind
     );
     throw asRefusal(cause) || asStorageFailure(cause) ? cause : truncated();
   }
 }
 
-/** A part that is written in letters would be kept as these letters. */
+/** A part that is encoded as text (base64) would be stored as that text. */
 function problemOf(fileName: string, encoding: string): string | undefined {
   if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim()))
     return "Content-Transfer-Encoding: only binary is taken; the file must be sent as it is.";

@@ -1,4 +1,5 @@
-// An upload as its operation's row describes it, within its limits: the file's own, and what the user's quota leaves. What a declared length rules out is refused unread.
+// Receives an upload as its operation's row describes it, within its limits: the file's own, and what the user's quota leaves.
+// An upload whose declared length exceeds them is refused unread.
 
 import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
@@ -11,7 +12,7 @@ import { type ServiceSettings } from "../settings";
 import { parseJson } from "./read-json";
 import { invalid, toIssues } from "./read-query";
 
-/** What the parts around a file may add to the length of a body. */
+/** How much the parts around a file may add to the length of a body. */
 const MOST_AROUND_A_FILE = 16 * 1024 * 1024;
 
 type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObject } };
@@ -45,8 +46,8 @@ function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service takes.`);
 }
 
-// The text parts of an upload, read with its operation's schema. A list comes as JSON text, as repeated parts or as a comma list; an object is
-// JSON text. A blank part counts as left out.
+// The text parts of an upload, read with its operation's schema. A list is sent as JSON text, as repeated parts or as a comma list; an
+// object is JSON text. A blank part counts as absent.
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
 function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
@@ -65,14 +66,14 @@ function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[],
 
 function readList(field: string, text: string, limits: Limits): unknown[] {
   if (text.trim() === "") return [];
-  // What begins as JSON is JSON: an object or a text in quotes is no comma list.
+  // A text that begins like JSON is JSON: an object or a text in quotes is no comma list.
   if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
   const list = readJsonPart(field, text, limits);
   if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
   return list;
 }
 
-/** The blanks of a comma list belong to the list; a part that is one tag is kept as it was sent. */
+/** Blanks around the items of a comma list are dropped; a part that is a single tag is kept as it was sent. */
 function splitList(text: string): string[] {
   return text
     .split(",")

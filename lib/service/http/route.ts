@@ -1,19 +1,21 @@
-// A route: an operation of the contract with the handler that answers it. What a handler is given was read with the operation's own
-// schemas: it names no schema, and no parameter that the operation does not have.
+// A route: an operation of the contract with the handler that answers it. The handler gets what was read with the operation's own schemas:
+// it names no schema, and no parameter that the operation does not have.
 
 import { type BodyOf, type Operation, type QueryOf } from "@/lib/contract/operation";
 import { type User } from "../users/user";
 
 export type Asked = {
   request: Request;
-  /** Of the body, for what is too large to gather; undefined where there is none. To be read once, and instead of `request.body`. */
+  /**
+   * The bytes of the body, for what is too large to gather; undefined if there is no body. To be read once, and instead of `request.body`.
+   */
   bytes(): AsyncIterable<Uint8Array> | undefined;
   user: User;
-  /** Public base of absolute URLs, without a slash at its end. */
+  /** The public base of absolute URLs, without a slash at its end. */
   baseUrl: string;
 };
 
-/** What is read refuses what the operation does not take, when it is asked for: a handler decides what is looked at first. */
+/** Each reader refuses what the operation does not accept, at the moment it is called: the handler decides what is checked first. */
 export type Call<O extends Operation> = Asked & {
   operation: O;
   /** Decoded. */
@@ -29,7 +31,7 @@ export type Route = { operation: Operation; handle(call: AnyCall): Answer };
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
-/** The router reads with the schemas that QueryOf and BodyOf take the types from. */
+/** The router reads with the same schemas from which QueryOf and BodyOf take their types. */
 export function route<const O extends Operation>(operation: O, handle: (call: Call<O>) => Answer): Route {
   return { operation, handle };
 }

@@ -1,5 +1,7 @@
-// The service's application: a fetch-shaped function. Every path but /api/health and /api/openapi.json needs a key; every failure leaves through one door.
-// The routes come from the contract's table: what the document describes and no route answers is 501, any other path 404, any other method 405.
+// The service's application: a fetch-shaped function. Every path but /api/health and /api/openapi.json needs a key; every failure becomes
+// an answer in one place.
+// The routes come from the contract's table: an operation in the document without a route answers 501, any other path 404, any other method
+// 405.
 
 import { Hono } from "hono";
 import { allOperations, operations } from "@/lib/contract/operations";
@@ -23,10 +25,10 @@ import { type Route, route } from "./route";
 import { serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
 
-/** Its path is one with the writes of userdata: see userdata-routes. */
+/** Its path is the same as that of the writes of userdata: see userdata-routes. */
 const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
 
-/** Without a key: they hold nothing of anybody. */
+/** Need no key: they show no user's data. */
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);
 
 type Bindings = { bytes?: AsyncIterable<Uint8Array> };
@@ -37,7 +39,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
 
   app.get("/api/health", () => json({ status: "ok" }));
   app.get("/api/openapi.json", (context) => json(openApiDocument(baseUrlOf(parts, context.req.raw))));
-  // Fixed paths before those with parameters: /api/assets/from-hash is no asset's id.
+  // Fixed paths before those with parameters: /api/assets/from-hash is not an asset's id.
   for (const { operation, handle } of routes.sort((a, b) => parametersIn(a.operation) - parametersIn(b.operation))) {
     app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), async (context) => {
       const user = await requireUser(parts, context.req.raw);
@@ -67,7 +69,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   return async (request, bytes) => {
     const answer = await app.fetch(request, { bytes });
     if (answer.status === 405) answer.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
-    // What is left of the body would be taken for the next request: the connection ends, and the client is told.
+    // The rest of the body would be read as the next request, so the connection ends, and the client is told.
     if (answer.status >= 400 && mayHaveUnreadBody(request, answer.status)) answer.headers.set("connection", "close");
     return answer;
   };
@@ -97,7 +99,7 @@ function missingRoutes(routes: readonly Route[]): Route[] {
     );
 }
 
-/** Missing, unknown and revoked keys are answered alike. */
+/** Missing, unknown and revoked keys get the same answer. */
 async function requireUser(parts: Parts, request: Request): Promise<User> {
   const key = request.headers.get("x-api-key")?.trim();
   const user = key ? await findUserByKey(parts.database, key) : undefined;
@@ -105,7 +107,7 @@ async function requireUser(parts: Parts, request: Request): Promise<User> {
   return user;
 }
 
-/** Nothing is unpacked here: a packed body would be kept, or refused, as something else than it is. */
+/** The service decompresses nothing: a compressed body would be stored, or refused, as something that it is not. */
 function requirePlainBody(request: Request): void {
   const encoding = request.headers.get("content-encoding")?.trim();
   if (encoding && !/^identity$/i.test(encoding))
@@ -118,14 +120,14 @@ function baseUrlOf(parts: Parts, request: Request): string {
   return parts.publicUrl ?? new URL(request.url).origin;
 }
 
-/** Whoever may GET may HEAD. */
+/** A path that takes GET also takes HEAD. */
 function methodsOf(routes: readonly Route[], path: string): string[] {
   if (openPaths.has(path)) return ["GET", "HEAD"];
   const methods = routes.filter(({ operation }) => isPathOf(operation, path)).map(({ operation }) => operation.method);
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }
 
-/** A body that was begun counts as read where it was gathered whole: JSON that was neither late nor too long. */
+/** Once reading has begun, a JSON body counts as read, unless it was late or too long. */
 function mayHaveUnreadBody(request: Request, status: number): boolean {
   if ([408, 413, 503, 507].includes(status) || /^multipart\//i.test(request.headers.get("content-type") ?? "")) return true;
   const length = request.headers.get("content-length");

@@ -1,6 +1,6 @@
-// Stored bytes as an answer: streamed, in ranges, with the hash as ETag. Content-addressed bytes never change.
-// Guarantees: what is deleted or replaced while it is sent is still sent whole.
-// Must never let markup or script open in a page: it goes out as an attachment, sandboxed, and never sniffed.
+// Sends stored bytes: streamed, in ranges, with the hash as ETag. Content-addressed bytes never change.
+// Guarantees: bytes that are deleted or replaced while they are sent are still sent whole.
+// Must never: let markup or script open in a page; it is sent as an attachment, sandboxed, and never sniffed.
 
 import { toWebStream } from "@/lib/shared/web-stream";
 import { damagedBytes, type StoredBytes } from "../assets/blobs/stored-bytes";
@@ -11,14 +11,14 @@ import { readWanted } from "./byte-range";
 export type Caching = {
   etag: string;
   modifiedMs: number;
-  /** The address names the content itself, so what is fetched once stays true. */
+  /** The address names the content itself, so a fetched copy stays valid. */
   immutable: boolean;
 };
-/** `storedSize`: how long the file was when it was stored; another length now is damage, and none of it is sent. */
+/** `storedSize`: how long the file was when it was stored. Another length now means damage, and nothing of it is sent. */
 export type BytesToSend = Named &
   Omit<Caching, "etag" | "modifiedMs"> & { open: () => Promise<StoredBytes>; storedSize?: number } & Partial<Caching>;
 
-/** Without an ETag or a time of its own, the file's size and time tell its version. */
+/** Without an ETag or a time of its own, the file's size and time serve as its version. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
   const bytes = await file.open();
   let isHandedOver = false;
@@ -75,10 +75,10 @@ function prepare(request: Request, file: Named & Caching, size: number) {
   return { headers, status: wanted.kind === "part" ? 206 : 200, start, end };
 }
 
-/** Browsers show a picture or play a film that is opened by itself in a page of their own making. */
+/** Browsers show a picture or film that is opened directly in a page of their own making. */
 const SHOWN = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-/** As any refusal, and with what HTTP wants to know beside it. */
+/** Like any refusal, with the headers that HTTP requires. */
 function refuse(request: Request, code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
   const answer = toRefusal({ code, message }, new URL(request.url).pathname);
   for (const name of ["content-range", "accept-ranges", "etag"]) {
@@ -92,13 +92,13 @@ function contentType(mediaType: string): string {
   return mediaType.startsWith("text/") || mediaType === "application/json" ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
-/** Under which name bytes are handed over, and whether a page may show them (RFC 6266). */
+/** The name under which bytes are sent, and whether a page may show them (RFC 6266). */
 type Named = { fileName: string; mediaType: string; disposition?: "attachment" | "inline" };
 
-/** A plain name for old readers, the real one beside it. */
+/** A plain name for old clients, and the real one beside it. */
 function contentDisposition(file: Named): string {
   const kind = isServedInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
-  // Half of a letter cannot be encoded, and a name is no path.
+  // Half of a surrogate pair cannot be encoded, and a name is no path.
   const name = file.fileName.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[/\\]/g, "_");
   const plain = name.replace(/[^\x20-\x7e]|["%]/g, "_");
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, toPercent)}`;

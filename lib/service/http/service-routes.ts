@@ -1,4 +1,4 @@
-// The user behind the key, what the service says of itself, the node library, and the tags of the library of assets.
+// The user behind the key, what the service says about itself, the node library, and the tags of the assets.
 
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
@@ -9,7 +9,10 @@ import { type Parts } from "../parts";
 import { empty, json, jsonText } from "./answers";
 import { route, type Route } from "./route";
 
-/** The family's words: its clients look for them and show what they find. Nodes run on the processor, in the machine's memory. */
+/**
+ * The fields have the family's names, since its clients look for them and show the values. Nodes run on the processor, in the machine's
+ * memory.
+ */
 function describeSystem() {
   const [vram_total, vram_free] = [totalmem(), freemem()];
   return {

@@ -21,8 +21,8 @@ export function userdataRoutes(parts: Parts): Route[] {
   const files = createUserFiles(parts, mostBytes);
 
   /**
-   * User data has the quota once more for itself: its files are counted when one is written. The file that is replaced goes. Refused at once
-   * where the declared length says so; what came without one is judged by `check`, as it grows.
+   * User data has a second quota of the same size for itself; its files are counted when one is written, without the file that is replaced.
+   * Refused at once if the declared length is too large; a body without a declared length is judged by `check`, as it grows.
    */
   async function requireUserdataRoom(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
     const quota = parts.settings.userQuotaBytes;

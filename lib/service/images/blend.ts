@@ -1,4 +1,4 @@
-// The six ways to blend two images, sample by sample, each step rounded to float32 as the family's own steps are.
+// The six ways to blend two images, sample by sample, with each step rounded to float32 as in the family.
 
 import { frameOfSamples } from "./frame";
 import { type Raster, samplesAt } from "./raster";
@@ -22,7 +22,7 @@ function softened(x: number): number {
   return x <= 0.25 ? f(f(f(f(f(f(16 * x) - 12) * x) + 4) * x)) : f(Math.sqrt(x));
 }
 
-/** Both rasters have one size; a batch of one goes with every frame of the other. */
+/** Both rasters have the same size; a batch of one is combined with every frame of the other. */
 export function blendRasters(below: Raster, above: Raster, mode: BlendMode, factor: number, tick: Tick): Raster {
   const count = Math.max(below.frames.length, above.frames.length);
   const blend = modes[mode];

@@ -1,4 +1,4 @@
-// Between images and masks, and simple sums on single samples.
+// Conversions between images and masks, and simple arithmetic on single samples.
 
 import { type Frame, frameOfPixel } from "./frame";
 import { roundHalfEven } from "./numbers";

@@ -1,4 +1,4 @@
-// Laying one image over another at a place, through a mask. What would lie outside the destination is left out.
+// Lays one image over another at a position, through a mask. What would lie outside the destination is left out.
 
 import { mapSamples, type Raster, sameSize, samplesAt, type Size } from "./raster";
 import { stages, type Tick } from "./tick";
@@ -8,12 +8,12 @@ const f = Math.fround;
 
 export type Placement = { x: number; y: number; resizeSource: boolean; mask?: Raster };
 
-/** No more frames than the batch they are laid on: the others are never seen. */
+/** At most as many frames as the batch below has: others would never be seen. */
 function cutTo(raster: Raster, count: number): Raster {
   return raster.frames.length <= count ? raster : { ...raster, frames: raster.frames.slice(0, count) };
 }
 
-/** Pixels that are made beside the result, in frames of their sizes. */
+/** The pixels that are made in addition to the result, in frames of their sizes. */
 export function compositeExtra(destination: Raster, source: Raster, { resizeSource, mask }: Placement): { size: Size; frames: number }[] {
   const count = destination.frames.length;
   const laid: Size = resizeSource ? destination : source;
@@ -23,7 +23,7 @@ export function compositeExtra(destination: Raster, source: Raster, { resizeSour
   ];
 }
 
-/** The result has the size and the batch of the destination; the others are repeated, or cut, to that batch. */
+/** The result has the size and the batch of the destination; source and mask are repeated, or cut, to that batch. */
 export function compositeRasters(destination: Raster, source: Raster, placement: Placement, tick: Tick): Raster {
   const count = destination.frames.length;
   const nextStage = stages(tick, compositeExtra(destination, source, placement).length + 1);

@@ -1,8 +1,7 @@
-// Image files to samples. sharp only decodes: no colour profile is applied and nothing is resampled.
-// The header is read first, so that a caller can refuse a size before a pixel exists. Files of 16 bits become the bytes that the family
-// makes of them (Pillow 9.4): the high byte of a colour, and of grey alone a 255th.
-// It must never read what is drawn by its own words (SVG: those could name other files), whatever a caller let through.
-// It must never guess: a file that cannot be read is a DecodeError that says why.
+// Decodes image files to samples. sharp only decodes: no colour profile is applied and nothing is resampled. The header is read first, so
+// that a caller can refuse a size before a pixel exists. Files of 16 bits become the bytes that the family makes of them (Pillow 9.4): the
+// high byte of a colour, and of grey alone a 255th. Must never: read SVG (it could name other files), whatever a caller allows, or guess: a
+// file that cannot be read is a DecodeError that says why.
 
 import sharp, { type Metadata } from "sharp";
 import { frameOfBytes } from "./frame";
@@ -13,19 +12,19 @@ class DecodeError extends Error {
   override name = "DecodeError";
 }
 
-/** As the decoder names them; heif is AVIF. */
+/** The decoder's names; heif is AVIF. */
 const rasterFormats: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "heif", "tiff"]);
 
 export type Decoded = {
-  /** Three channels, alpha dropped without mixing it in. */
+  /** Three channels; alpha is dropped without blending it in. */
   image: Raster;
-  /** Where the file has alpha, or a kind of file has always: one channel, a frame for each frame. */
+  /** For files that have alpha, or of a kind that always counts as having it: one channel, a frame for each frame. */
   alpha?: Raster;
 };
 
 export type Claim = (size: Size, frames: number) => void;
 
-/** A file's pixels as they were decoded; `toDecoded` makes samples of them. */
+/** A file's decoded pixels; `toDecoded` makes samples of them. */
 export type FilePixels = {
   data: Buffer;
   channels: number;
@@ -37,7 +36,7 @@ export type FilePixels = {
   isInk: boolean;
 };
 
-/** Off this thread. `claim` hears the size before the pixels are decoded and may throw. */
+/** Works off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
   const header = await reading(() => sharp(path, { limitInputPixels: false }).metadata());
   if (!rasterFormats.has(header.format)) throw new DecodeError(`A file of the format ${header.format} is no image made of pixels.`);
@@ -48,7 +47,7 @@ export async function readPixels(path: string, claim: Claim): Promise<FilePixels
   const isInk = header.space === "cmyk" && !isDeep;
   const { data, info } = await reading(() => {
     const file = sharp(path, { pages: pages > 1 ? -1 : 1, limitInputPixels: false, ignoreIcc: true, failOn: "truncated" });
-    // Turning by EXIF works on single pictures; animations carry no orientation.
+    // Turning by EXIF works on single pictures; animations have no orientation.
     const upright = pages > 1 ? file : file.autoOrient();
     if (isInk) return upright.pipelineColourspace("cmyk").toColourspace("cmyk").raw().toBuffer({ resolveWithObject: true });
     const coloured = upright.toColourspace(isDeep ? "rgb16" : "srgb");
@@ -59,7 +58,7 @@ export async function readPixels(path: string, claim: Claim): Promise<FilePixels
   return { data, channels: info.channels, size, pages, hasAlpha, isDeep, isGrey: header.channels === 1, isInk };
 }
 
-/** What `readPixels` claims: alpha becomes frames of its own. */
+/** The frames that `readPixels` claims: alpha becomes frames of its own. */
 export function framesOf({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
   return hasAlpha ? 2 * pages : pages;
 }
@@ -76,17 +75,17 @@ export function toDecoded(pixels: FilePixels, tick: Tick): Decoded {
   return { image, alpha: pick(file, [file.channels - 1], nextStage()) };
 }
 
-/** A palette, and every GIF, counts as having alpha in the family: the mask then has the size of the picture. */
+/** In the family, a palette and every GIF count as having alpha: the mask then has the size of the picture. */
 function carriesAlpha({ hasAlpha, format, isPalette }: Metadata): boolean {
   return hasAlpha || format === "gif" || (format === "png" && isPalette);
 }
 
-/** The file's channels that make red, green and blue; grey serves for all three. */
+/** The file's channels for red, green and blue; grey is used for all three. */
 function colours(channels: number): readonly number[] {
   return channels >= 3 ? [0, 1, 2] : [0, 0, 0];
 }
 
-/** The two differ: 0xff00 is 255 either way, 0x00ff is 0 as a colour and 1 as grey. */
+/** The two conversions differ: 0xff00 is 255 in both, 0x00ff is 0 as a colour and 1 as grey. */
 function toByteEach(words: Uint16Array, isGrey: boolean): Uint8Array {
   const bytes = new Uint8Array(words.length);
   for (let i = 0; i < words.length; i++) {
@@ -137,15 +136,15 @@ async function reading<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** a * b / 255, rounded, in whole numbers. */
+/** a * b / 255, rounded, in integers. */
 function partOf(a: number, b: number): number {
   const product = a * b + 128;
   return ((product >> 8) + product) >> 8;
 }
 
 /**
- * Pictures in four inks (CMYK) as red, green and blue, four bytes a pixel in, three out, the way Pillow does it: each ink takes its part of
- * what black has left. No colour profile is asked: the same file gives the same bytes everywhere.
+ * Converts CMYK pixels to red, green and blue (four bytes in, three out) as Pillow does: each ink takes its share of the light that black
+ * leaves. No colour profile is used: the same file gives the same bytes everywhere.
  */
 function inkToColours(inks: Uint8Array): Uint8Array {
   const colours = new Uint8Array((inks.length / 4) * 3);

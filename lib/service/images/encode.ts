@@ -1,13 +1,13 @@
-// Samples to image files. sharp only encodes: the bytes are made here, by the family's truncation.
+// Encodes samples as image files. sharp only encodes: the bytes are made here, by the family's truncation.
 
 import sharp from "sharp";
 import { withPngText, toAsciiJson } from "./png-text";
 import { frameAt, type Raster } from "./raster";
 import { stages, type Tick } from "./tick";
 
-// The graph inside a WEBP, which has no text chunks: the family keeps it in EXIF, "keyword:JSON" in texts of the main directory,
-// the prompt as the camera's model, what comes with it in its make and the tags before that.
-// It must never be cut: an EXIF block ends at 64 KiB, and what does not fit as a whole is left out.
+// The graph inside a WEBP, which has no text chunks. Like the family, this keeps it in EXIF as "keyword:JSON" in texts of the main
+// directory: the prompt as the camera's model, the others as its make and the tags before that.
+// Must never: cut a text. An EXIF block ends at 64 KiB, and a text that does not fit as a whole is left out.
 const MOST_BYTES = 60_000;
 const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
 
@@ -33,7 +33,7 @@ function exifTexts(texts: Record<string, unknown>): Record<string, string> {
 
 export type PngOptions = { compressionLevel: number; texts: Record<string, unknown> };
 
-/** `tick` hears of the bytes that are made, not of the encoder, which goes on by itself. */
+/** `tick` is called while the bytes are made, not by the encoder, which runs by itself. */
 export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels } = raster;
   const bytes = frameAt(raster, index).bytes(tick);
@@ -45,7 +45,7 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
 
 export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, unknown> };
 
-/** All frames, one after the other, for ever. */
+/** All frames, one after the other, in an endless loop. */
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
   const nextStage = stages(tick, frames.length);

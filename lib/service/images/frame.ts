@@ -1,7 +1,7 @@
-// The samples of one picture: float32 from 0 to 1, row by row, channels side by side.
-// What came as bytes stays bytes until numbers are asked for, and what is done to every sample alike is done to the 256 values that
-// there are: most pictures are read, resampled, inverted and saved without a number being made for each sample.
-// Guarantees: a frame never changes, and its numbers are those that computing sample by sample gives, to the last bit.
+// The samples of one picture: float32 from 0 to 1, row by row, the channels of a pixel side by side.
+// Bytes stay bytes until numbers are asked for, and a change of every sample is applied to the 256 possible values: most pictures are read,
+// resampled, inverted and saved without making a number for each sample.
+// Guarantees: a frame never changes, and its numbers equal those of computing sample by sample, to the last bit.
 
 import { inStretches, toBytes } from "./numbers";
 import { type Tick } from "./tick";
@@ -9,17 +9,17 @@ import { type Tick } from "./tick";
 export type Frame = {
   /** Samples, not pixels. */
   readonly length: number;
-  /** What it may come to hold in memory. */
+  /** The most memory that it may come to take. */
   readonly byteLength: number;
-  /** To be read only, as `bytes` is. */
+  /** Read only, like `bytes`. */
   samples(tick?: () => void): Float32Array;
   /** A saved byte is the truncation of 255 x in float32, clamped. */
   bytes(tick?: Tick): Uint8Array;
-  /** Of every sample what `change` makes of it. */
+  /** The frame with `change` applied to every sample. */
   map(change: (sample: number) => number, tick: Tick): Frame;
 };
 
-/** float32 of byte / 255; truncation gives every byte back. */
+/** float32 of byte / 255; truncation gives back every byte. */
 const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
 /** The samples must not change any more. */
@@ -39,12 +39,12 @@ export function frameOfSamples(samples: Float32Array): Frame {
   };
 }
 
-/** Byte / 255 each. The bytes must not change any more. */
+/** Each sample is a byte / 255. The bytes must not change any more. */
 export function frameOfBytes(bytes: Uint8Array): Frame {
   return frameOfCodes(bytes, unit);
 }
 
-/** Pixels that are all alike: only one is held, and the others are made for whoever asks. */
+/** Pixels that are all alike: only one is held, and the others are made on request. */
 export function frameOfPixel(pixel: Float32Array, pixels: number): Frame {
   const length = pixel.length * pixels;
   return {

@@ -1,5 +1,5 @@
-// Blur and sharpen. The bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
-// and the edges are mirrored without repeating the edge itself, as the family does it.
+// Blur and sharpen, as in the family: the bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
+// and the edges are mirrored without repeating the edge itself.
 
 import { mapRows, mapSamples, type Raster } from "./raster";
 import { sumRows } from "./separable";
@@ -7,7 +7,7 @@ import { stages, type Tick } from "./tick";
 
 export type Bell = { radius: number; sigma: number };
 
-/** The place inside 0 … size - 1 that a place beyond the edge mirrors to. */
+/** The index inside 0 … size - 1 to which an index beyond the edge is mirrored. */
 function mirrored(place: number, size: number): number {
   if (size === 1) return 0;
   const period = 2 * (size - 1);
@@ -30,7 +30,7 @@ export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
   return mapSamples(raster, raster, blur, tick);
 }
 
-/** Every row with its mirrored edges: what lies a pixel further is the same row, begun a pixel later. */
+/** Sums along every row with its mirrored edges: the neighbours one pixel further are the same row, started one pixel later. */
 function alongRows(samples: Float32Array, { width, height, channels }: Raster, weights: Float64Array, tick: Tick): Float32Array {
   const radius = (weights.length - 1) / 2;
   const length = width * channels;

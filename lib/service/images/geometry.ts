@@ -1,4 +1,4 @@
-// Moves of whole samples: cutting, turning, mirroring. No sample changes its value.
+// Moves whole samples: cutting, turning, mirroring. No sample changes its value.
 
 import { mapRows, type Raster, type Size } from "./raster";
 import { type Tick } from "./tick";
@@ -34,7 +34,7 @@ export function flipRaster(raster: Raster, direction: "vertically" | "horizontal
   return moveSamples(raster, raster, (y) => ({ first: (y + 1) * width - 1, step: -1 }), tick);
 }
 
-/** `source` answers the pixel that begins row y, and how far from it the next one lies. */
+/** `source` returns the pixel that begins row y, and the step from it to the next one. */
 function moveSamples(raster: Raster, size: Size, source: (y: number) => { first: number; step: number }, tick: Tick): Raster {
   const { channels } = raster;
   return mapRows(

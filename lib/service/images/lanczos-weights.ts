@@ -1,12 +1,12 @@
 // The weights of Lanczos as Pillow computes them, normalised and in fixed point.
-// Guarantees: the weights of the last sizes are kept, within a bound: the other frames of a batch, and most often the next job, ask for
-// the same ones.
+// Guarantees: the weights of the last sizes are kept, within a bound: the other frames of a batch, and most often the next job, need the
+// same ones.
 
-/** The same in lanczos.as.ts. */
+/** The same value as in lanczos.as.ts. */
 const PRECISION = 22;
 const LOBES = 3;
 
-/** `reach` weights for each place, those beyond its count 0. */
+/** `reach` weights for each result; those beyond its count are 0. */
 type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
 
 const MOST_KNOWN = 8;

@@ -1,9 +1,9 @@
-// The sums of Lanczos in AssemblyScript, for the vector instructions that JavaScript does not have: `bin/build/bundle.mjs` compiles this to
-// dist/lanczos.wasm, and lanczos.ts says where in the memory everything lies.
-// Sums are whole numbers in fixed point: the result is that of adding one by one in any order, to the byte.
-// Must never read or write further than 16 bytes behind what it is given.
+// The sums of Lanczos in AssemblyScript, for the vector instructions that JavaScript lacks: `bin/build/bundle.mjs` compiles this to
+// dist/lanczos.wasm, and lanczos.ts says where everything lies in the memory.
+// Sums are integers in fixed point, so the order of the additions makes no difference, to the byte.
+// Must never: read or write more than 16 bytes beyond what it is given.
 
-/** The same in lanczos-weights.ts. */
+/** The same value as in lanczos-weights.ts. */
 const PRECISION = 22;
 
 /** `reach` weights for each pixel of the new row, of which `counts` are used, for the pixels of the old row from `firsts` on. */
@@ -20,7 +20,7 @@ export function resizeRow(
   while (out < outEnd) {
     let at = row + <usize>load<u32>(firsts) * channels;
     const weightsEnd = weights + ((<usize>load<u32>(counts)) << 2);
-    // Four channels at once: those that a pixel does not have belong to its neighbour, who overwrites them in `out`.
+    // Four channels at once: those that a pixel does not have belong to its neighbour, which overwrites them in `out`.
     let sums = i32x4.splat(1 << (PRECISION - 1));
     for (let weight = weights; weight < weightsEnd; weight += 4) {
       const pixel = i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(at)));
@@ -35,7 +35,7 @@ export function resizeRow(
   }
 }
 
-/** One new row of as many as there are weights; the rows are kept in a ring, and `first` is the first of them. */
+/** Makes one new row from as many rows as there are weights; the rows are kept in a ring, and `first` is the first of them. */
 export function sumRows(
   ring: usize,
   ringEnd: usize,

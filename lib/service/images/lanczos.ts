@@ -1,6 +1,6 @@
-// Lanczos as Pillow does it: on bytes, with antialiasing, in fixed point, rows first and bytes again between the passes.
+// Lanczos as Pillow does it: on bytes, with antialiasing, in fixed point, rows first, and bytes again between the passes.
 // The steps are Pillow's own (coefficients normalised, 22 bits of precision), so that the result is the same to the byte.
-// Of the picture only the rows that one new row is made of lie in the kernel's memory.
+// The kernel's memory holds only those rows of the picture that one new row is made of.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type Size } from "./raster";
 import { type Tick } from "./tick";
 
 const PAGE_BYTES = 65_536;
-/** Memory of a kernel never shrinks: one that needs more than this is made for one picture. */
+/** A kernel's memory never shrinks: a kernel that needs more than this is made for one picture only. */
 const MOST_KEPT_BYTES = 16 << 20;
 
 /** lanczos.as.ts, compiled. */
@@ -36,7 +36,7 @@ function kernelOf(bytes: number): Kernel {
   return kernel;
 }
 
-/** With the sixteen bytes to spare that a kernel may read and write behind what it is given. */
+/** With sixteen spare bytes, which a kernel may read and write beyond what it is given. */
 const padded = (bytes: number) => Math.ceil(bytes / 16) * 16 + 16;
 
 export function resizeLanczos(frame: Frame, from: Size & { channels: number }, to: Size, tick: Tick): Frame {
@@ -56,7 +56,7 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
   const { memory, resizeRow, sumRows } = kernelOf(end);
   [firsts, counts, acrossWeights, downWeights].forEach((at, i) => new Int32Array(memory.buffer, at).set(tables[i] ?? []));
   const held = new Uint8Array(memory.buffer);
-  /** Of all resized rows the last ones are held, each in place of one that no new row needs any more. */
+  /** The last resized rows are held; each takes the place of one that no new row needs any more. */
   const placeOf = (y: number) => ring + ((y * stride) % ringBytes);
 
   const out = new Uint8Array(newLength * to.height);

@@ -1,5 +1,6 @@
-// Normal noise of a seed, number for number as the family draws it: a Mersenne twister, uniform floats of 24 bits, and Box-Muller in
-// blocks of 16. Guarantees: the same seed and count give the same numbers everywhere, equal to the family's within rounding of float32.
+// Normal noise of a seed, number for number as the family draws it: a Mersenne twister, uniform floats of 24 bits, and Box-Muller in blocks
+// of 16.
+// Guarantees: the same seed and count give the same numbers everywhere, equal to the family's within rounding of float32.
 // Must never: share a state between two draws.
 
 import { inStretches } from "./numbers";
@@ -12,7 +13,7 @@ const STATE = 624;
 const BLOCK = 16;
 const HALF = BLOCK / 2;
 
-/** 32 random bits a call. Of a seed the lower 32 bits count, as in the family. */
+/** Returns 32 random bits per call. Only the lower 32 bits of the seed count, as in the family. */
 function twister(seed: number | bigint): () => number {
   const state = new Uint32Array(STATE);
   state[0] = Number(BigInt.asUintN(32, BigInt(seed)));
@@ -61,14 +62,14 @@ export function normalNoise(seed: number | bigint, count: number, tick: Tick): F
     for (let i = start; i + BLOCK <= end; i += BLOCK) shape(i);
   });
   if (count % BLOCK !== 0) {
-    // The family draws the last block anew, over what is there already.
+    // The family draws the last block anew, over the numbers that are already there.
     fill(count - BLOCK, count);
     shape(count - BLOCK);
   }
   return out;
 }
 
-/** Fewer than a block are drawn in pairs, of 53 bits each. */
+/** Fewer numbers than a block are drawn in pairs, from 53 bits each. */
 function fewNumbers(draw: () => number, count: number): Float32Array {
   const out = new Float32Array(count);
   const uniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
@@ -81,7 +82,7 @@ function fewNumbers(draw: () => number, count: number): Float32Array {
   return out;
 }
 
-/** Noise over the whole batch, in the order of its samples; what leaves 0 to 1 is clamped. */
+/** Adds noise to the whole batch, in the order of its samples; values outside 0 to 1 are clamped. */
 export function addNoise(raster: Raster, seed: number | bigint, strength: number, tick: Tick): Raster {
   const nextStage = stages(tick, 2);
   const count = raster.frames.reduce((sum, { length }) => sum + length, 0);

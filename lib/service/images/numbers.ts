@@ -1,8 +1,8 @@
-// Rounding and bytes exactly as the family does them, so that the pixels come out equal.
+// Rounding and bytes exactly as in the family, so that the pixels are equal.
 
 import { type Tick } from "./tick";
 
-/** To the nearest whole number, halves to the even one. */
+/** Rounds to the nearest integer, halves to the even one. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;
@@ -10,7 +10,7 @@ export function roundHalfEven(value: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
-/** Samples between two ticks: some milliseconds. */
+/** Samples between two ticks: a few milliseconds. */
 const STRETCH = 1 << 20;
 
 export function inStretches(length: number, tick: Tick, work: (start: number, end: number) => void): void {
@@ -21,7 +21,7 @@ export function inStretches(length: number, tick: Tick, work: (start: number, en
   }
 }
 
-/** A saved byte is the truncation of 255 x in float32, clamped; what is no number becomes 0. */
+/** A saved byte is the truncation of 255 x in float32, clamped; NaN becomes 0. */
 export function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
   const bytes = new Uint8Array(samples.length);
   inStretches(samples.length, tick, (start, end) => {

@@ -1,4 +1,4 @@
-// The border for painting beyond an image: grey around it, and a mask that is 1 there and fades into the image.
+// The border for painting beyond an image: grey around it, and a mask that is 1 in the border and fades into the image.
 
 import { frameOfSamples } from "./frame";
 import { emptySamples, mapRows, type Raster, type Size } from "./raster";

@@ -1,6 +1,6 @@
-// Text chunks of a PNG: the graph rides in the picture. sharp writes none, so they are spliced in behind the header.
+// Text chunks of a PNG: the graph is stored inside the picture. sharp writes none, so they are inserted after the header.
 // Values are JSON with every character beyond ASCII escaped, as readers of the family expect (tEXt is Latin-1).
-// It must never touch another chunk: the pixels stay byte for byte.
+// Must never: touch another chunk; the pixels stay the same byte for byte.
 
 import { crc32 } from "node:zlib";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -8,7 +8,6 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
 
-/** JSON in which every character beyond ASCII is escaped. */
 export function toAsciiJson(value: unknown): string {
   const text = writeExactJson(value);
   return text.replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -37,7 +36,7 @@ function toChunk(content: Buffer): Buffer {
   return chunk;
 }
 
-/** The tEXt chunks of a PNG by keyword; values as they are. */
+/** The tEXt chunks of a PNG by keyword; the values are not parsed. */
 export function readPngText(png: Buffer): Record<string, string> {
   const found: [string, string][] = [];
   for (let at = SIGNATURE_BYTES; at + 12 <= png.length;) {

@@ -1,5 +1,5 @@
-// What flows between nodes: frames of samples from 0 to 1, row by row, channels side by side.
-// Frames are shared between rasters and never written after they were made: a kernel always answers new ones.
+// What nodes pass to each other: frames of samples from 0 to 1, row by row, the channels of a pixel side by side.
+// Rasters share frames, which are never written after they were made: a kernel always returns new ones.
 
 import { type Frame, frameOfSamples } from "./frame";
 import { type Tick } from "./tick";
@@ -14,7 +14,7 @@ export type Raster = {
 
 export type Size = { width: number; height: number };
 
-/** What a raster holds in terms of the pixel bound: pixels times batch. */
+/** Pixels times batch: what the pixel bound counts. */
 export function pixelsOf(raster: Raster): number {
   return raster.width * raster.height * raster.frames.length;
 }
@@ -32,7 +32,7 @@ export function mapFrames(raster: Raster, size: Size, make: (frame: Frame, tick:
 
 type MakeSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
 
-/** The same by the numbers of each frame. */
+/** Like `mapFrames`, by the numbers of each frame. */
 export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: Tick): Raster {
   const ofFrame = (frame: Frame, part: Tick, index: number) =>
     frameOfSamples(
@@ -45,7 +45,7 @@ export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: 
   return mapFrames(raster, size, ofFrame, tick);
 }
 
-/** What one row of a new frame is made of: `at` is the place of its first sample in `out`. */
+/** What one row of a new frame is made from: `at` is the index of its first sample in `out`. */
 type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32Array; index: number }) => void;
 
 /** Makes each frame of a new raster row by row, with a tick after each. */
@@ -67,14 +67,14 @@ export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: 
   return { ...image, channels };
 }
 
-/** Frame `index` of a batch that is repeated, or cut, to the length of another. */
+/** Frame `index` of a batch that is repeated, or cut, to the length of another batch. */
 export function frameAt(raster: Raster, index: number): Frame {
   const frame = raster.frames[index % raster.frames.length];
   if (frame === undefined) throw new Error("A raster without frames.");
   return frame;
 }
 
-/** The numbers of that frame, before anything is made of them. */
+/** The numbers of that frame; calls `tick` with `done` while they are made. */
 export function samplesAt(raster: Raster, index: number, tick: Tick, done: number): Float32Array {
   return frameAt(raster, index).samples(() => tick(done));
 }

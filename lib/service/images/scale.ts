@@ -1,4 +1,4 @@
-// Scaling of whole rasters by any of the five methods, with the cut to the new shape that "center" asks for.
+// Scales whole rasters by any of the five methods, with the cut to the new shape that "center" asks for.
 
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
@@ -11,7 +11,7 @@ import { createTaps, type TapMethod } from "./taps";
 export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"] as const;
 export type ScaleMethod = TapMethod | "lanczos";
 
-/** The largest middle part of `raster` that has the shape of `to`. */
+/** The largest middle part of `raster` with the shape of `to`. */
 export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
   const { width, height } = raster;
   const shape = width / height;
@@ -22,7 +22,7 @@ export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
   return cropRaster(raster, { x, y, width: Math.max(1, width - 2 * x), height: Math.max(1, height - 2 * y) }, tick);
 }
 
-/** Cut to the shape and scaled to the size; one that has the size already is left as it is. */
+/** Cut to the shape and scaled to the size; a raster that already has the size stays as it is. */
 export function fitRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
   if (sameSize(raster, to)) return raster;
   const nextStage = stages(tick, 2);

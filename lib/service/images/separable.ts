@@ -1,5 +1,5 @@
 // Applies taps to a frame, first along the rows, then down the columns: this is resampling.
-// Sums are kept in double precision and stored as float32.
+// Sums are computed in double precision and stored as float32.
 
 import { type Size } from "./raster";
 import { type Tick } from "./tick";
@@ -49,8 +49,8 @@ function downColumns(frame: Float32Array, from: Size & { channels: number }, hei
 }
 
 /**
- * In `sums` the rows that begin at `starts`, each with its weight, added one after the other. Four in one go take half the time; where fewer
- * are left, the first of them is used for the others, without weight: of another row even nothing may be NaN.
+ * Adds up in `sums` the rows that begin at `starts`, each times its weight, in order. Four rows at a time take half the time. If fewer are
+ * left, the first of them fills the gaps with weight 0: in some other row, 0 times a sample could be NaN.
  */
 export function sumRows(source: Float32Array, starts: Int32Array, weights: Float64Array, sums: Float64Array): void {
   sums.fill(0);

@@ -1,12 +1,12 @@
-// One axis of a resampling: for each place of the result, the places of the source it reads and their weights.
+// One axis of a resampling: for each result, the indexes in the source that it reads, and their weights.
 // The rules are those of torch without antialiasing and with align_corners off (nearest-exact, bilinear, bicubic, area).
-// Places are clamped to the axis here, so that a kernel reads without looking. They are computed in float32 as torch does:
-// nearest-exact takes another sample where double precision would fall on the other side of a whole number.
+// Indexes are clamped to the axis here, so that a kernel reads without checks. They are computed in float32 as in torch: nearest-exact
+// takes another sample where double precision would fall on the other side of an integer.
 
 export type Taps = {
-  /** How many places each result reads. */
+  /** How many samples of the source each result reads. */
   reach: number;
-  /** reach entries for each result; where it reads fewer, its last one again, without weight. */
+  /** `reach` entries for each result; if it reads fewer, the last one is repeated with weight 0. */
   places: Int32Array;
   weights: Float64Array;
 };

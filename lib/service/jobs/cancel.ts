@@ -1,4 +1,4 @@
-// Cancelling by id, whether a job waits or runs. What has ended stays as it is.
+// Cancels jobs by id, whether they wait or run. Jobs that have ended stay as they are.
 
 import { type Database } from "../store/database";
 import { type JobEvents } from "../events/job-events";
@@ -11,7 +11,7 @@ export async function cancelJobs(
   userId: number,
   ids: readonly string[],
 ): Promise<string[]> {
-  // Pending first: what starts in between is found running.
+  // Pending jobs first: one that starts in between is then found running.
   const pending = await cancelPendingJobs(parts, userId, ids);
   const running = await parts.engine.cancelRunning(userId, ids);
   if (pending.length > 0) parts.events.queueChanged(userId);

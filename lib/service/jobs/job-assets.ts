@@ -1,4 +1,4 @@
-// What a job put out, as assets, in the order of nodes and indexes.
+// The outputs of a job as assets, in the order of nodes and indexes.
 
 import { fileNameOf, toAsset } from "../assets/asset-view";
 import { readAssets } from "../assets/asset-row";

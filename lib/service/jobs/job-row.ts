@@ -14,13 +14,13 @@ const DAMAGED =
 
 export type StoredJob = Selectable<JobRow>;
 
-/** A job whose history was cleared is gone, though its row may still be there. */
+/** A job whose history was cleared no longer exists, though its row may still be there. */
 export async function findJob(reader: Reader, userId: number, id: string): Promise<StoredJob | undefined> {
   const job = await reader.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
   return job && (await isCleared(reader, job)) ? undefined : job;
 }
 
-/** Which of `ids` the user has, as findJob finds them. */
+/** Which of `ids` exist for the user, by the same rule as findJob. */
 export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
   const isShown = (await isBeingCleared(reader, userId)) ? sql<boolean>`(${isUnfinished} or not ${wasCleared})` : sql<boolean>`true`;
   const found = query
@@ -32,12 +32,12 @@ export async function findJobIds(reader: Reader, userId: number, ids: readonly s
   return new Set((await reader.rows(found)).map(({ id }) => id));
 }
 
-/** In the order of the numbers. */
+/** In the order of `seqs`. */
 export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {
   return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
 
-/** The text that was checked at acceptance. */
+/** Reads the text that was checked when the job was accepted. */
 export function readGraph(inputs: { prompt: string; graph: string }): Graph {
   return graphSchema.parse(parseExactJson(inputs.graph === "" ? inputs.prompt : inputs.graph));
 }
@@ -52,7 +52,7 @@ export function readStrings(text: string): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }
 
-/** The details of one job: what is damaged is said, and not taken for empty. */
+/** For the details of one job: damaged content is reported, not read as empty. */
 function parseStored(text: string): unknown {
   try {
     return parseExactJson(text);
@@ -65,7 +65,7 @@ export function damaged(cause?: unknown): ServiceError {
   return new ServiceError("INTERNAL", DAMAGED, undefined, { cause });
 }
 
-/** In a list: what cannot be read is left empty, so that one damaged row does not take all others with it. */
+/** For a list: what cannot be read is left empty, so that one damaged row does not break the others. */
 export function orEmpty<T>(read: () => T, empty: T): T {
   try {
     return read();

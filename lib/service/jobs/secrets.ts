@@ -1,22 +1,22 @@
-// Keys of partner services ride in `extra_data`. They are taken out before a submission is stored, so no view, file or log can hold
-// them: the fields by their names, at any depth, and their values wherever these are repeated in a text.
+// Keys of partner services come in `extra_data`. They are removed before a submission is stored, so no view, file or log can hold them: the
+// fields by their names, at any depth, and their values wherever these are repeated in a text.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 const REDACTED = "[REDACTED]";
-/** Shorter ones are no keys, and would tear words apart. */
+/** Shorter values are no keys, and removing them would break ordinary words. */
 const SHORTEST_VALUE = 8;
 
 type Fields = Record<string, unknown>;
 type Parts<T> = { prompt: T; graph: T; extra_data: T };
 
-/** Each part as JSON text, ready to be stored. Mostly there is nothing to take out, and then nothing is walked through. */
+/** Each part as JSON text, ready to be stored. Usually there is no secret, and then nothing is walked through. */
 export function toStoredTexts(parts: Parts<Fields>): Parts<string> {
   const texts = mapParts(parts, writeExactJson);
   const hasSecret = Object.values(texts).some((text) => [...secretKeys].some((key) => text.includes(key)));
   if (!hasSecret) return texts;
-  // The longest first, so that of two that begin alike nothing is left.
+  // The longest first: if two begin alike, nothing of the longer one may be left.
   const secrets = [...new Set(Object.values(parts).flatMap((part) => [...secretsIn(part)]))].sort((a, b) => b.length - a.length);
   return mapParts(parts, (part) => writeExactJson(clean(part, secrets)));
 }

@@ -1,4 +1,4 @@
-// Accepting a graph: validated, its files pinned, its secrets dropped, one durable row. An acknowledged job survives kill -9.
+// Accepts a graph: validates it, pins its files, drops its secrets, writes one durable row. An acknowledged job survives kill -9.
 
 import { randomUUID } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -31,9 +31,9 @@ export async function submitPrompt(
   const missing = pool.whatIsMissing(validation.needs);
   if (missing !== undefined) return { ok: false, error: noRunner(missing), nodeErrors: {} };
 
-  // Random from its first letter on: people tell jobs apart by the beginning of their ids.
+  // Random from the first character on: users tell jobs apart by the beginning of their ids.
   const id = randomUUID();
-  // Where the family keeps it: who shall hear of the job (GET /ws).
+  // The family keeps the client's id here; it says who hears of the job (GET /ws).
   const extraData = { ...body.extra_data, ...(body.client_id && { client_id: body.client_id }) };
   const images = validation.images.flatMap((name) => {
     const file = found.get(name);
@@ -42,7 +42,7 @@ export async function submitPrompt(
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });
   const inputs = {
     ...texts,
-    // Mostly the same text: then it is stored once.
+    // Usually the two texts are equal; then it is stored once.
     graph: texts.graph === texts.prompt ? "" : texts.graph,
     outputs_to_execute: writeExactJson(validation.outputs),
   };
@@ -85,7 +85,7 @@ export async function submitPrompt(
   return { ok: true, id, ...accepted, nodeErrors: validation.nodeErrors };
 }
 
-/** Each part is to be had somewhere, and all of them nowhere. */
+/** Each part is available at some runner, but no runner has all of them. */
 function noRunner(details: string): PromptError {
   return { type: "no_runner", message: "No runner has everything that this workflow needs.", details, extra_info: {} };
 }

@@ -24,7 +24,7 @@ const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
 export const MOST_ATTEMPTS = 3;
 export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
 
-/** Goes with a condition on the state, so that the planner takes the small index of what has not ended: it infers nothing by itself. */
+/** Added to a condition on the state, so that the planner uses the small index of unfinished jobs: it does not infer this by itself. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
 export function isTerminal(state: KnownJobState): boolean {
@@ -32,8 +32,8 @@ export function isTerminal(state: KnownJobState): boolean {
 }
 
 /**
- * Takes the step only if the job is still in `from`; false when another step came first (a cancel before a completion).
- * With a fencing number, only if no other attempt has begun since. A step that the table does not know is a programming error.
+ * Takes the step only if the job is still in `from`; false if another step came first (a cancel before a completion). With a fencing
+ * number, only if no other attempt has begun since. A step that the table does not have is a programming error.
  */
 export async function move(
   tx: Transaction,
@@ -53,7 +53,7 @@ export async function moveAll(
   const update = query
     .updateTable("jobs")
     .set(() => {
-      // A clock that is set back does not make a job older than it was.
+      // If the clock is set back, the job keeps its later time.
       const at = tx.dialect.greater(sql.ref("update_time"), sql.val(step.at));
       return { ...changes, state: step.to, update_time: at, state_time: at };
     })

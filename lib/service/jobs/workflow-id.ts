@@ -41,7 +41,7 @@ function isLink(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && typeof value[1] === "number";
 }
 
-/** Of its own only; asked for every node of every submission. */
+/** Reads own properties only; called for every node of every submission. */
 function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
 }

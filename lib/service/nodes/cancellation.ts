@@ -1,4 +1,4 @@
-// How a cancel reaches a run: a flag that loops look at, and a signal that waits listen to.
+// How a cancel reaches a run: a flag that loops check, and a signal that waits listen to.
 
 export class Cancelled extends Error {
   override name = "Cancelled";
@@ -6,9 +6,9 @@ export class Cancelled extends Error {
 
 export type Cancellation = {
   signal: AbortSignal;
-  /** Throws when the run was cancelled. */
+  /** Throws if the run was cancelled. */
   check(): void;
-  /** Called when the message arrived; the flag was set before. */
+  /** Call when the cancel message has arrived; the flag was set before. */
   cancel(): void;
 };
 

@@ -1,6 +1,6 @@
-// What a node class is: its declaration, which everybody reads, and the work it does, which only a worker calls.
+// What a node class is: its declaration, which any code may read, and the work it does, which only a worker calls.
 // A definition holds no state: the same class runs in many jobs at once.
-// It must never reach around its context: pixels are claimed, rows ticked and files written through it.
+// Must never: bypass its context; pixels are claimed, rows ticked and files written through it.
 
 import { type FilePixels } from "../images/decode";
 import { type Raster, type Size } from "../images/raster";
@@ -15,16 +15,16 @@ export type InputField = {
   type: string;
   /** Choices of a COMBO. */
   choices?: Choices;
-  /** Some classes name a combo by its bare list, as older ones of the family do. */
+  /** Some classes declare a combo by its bare list, as older classes of the family do. */
   bareList?: boolean;
-  /** As sent in the catalogue; absent where the family sends none. */
+  /** As sent in the catalogue; absent if the family sends none. */
   options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
-  /** As a runner's catalogue describes it; then a refusal quotes that. */
+  /** As a runner's catalogue describes it; a refusal then quotes this. */
   spec?: readonly unknown[];
-  /** A literal of any shape is taken: only the runner knows what it may be. */
+  /** A literal of any form is accepted: only the runner knows what it may be. */
   isOpen?: boolean;
-  /** It names a file of the user, of any kind. */
+  /** The input names a file of the user, of any kind. */
   namesFile?: boolean;
 };
 
@@ -42,17 +42,17 @@ export type FileWish = {
 export type SavedFile = FileWish & { type: "output" | "temp" };
 
 export type NodeContext = {
-  /** Throws OutOfPixels when `frames` more of this size would go beyond the job's bound. */
+  /** Throws OutOfPixels if `frames` more of this size would exceed the job's bound. */
   claim(size: Size, frames: number): void;
-  /** Reports progress inside the node and ends the node by throwing when the job was cancelled. */
+  /** Reports progress inside the node; throws if the job was cancelled, which ends the node. */
   tick: Tick;
   /** Resolves after that time, or rejects as soon as the job is cancelled. */
   wait(milliseconds: number): Promise<void>;
-  /** Path of the file that an image name means; throws when the name means none. */
+  /** The path of the file that an image name means; throws if the name means none. */
   imagePath(name: string): string;
-  /** Of an image file, claimed before they are decoded. */
+  /** The pixels of an image file; they are claimed before they are decoded. */
   readPixels(path: string): Promise<FilePixels>;
-  /** What PNG files of this job carry. */
+  /** The texts that PNG files of this job carry. */
   pngText: Record<string, unknown>;
   /** Counts from 1 for each prefix of the job. */
   nextNumber(prefix: string): number;
@@ -66,13 +66,13 @@ export type NodeInputs = {
   mask(name: string): Raster;
   optionalMask(name: string): Raster | undefined;
   number(name: string): number;
-  /** A BigInt beyond what a number holds. */
+  /** A BigInt if the value exceeds what a number holds. */
   integer(name: string): number | bigint;
   text(name: string): string;
   flag(name: string): boolean;
   choice<T extends string>(name: string, choices: readonly T[]): T;
   anything(name: string): NodeValue;
-  /** The value as text, a FLOAT with its point. */
+  /** The value as text; a FLOAT has its decimal point. */
   printed(name: string): string;
 };
 
@@ -88,14 +88,14 @@ export type NodeDefinition = {
   outputs: readonly OutputField[];
   isOutput?: boolean;
   deprecated?: boolean;
-  /** False for what must run every time; so must everything behind it. */
+  /** False for a class that must run every time; then everything after it runs too. */
   cacheable?: boolean;
   /** The input that names an image file. */
   imageInput?: string;
   run(inputs: NodeInputs, context: NodeContext): NodeResult | Promise<NodeResult>;
 };
 
-/** What a class is to whoever checks a graph, wherever its nodes run. */
+/** What the check of a graph knows about a class, wherever its nodes run. */
 export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput"> & {
   /** It may read inputs that it does not declare. */
   takesMore?: true;

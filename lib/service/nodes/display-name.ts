@@ -1,5 +1,5 @@
-// The name a person sees for a file: prefix, number, ending. `%width%`, `%height%`, `%batch_num%` and the parts of the date
-// are replaced by what they say. Folders of a prefix are dropped: files are told apart by content, not by place.
+// The name that users see for a file: prefix, number, extension. `%width%`, `%height%`, `%batch_num%` and the parts of the date are
+// replaced by their values. Folders in a prefix are dropped: files are told apart by content, not by place.
 
 import { type Size } from "../images/raster";
 import { type NodeContext } from "./definition";

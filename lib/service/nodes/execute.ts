@@ -1,6 +1,6 @@
 // Runs one graph inside a worker, node after node in the order of the plan.
 // Each finished node is reported with its files before the next one starts, so that a job that fails keeps what it made.
-// It must never leave a rejection behind: every end is an outcome.
+// Must never: leave a rejected promise behind; every end is an outcome.
 
 import { Cancelled, type Cancellation } from "./cancellation";
 import { renumber } from "./display-name";
@@ -59,7 +59,7 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   }
 }
 
-/** Puts out again what is known of a node. It fails where the job as a whole shows or holds too much text. */
+/** Puts out the known result of a node again. Fails if the whole job would show or hold too much text. */
 function reuseNode(
   planned: PlannedNode,
   known: NodeResultKept,
@@ -114,8 +114,8 @@ function failed(cause: unknown, { id, node, definition }: PlannedNode, given: Fa
   return { kind: "error", error: toExecutionError(cause, failure) };
 }
 
-// The values a node is about to get: from the nodes it is linked to, and its own literals, read as its class declares them.
-// A literal that cannot be read is left out: the node then says which input it misses.
+// The values for a node: from the nodes it is linked to, and its own literals, read as its class declares them.
+// A literal that cannot be read is left out: the node then says which input is missing.
 function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kept: KeptValues): Map<string, GivenInput> {
   const given = new Map<string, GivenInput>();
   for (const { name, type } of definition.inputs) {
@@ -132,10 +132,10 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kep
 }
 
 // What a node may do while it runs, bound to its job: claim pixels, wait, find an image file, write its own files.
-// Files are named by node and number inside the job's folder; nothing a user wrote becomes part of a path.
+// Files are named by node and number inside the job's folder; nothing that a user wrote becomes part of a path.
 type Saving = {
   saver: FileSaver;
-  /** Takes what the node saves, as the runner is told. */
+  /** Collects what the node saves, for the report to the runner. */
   files: ProducedFile[];
 };
 
@@ -164,7 +164,7 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
   };
 }
 
-/** What belongs to one execution, and to one node of it while it runs. */
+/** What belongs to one execution, and to one of its nodes while that runs. */
 type Execution = {
   request: RunRequest;
   cancellation: Cancellation;

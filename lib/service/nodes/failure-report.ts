@@ -1,5 +1,5 @@
-// The structured error of a run, as the interface shows it: which node, what kind, the traceback, what the node was given.
-// Every text in it is short, whatever a node was given. It must never show a path of this machine or a sample of an image.
+// The structured error of a run, as the interface shows it: the node, the kind of error, the traceback, what the node was given.
+// Every text in it is short, whatever a node was given. Must never: show a path of this machine or a sample of an image.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { asStorageException } from "../storage-failure";

@@ -1,13 +1,13 @@
-// The image files that nodes read. While a job runs, the file that the next one will need is decoded beside it: decoding and encoding a
-// picture take one core each, and saving waits for the disk.
-// Guarantees: what was read ahead is at most one picture of a bounded size and is let go by the next job; pixels are claimed by the job
-// that uses them, and a file that could not be read ahead is read by its node, which says why.
+// The image files that nodes read. While a job runs, the file that the next one will need is decoded at the same time: decoding and
+// encoding a picture take one core each, and saving waits for the disk.
+// Guarantees: at most one picture of a bounded size is read ahead, and the next job releases it; pixels are claimed by the job that uses
+// them; a file that could not be read ahead is read by its node, which says why.
 
 import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
 import { type RunRequest } from "./run";
 
 export type ImageFiles = {
-  /** Before a run; off this thread. It need not be waited for. */
+  /** Call before a run; works off this thread, and need not be awaited. */
   lookAhead(request: Pick<RunRequest, "images" | "nextImage">): Promise<void>;
   read(path: string, claim: Claim): Promise<FilePixels>;
 };
@@ -17,7 +17,7 @@ const MOST_READ = 64;
 
 export function createImageFiles(): ImageFiles {
   const ahead = new Map<string, Promise<FilePixels | undefined>>();
-  /** Read before: the node that reads such a file again is most likely known from the cache. */
+  /** Files that were read before: a node that reads such a file again is most likely known from the cache. */
   const known = new Set<string>();
 
   return {
@@ -25,7 +25,7 @@ export function createImageFiles(): ImageFiles {
       const wanted = new Set(Object.values(images).map(({ path }) => path));
       for (const path of ahead.keys()) if (!wanted.has(path)) ahead.delete(path);
       if (nextImage === undefined || known.has(nextImage) || ahead.has(nextImage)) return;
-      // Whatever is wrong with it, the node finds it too.
+      // If something is wrong with the file, its node finds it too.
       const begun = readPixels(nextImage, refuseLarge).catch(() => undefined);
       ahead.set(nextImage, begun);
       await begun;

@@ -1,5 +1,5 @@
-// The inputs of a node while it runs, read by name and type. Values that came along a link from "anything" are checked here,
-// and linked numbers against their range: before the run this cannot be known.
+// The inputs of a node while it runs, read by name and type. Values that came along a link from "anything" are checked here, and linked
+// numbers against their range, since this cannot be known before the run.
 
 import { type Raster } from "../images/raster";
 import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs } from "./definition";

@@ -1,5 +1,5 @@
-// The node library as GET /api/object_info describes it, in the shape that consumers of the family read.
-// The same specs are quoted in node errors as `input_config`, so that a refusal shows what would be allowed.
+// The node library as GET /api/object_info describes it, in the form that clients of the family read.
+// Node errors quote the same specs as `input_config`, so that a refusal shows what is allowed.
 
 import { type z } from "zod";
 import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -8,7 +8,7 @@ import { type InputField, type NodeDefinition } from "./definition";
 
 type NodeInfo = z.input<typeof nodeInfoSchema>;
 
-/** What readers of the family look for and no class of this library varies. */
+/** Fields that clients of the family look for, and that are the same for every class of this library. */
 const sameForAll = {
   python_module: "nodes",
   output_matchtypes: null,

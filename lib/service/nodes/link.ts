@@ -2,7 +2,7 @@
 
 export type LinkTo = { source: string; index: number };
 
-/** A list is meant as a link; whether it is a good one is another question. */
+/** A list is meant as a link; whether it is a valid one is checked elsewhere. */
 export function isLinkLike(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
@@ -20,7 +20,7 @@ export function unwrapLiteral(value: unknown): unknown {
   return "__value__" in value ? value.__value__ : value;
 }
 
-/** Of its own only: an input named like a method of objects is an input. */
+/** Own properties only: an input may have the name of a method of objects. */
 export function inputOf(inputs: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(inputs, name) ? inputs[name] : undefined;
 }

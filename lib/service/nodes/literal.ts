@@ -1,5 +1,5 @@
-// Literals as the nodes want them: numbers may come as text, truths as numbers. What cannot be read says why.
-// The same reading serves the check before queueing and the run itself. Whole numbers keep every digit: seeds have twenty.
+// Reads literals in the form that nodes want: numbers may come as text, booleans as numbers. If one cannot be read, the result says why.
+// The check before queueing and the run itself read alike. Integers keep every digit: seeds have twenty.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Result, failed, ok } from "@/lib/shared/result";
@@ -23,12 +23,12 @@ function readInt(value: unknown): Literal {
   return number === undefined ? failed(`${quoted(value)} is not a whole number`) : ok(exactly(number));
 }
 
-/** Longer ones are out of every range, and dear to read. */
+/** Longer texts are out of every range, and expensive to read. */
 function toWhole(text: string): bigint | undefined {
   return /^\s*[+-]?\d{1,1000}\s*$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** A number wherever one holds it, so that one value has one form. */
+/** A number if one can hold the value, so that each value has one form. */
 function exactly(value: number | bigint): number | bigint {
   const whole = typeof value === "bigint" ? value : Math.trunc(value);
   return Number.isSafeInteger(Number(whole)) ? Number(whole) : BigInt(whole);
@@ -52,7 +52,7 @@ function readBoolean(value: unknown): Literal {
   return word === "true" || word === "false" ? ok(word === "true") : failed(`${quoted(value)} is neither true nor false`);
 }
 
-/** Truths and nothing in the family's words. */
+/** Booleans and None are spelled as in the family. */
 function toText(value: unknown, indent?: number): string {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return writeTruth(value);
@@ -72,7 +72,7 @@ export function quoted(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** How a number of that type is written: a FLOAT has its point, and an exponent of two digits below 0.0001 and from 1e16. */
+/** A number as text, by its type: a FLOAT has a decimal point, and an exponent of two digits below 0.0001 and from 1e16. */
 export function writeNumber(type: string, value: number | bigint): string {
   if (type !== "FLOAT" || typeof value === "bigint") return String(value);
   const [digits = "", exponent = "0"] = value.toExponential().split("e");

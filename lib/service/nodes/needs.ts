@@ -1,5 +1,5 @@
-// What a graph needs of whoever runs it: its classes, that what they require is given, and what is chosen from their lists (models).
-// Two graphs that differ in texts and numbers alone need the same. Where a runner lacks something, it is named.
+// What a graph needs of a runner: its classes, the inputs that these require, and the values that are chosen from their lists (models).
+// Two graphs that differ in texts and numbers alone need the same. If a runner lacks something, it is named.
 
 import { type InputField, type NodeLibrary } from "./definition";
 import { inputOf, isLinkLike, unwrapLiteral } from "./link";
@@ -7,11 +7,11 @@ import { quoted } from "./literal";
 import { type ParsedGraph } from "./validation/parse-prompt";
 
 type Chosen = string | number | boolean;
-/** `given` is absent for a node that is not run: its class has to be there all the same. */
+/** `given` is absent for a node that does not run: its class has to exist all the same. */
 export type Need = { node: string; class: string; given?: string[]; chosen?: [string, Chosen][] };
 export type Needs = readonly Need[];
 
-/** `reached`: the nodes that will run. Nodes that need the same are one; the first of them is named. */
+/** `reached`: the nodes that will run. Nodes that need the same are merged; the first of them is named. */
 export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>): Needs {
   const needs = new Map<string, Need>();
   for (const { id, node, definition } of graph.values()) {
@@ -28,7 +28,7 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>): Need
   return [...needs.values()];
 }
 
-/** The same text for graphs that need the same, whatever their nodes are called. */
+/** The same text for graphs that need the same, whatever their nodes' ids are. */
 export function needText(needs: Needs): string {
   return needs
     .map(
@@ -45,7 +45,7 @@ function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? [[field.name, value]] : [];
 }
 
-/** In sentences; none where the library has everything. */
+/** What the library lacks, in words; empty if it has everything. */
 export function lackingIn(library: NodeLibrary, needs: Needs): string[] {
   return needs.flatMap((need) => {
     const definition = library.get(need.class);
@@ -63,7 +63,7 @@ export function lackingIn(library: NodeLibrary, needs: Needs): string[] {
   });
 }
 
-/** Weights among what is chosen: what a runner loads once and keeps. */
+/** The weights among the chosen values: what a runner loads once and keeps. */
 export function modelsOf(needs: Needs): string[] {
   const values = needs.flatMap(({ chosen = [] }) => chosen.map(([, value]) => value));
   return values

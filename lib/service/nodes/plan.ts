@@ -1,5 +1,5 @@
-// The order of a run: what the outputs reach, each node after the nodes it reads, and among those that are ready the first in
-// the graph. Nothing here recurses: a chain of thousands of nodes is as good as a short one.
+// The order of a run: the nodes that the outputs reach, each after the nodes it reads; of those that are ready, the first in the graph.
+// Nothing here recurses: a chain of thousands of nodes works like a short one.
 
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { classes } from "./classes";
@@ -10,7 +10,7 @@ export type PlannedNode = {
   id: string;
   node: GraphNode;
   definition: NodeDefinition;
-  /** Declared inputs only; what else a graph holds is ignored. */
+  /** Declared inputs only; anything else in the graph is ignored. */
   links: ReadonlyMap<string, LinkTo>;
   /** The declared type at the other end of each link. */
   sourceTypes: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export type Plan = {
   readers: ReadonlyMap<string, number>;
 };
 
-/** `graph` has been checked: classes exist and there is no cycle among what the outputs reach. */
+/** `graph` must have been checked: its classes exist, and what the outputs reach has no cycle. */
 export function planRun(graph: Graph, outputs: readonly string[]): Plan {
   const nodes = reach(graph, outputs);
   const waiting = new Map<string, number>();

@@ -1,5 +1,5 @@
-// One worker thread of the pool. It lives through many runs, does not keep the process alive while idle, and is ended when it
-// does not answer a cancel in time. Whoever holds it learns of its death through `lost`, once.
+// One worker thread of the pool. It lives through many runs, does not keep the process alive while idle, and is ended if it does not answer
+// a cancel in time. Its holder learns of its death through `lost`, once.
 
 import { Worker } from "node:worker_threads";
 import { createCancelFlag, type FromWorker, type ToWorker } from "./protocol";
@@ -14,14 +14,14 @@ export type PooledWorker = {
   /** False once the thread is gone; it must not be given work then. */
   isAlive(): boolean;
   run(request: RunRequest, listener: Listener): void;
-  /** `ended` is called when the thread had to be ended, as it did not answer. */
+  /** `ended` is called if the thread did not answer and had to be ended. */
   cancel(ended: () => void): void;
   terminate(): Promise<void>;
 };
 
 export function createPooledWorker(workerPath: string): PooledWorker {
-  // No variables of the environment: a node has no business with them. Pixels lie outside the heap: what fills it is a mistake, which
-  // ends this thread before it takes the memory of the machine.
+  // No environment variables: nodes have no business with them. Pixels lie outside the heap: if the heap fills up, that is a mistake, and
+  // it ends this thread before it takes the memory of the machine.
   const thread = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
   let listener: Listener | undefined;
   let cancelFlag = createCancelFlag();
@@ -81,7 +81,7 @@ export function createPooledWorker(workerPath: string): PooledWorker {
 
 function describeEnd(error: NodeJS.ErrnoException): string {
   if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return "The worker ran out of memory.";
-  // Its words would name a path of this machine; the log has them from the start of the service.
+  // The error's text would name a path of this machine; the log has it from the start of the service.
   if (error.code === "MODULE_NOT_FOUND" || error.code === "ERR_MODULE_NOT_FOUND")
     return "The worker that runs nodes, or a part of it, is missing. Whoever runs the service must start it with `npm run service` or `npm start`, which build it.";
   return `The worker that ran this job stopped: ${error.message}`;

@@ -1,4 +1,4 @@
-// Progress out of a run, ten times a second at most. The last word before a silence is always said, a little later.
+// Reports the progress of a run, at most ten times a second. The last report before a pause is always sent, a little later.
 
 import { type RunEvent } from "./run";
 
@@ -8,7 +8,7 @@ const INTERVAL_MS = 100;
 const STEPS = 100;
 
 export type ProgressReporter = {
-  /** `part` of the node that is at work, 0 to 1; called for every row, so it makes nothing until something is said. */
+  /** `part` of the running node, 0 to 1. Called for every row, so nothing is made until something is sent. */
   report(at: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
   stop(): void;
 };

@@ -1,6 +1,6 @@
-// The words between the service and the runner: what a run needs, what it reports while it goes on, how it ends.
+// The types between the service and the runner: what a run needs, what it reports while it goes on, how it ends.
 // Plain data only: every value here crosses a thread boundary.
-// It must never hold a secret: what is written into PNG text has been cleaned before it arrives here.
+// Must never: hold a secret; what is written into PNG text has been cleaned before it arrives here.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -12,17 +12,17 @@ export type RunRequest = {
   graph: Graph;
   /** Ids of the output nodes to run; only what they reach is executed. */
   outputs: string[];
-  /** By the name that a LoadImage node holds. */
+  /** By the name in the LoadImage node. */
   images: Record<string, { path: string; hash: string }>;
   /** The image file that the job after this one will probably read. */
   nextImage?: string | undefined;
-  /** Exists, is empty, and lies on the disk of the blob store. */
+  /** Exists, is empty, and is on the disk of the blob store. */
   outputDir: string;
-  /** Pixels times batch that may be alive at once. */
+  /** The most pixels times batch that may be alive at once. */
   maxPixels: number;
-  /** Of this user alone; it exists. Without it nothing is cached. */
+  /** The user's own folder, which exists. Without it nothing is cached. */
   cacheDir?: string;
-  /** Where what earlier jobs put out is found again by its hash, on the disk of `outputDir`. */
+  /** Where outputs of earlier jobs are found by their hash, on the disk of `outputDir`. */
   blobsDir?: string;
   /** JSON values by tEXt keyword: prompt, workflow, … */
   pngText: Record<string, unknown>;
@@ -34,7 +34,7 @@ export type ProducedFile = {
   key: string;
   index: number;
   path: string;
-  /** BLAKE3 of the bytes, as the worker wrote them and had them synced. */
+  /** BLAKE3 of the bytes, which the worker wrote and synced. */
   hash: string;
   sha256: string;
   byteLength: number;
@@ -42,18 +42,18 @@ export type ProducedFile = {
   displayName: string;
   type: "output" | "temp";
   mimeType: string;
-  /** Of pictures. */
+  /** Pictures only. */
   width?: number;
   height?: number;
   animated?: boolean;
-  /** What a runner told of it beside its name: the format and the frame rate of a video. */
+  /** What a runner reported of it beside its name: the format and the frame rate of a video. */
   facts?: Record<string, unknown>;
 };
 
 export type RunEvent =
-  /** Once, before the first node: those that need not run. */
+  /** Once, before the first node: the nodes that need not run. */
   | { kind: "cached"; nodeIds: string[]; at: number }
-  /** A node begins that is not known from the cache: at once, where progress may come a little later. */
+  /** A node that is not known from the cache begins. Sent at once, while progress may come a little later. */
   | { kind: "start"; nodeId: string; startMs: number }
   | { kind: "progress"; nodesDone: number; nodesTotal: number; currentNode: string; step?: number; steps?: number }
   | {
@@ -66,15 +66,16 @@ export type RunEvent =
       texts?: string[];
       others?: NodeOthers;
     }
-  /** A picture of what is under way, as the family sends it. */
+  /** A picture of unfinished work, as the family sends it. */
   | { kind: "preview"; bytes: Uint8Array };
 
-/** What a node put out that is neither a file nor a text, by the keys of its outputs. */
+/** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;
 
 /**
- * `lost`: it has not ended, and another attempt is due; `counts`: against the few that a job has. `stale`: the job is no longer this
- * attempt's, and nothing of it is written. `left`: it goes on there, and is found again by the next start.
+ * `lost`: the run has not ended, and another attempt is due; `counts`: whether it counts against the few attempts of a job. `stale`: the
+ * job no longer belongs to this attempt, and nothing of it is written. `left`: the run goes on at its runner, and the next start finds it
+ * again.
  */
 export type RunOutcome =
   | { kind: "success" }

@@ -1,18 +1,18 @@
 // The main thread's side of execution: a pool of worker threads that run graphs, first come, first served.
-// A run always ends in an outcome: a worker that dies is an error of its job, never of the process.
-// It must never compute pixels: that is the workers' part.
+// Every run ends in an outcome: a worker that dies is an error of its job, never of the process.
+// Must never: compute pixels; that is the workers' part.
 
 import { type FromWorker } from "./protocol";
 import { createPooledWorker, type PooledWorker } from "./pooled-worker";
 import { type RunEvent, type RunOutcome, type RunRequest } from "./run";
 
-/** `cancel` ends the run within a quarter of a second, whatever a node is doing; a run that has ended stays as it ended. */
+/** `cancel` ends the run within a quarter of a second, whatever a node is doing; a run that has ended stays as it is. */
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
 
 export type Runner = {
-  /** `on` is not called any more once `done` is settled. */
+  /** `on` is not called any more once `done` has settled. */
   run(request: RunRequest, on: (event: RunEvent) => void): Run;
-  /** Runs that have not ended are cancelled. */
+  /** Cancels the runs that have not ended. */
   stop(): Promise<void>;
 };
 

@@ -1,12 +1,12 @@
-// The files that nodes make, onto the disk: hashed while they are in memory, and synced, so that whoever takes them need not read them.
-// Syncing goes on beside the work of the node: of many files at once it costs hardly more than of one.
-// Guarantees: after `synced` everything written is on the disk; a failure is told by the next call and is never left unheard.
+// Writes the files that nodes make: hashed while they are in memory, and synced, so that they need not be read again.
+// Syncing goes on beside the work of the node: syncing many files at once costs hardly more than one.
+// Guarantees: after `synced` everything written is on the disk; a failure is reported by the next call and never lost.
 
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
-/** Files that are open because their sync is under way. */
+/** How many files may be open while they are synced. */
 const MOST_OPEN = 16;
 
 export type FileSaver = {
@@ -29,7 +29,7 @@ export function createFileSaver(): FileSaver {
       if (underWay.length >= MOST_OPEN) await synced();
       const handle = await open(path, "wx", 0o600);
       const sync = writeSynced(handle, content);
-      sync.catch(() => undefined); // told by `synced`
+      sync.catch(() => undefined); // reported by `synced`
       underWay.push(sync);
       return {
         hash: new Blake3Hasher().update(content).digest("hex"),

@@ -1,7 +1,7 @@
-// What output nodes put out, found again in every worker and after a restart: one small file for each result in the user's cache
-// folder, which names the blobs and holds the texts. The bytes are those of the blob store alone: a blob that is gone
-// makes the node run again. Best effort on purpose: a cache that cannot be read or written costs time, never a job.
-// It must never hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
+// Finds what output nodes put out again, in every worker and after a restart. Each result is one small file in the user's cache folder,
+// which names the blobs and holds the texts; the bytes are in the blob store alone. If a blob is gone, the node runs again. Best effort on
+// purpose: a cache that cannot be read or written costs time, never a job.
+// Must never: hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
 
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
@@ -22,12 +22,12 @@ type StoredFile = Pick<
 };
 type Entry = { files: StoredFile[]; texts?: string[] };
 
-/** Folders of a part of the key keep each one small. */
+/** Subfolders by a part of the key keep each folder small. */
 function entryPath(cacheDir: string, key: string): string {
   return join(cacheDir, key.slice(0, 2), `${key.slice(2)}.json`);
 }
 
-/** The node's files, linked into the job's folder; undefined where anything of it is not there any more. */
+/** Links the node's files into the job's folder; undefined if something of the result is gone. */
 export async function recallOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<Shown | undefined> {
   const { cacheDir, blobsDir, outputDir } = request;
   if (cacheDir === undefined || blobsDir === undefined) return undefined;
@@ -43,13 +43,13 @@ export async function recallOutputs(request: RunRequest, key: string, planned: P
     }
     files.push({ nodeId: planned.id, key: "images", index, path: target, ...file });
   }
-  // What was used last goes last when the folder is trimmed.
+  // The most recently used entries go last when the folder is trimmed.
   const now = new Date();
   await utimes(path, now, now).catch(() => undefined);
   return { files, ...(entry.texts && { texts: entry.texts }) };
 }
 
-/** Before the job that names the blobs has ended: until then, and if it is cancelled, the entry names nothing that is there. */
+/** Called before the job that names the blobs has ended: until then, and if it is cancelled, the entry names blobs that do not exist. */
 export async function rememberOutputs(request: RunRequest, key: string, { files, texts }: Shown): Promise<void> {
   if (request.cacheDir === undefined || request.blobsDir === undefined) return;
   const entry: Entry = {
@@ -75,7 +75,7 @@ export function producedPath(outputDir: string, { place }: PlannedNode, index: n
 }
 
 async function readEntry(path: string): Promise<Entry | undefined> {
-  // Most often it is not there, and whoever asks on this thread knows long before one of the pool is awake.
+  // Usually it does not exist, and this thread finds that out long before a thread of the pool is awake.
   if (!existsSync(path)) return undefined;
   try {
     const entry: unknown = JSON.parse(await readFile(path, "utf8"));
@@ -85,12 +85,12 @@ async function readEntry(path: string): Promise<Entry | undefined> {
   }
 }
 
-/** Read through: what the disk has changed is made anew. */
+/** Reads the linked file whole: if the disk has changed it, the node makes it anew. */
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target).catch(async (error: unknown) => {
       if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
-      await copyFile(blob, target); // a folder that several share lies on another disk
+      await copyFile(blob, target); // a folder that several share is on another disk
     });
     if ((await hashOf(target)) === hash) return true;
     await rm(target);

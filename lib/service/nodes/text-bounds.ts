@@ -1,14 +1,14 @@
 // The bounds on texts, so that a short graph cannot fill memory or make a job's answer too large to read.
-// A text is bounded wherever it enters or leaves a node; beyond a bound the node fails, the process does not.
+// A text is checked wherever it enters or leaves a node; beyond a bound the node fails, not the process.
 
 import { NodeFailure } from "./definition";
 import { type NodeValue } from "./values";
 
-/** Of one text: what a node is given, hands on or shows. */
+/** For one text: what a node is given, passes on or shows. */
 export const MOST_TEXT_BYTES = 1024 * 1024;
-/** Of all texts that a job's nodes show, which are kept with the job. */
+/** For all texts that a job's nodes show, which are kept with the job. */
 const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
-/** Of all texts that wait for a later node at once. */
+/** For all texts that wait for a later node at once. */
 const MOST_HELD_BYTES = 16 * MOST_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
@@ -17,7 +17,7 @@ export function checkTexts(values: Iterable<NodeValue>): void {
   }
 }
 
-/** Counts what a job shows; throws when it would be too much. */
+/** Counts what a job shows; throws if it would be too much. */
 export function createShownTexts(): (texts: readonly string[]) => void {
   let shown = 0;
   return (texts) => {

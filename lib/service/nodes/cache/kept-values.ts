@@ -1,5 +1,5 @@
 // The values that a run still needs, and the bounds on the pixels and texts alive at once.
-// A value is let go with its last reader. A claim is made before pixels exist: beyond the bound the node fails, the process does not.
+// A value is released with its last reader. Pixels are claimed before they exist: beyond the bound the node fails, not the process.
 
 import { type Size } from "@/lib/service/images/raster";
 import { NodeFailure } from "../definition";
@@ -8,11 +8,11 @@ import { isRaster, type NodeValue, pixelsIn } from "../values";
 
 export type KeptValues = {
   get(id: string): readonly NodeValue[] | undefined;
-  /** Throws when the texts held at once would be too many. */
+  /** Throws if too many texts would be held at once. */
   keep(id: string, values: readonly NodeValue[]): void;
   /** One reader of this node is done. */
   release(id: string): void;
-  /** Adds to what the running node will hold; `settle` ends that, when its values are kept. */
+  /** Adds to what the running node will hold; `settle` ends that once the node's values are kept. */
   claim(size: Size, frames: number): void;
   settle(): void;
   entries(): IterableIterator<[string, readonly NodeValue[]]>;

@@ -1,6 +1,6 @@
-// What nodes hand on, kept in a worker's memory so that the same work for the same user is not done twice.
-// The oldest goes first when the bound is reached; a restart forgets everything. Files are not kept here: what a node puts out
-// is found again by stored-outputs.ts, in every worker and after a restart, as long as its bytes are there.
+// What nodes pass on, kept in a worker's memory so that the same work for the same user is not done twice.
+// At the bound the oldest goes first; a restart forgets everything. Files are not kept here: stored-outputs.ts finds what a node put out in
+// every worker and after a restart, as long as its bytes are there.
 
 import { isRaster, type NodeValue } from "../values";
 

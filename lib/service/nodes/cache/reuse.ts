@@ -1,5 +1,5 @@
 // Which nodes of a run need not run: those whose result is still known, and those that only such nodes read.
-// What a node hands on is known to this worker alone; what it puts out is known to all of the user's jobs.
+// What a node passes on is known to this worker alone; what it puts out is known to all of the user's jobs.
 
 import { type NodeCache } from "./node-cache";
 import { type Plan, type PlannedNode } from "../plan";
@@ -15,18 +15,18 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { readKernel } from "@/lib/service/images/lanczos";
 
-/** In a worker: of the bundle that holds all nodes, of the kernel beside it, and of the library that decodes and encodes for them. */
+/** In a worker: a hash of the bundle that holds all nodes, of the kernel beside it, and of the library that decodes and encodes. */
 const generation = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
   .update(readKernel())
   .update(writeExactJson(sharp.versions))
   .digest("hex");
 
-/** Empty where the request names no cache. The order must be that of the plan. */
+/** Empty if the request names no cache. The order must be that of the plan. */
 function createCacheKeys(order: readonly PlannedNode[], request: RunRequest): Map<string, string> {
   const keys = new Map<string, string>();
   if (request.cacheDir === undefined) return keys;
-  // Files carry the graph: with another graph they are other files.
+  // Files carry the graph, so another graph makes other files.
   const carried = digest(request.pngText);
   for (const planned of order) {
     const { id, definition, links } = planned;
@@ -50,7 +50,7 @@ function nameInput(
   const literal = readLiteral(type, unwrapLiteral(written));
   const value = literal.ok ? literal.value : written;
   if (name !== definition.imageInput || typeof value !== "string") return ["literal", value];
-  // A file that is not there is found out by the node that reads it.
+  // A missing file is reported by the node that reads it.
   return ["file", Object.hasOwn(request.images, value) ? request.images[value]?.hash : undefined];
 }
 
@@ -61,9 +61,9 @@ function digest(value: unknown): string {
 export type NodeResultKept = { values: readonly NodeValue[]; files: ProducedFile[]; texts?: string[] };
 
 export type Reuse = {
-  /** Undefined for a node that has to run. A node that no other needs has a result without values. */
+  /** Undefined for a node that has to run. A node whose values no other node needs has a result without values. */
   of(id: string): NodeResultKept | undefined;
-  /** Remembers what a node handed on and put out. */
+  /** Remembers what a node passed on and put out. */
   keep(planned: PlannedNode, result: NodeResultKept): Promise<void>;
 };
 
@@ -73,7 +73,7 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
   const keys = createCacheKeys(plan.order, request);
   const inMemory = (key: string) => `${request.cacheDir ?? ""}:${key}`;
   const known = new Map<string, NodeResultKept>();
-  /** Nodes whose values a node that has to run will ask for. */
+  /** Nodes whose values are needed by a node that has to run. */
   const read = new Set<string>();
 
   async function recall(planned: PlannedNode): Promise<NodeResultKept | undefined> {
@@ -88,7 +88,7 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
     return shown && { ...shown, values };
   }
 
-  // From the end: a node is needed when it puts something out, or when a node that has to run reads it.
+  // From the end: a node is needed if it puts something out, or if a node that has to run reads it.
   for (const planned of plan.order.toReversed()) {
     const result = await recall(planned);
     if (result) known.set(planned.id, result);

@@ -1,23 +1,23 @@
-// Keeps the folder of stored results within its bound: what was used longest ago goes first.
-// It must never touch blobs: the entries only name them.
+// Keeps the folder of stored results within its bound: the least recently used go first.
+// Must never: touch blobs; the entries only name them.
 
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What an entry takes on a disk, however short it is. */
+/** How much an entry takes on a disk, however short it is. */
 const BLOCK = 4096;
-/** Down to this part of the bound, so that not every round has something to do. */
+/** The folder is trimmed to this share of the bound, so that not every round has something to do. */
 const SLACK = 0.9;
 
 type Entry = { path: string; bytes: number; usedMs: number };
 
-/** Returns how many entries went. */
+/** Returns how many entries were removed. */
 export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number> {
   const entries: Entry[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
     if (!goOn()) return 0;
     const path = join(folder, name);
-    // It may have gone or come again since the folder was read.
+    // It may have gone or been replaced since the folder was read.
     const found = name.endsWith(".json") ? await stat(path).catch(() => undefined) : undefined;
     if (found?.isFile()) entries.push({ path, bytes: Math.ceil(found.size / BLOCK) * BLOCK, usedMs: found.mtimeMs });
   }

@@ -1,4 +1,4 @@
-// Nodes that bring several images together.
+// Nodes that combine several images.
 
 import { compositeExtra, compositeRasters } from "@/lib/service/images/composite";
 import { fitRaster } from "@/lib/service/images/scale";

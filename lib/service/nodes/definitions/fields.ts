@@ -1,4 +1,4 @@
-// Short words for declaring inputs and outputs, so that a definition reads like the catalogue.
+// Helpers for declaring inputs and outputs, so that a definition reads like the catalogue.
 
 import { type Choices, type InputField, type OutputField } from "../definition";
 
@@ -20,7 +20,7 @@ export function combo(name: string, choices: Choices): InputField {
   return { name, type: "COMBO", choices, options: { multiselect: false } };
 }
 
-/** Width, height and places of pixels. */
+/** Widths, heights and positions in pixels. */
 export function pixels(name: string, preset: number, min: number, step = 1): InputField {
   return field("INT", name, { default: preset, min, max: 16384, step });
 }

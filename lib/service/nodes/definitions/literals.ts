@@ -1,9 +1,9 @@
-// Nodes for numbers, texts and truths, and the one that shows any value as text.
+// Nodes for numbers, texts and booleans, and one that shows any value as text.
 
 import { type InputField, type NodeDefinition } from "../definition";
 import { field, output } from "./fields";
 
-/** As wide as the family has it: beyond what a number holds. */
+/** As wide as in the family: beyond what a number holds. */
 const BOUND = 2n ** 63n - 1n;
 
 function primitive(type: string, displayName: string, input: InputField, read: NodeDefinition["run"]): NodeDefinition {

@@ -1,4 +1,4 @@
-// Nodes that bring pixels in: from a file that was pinned to its name when the job was accepted, or made of one colour.
+// Nodes that load pixels: from a file that was pinned to its name when the job was accepted, or made of one colour.
 
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
@@ -10,7 +10,7 @@ import { bareList, field, output, pixels } from "./fields";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 
-/** What a file without alpha has for a mask: nothing is masked, in a size of its own. One frame for each frame of the image. */
+/** The mask of a file without alpha: nothing is masked, in a size of its own. One frame for each frame of the image. */
 const noMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
 
 async function load(name: string, context: NodeContext, tick: Tick): Promise<Decoded> {

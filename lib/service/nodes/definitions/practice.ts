@@ -1,4 +1,4 @@
-// Two nodes of our own that show slow and broken work honestly. What they are given passes through; neither is ever cached.
+// Two nodes of our own, to try out slow and failing work. They pass their input on, and are never cached.
 
 import { NodeFailure, type NodeDefinition } from "../definition";
 import { field, optional, output } from "./fields";

@@ -1,4 +1,4 @@
-// Nodes that put pictures out. Each picture is a file of the job, and carries the graph.
+// Nodes that put out pictures. Each picture is a file of the job, and carries the graph.
 
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { type Raster } from "@/lib/service/images/raster";

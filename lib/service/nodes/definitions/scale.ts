@@ -7,7 +7,7 @@ import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/sca
 import { type NodeDefinition } from "../definition";
 import { bareImage, bareList, field, output, pixels } from "./fields";
 
-/** A side of 0 follows from the other and the shape of the image. */
+/** A side of 0 is computed from the other side and the shape of the image. */
 function wantedSize(image: Raster, width: number, height: number): Size {
   if (width === 0 && height === 0) return image;
   if (width === 0) return { width: Math.max(1, roundHalfEven((image.width * height) / image.height)), height };
