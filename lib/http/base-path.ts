@@ -1,6 +1,6 @@
-// The path below which a server shares its host with others (LIGHTDESK_BASE_PATH). One reverse proxy passes it on, another takes it off.
-// Guarantees: inside the server an address has none, whichever the proxy does; it is taken off once and put on once.
-// Must never: take off what only begins with the same letters, or a second one behind the first.
+// The path below which a server shares its host with others (LIGHTDESK_BASE_PATH). Some reverse proxies pass it on, others remove it.
+// Guarantees: inside the server no address has it, whatever the proxy does; it is removed once and added once.
+// Must never: remove a path that only begins with the same letters, or a second base path after the first.
 
 export function withoutBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
@@ -9,7 +9,10 @@ export function withoutBasePath(url: string, basePath: string): string {
   return rest.startsWith("/") ? rest : url;
 }
 
-/** For Next, which has it in every address and none with a slash behind it: it would answer with a redirect, and some proxies with one back. */
+/**
+ * For Next, which wants the base path in every address, without a slash after it: else it would redirect, and some proxies would redirect
+ * back.
+ */
 export function withBasePath(url: string, basePath: string): string {
   return basePath !== "" && /^\/([?#]|$)/.test(url) ? basePath + url.slice(1) : basePath + url;
 }

@@ -1,7 +1,7 @@
-// What one connection, one address and all of them together may hold of a server.
+// Limits on what a server holds for one connection, one address, and all connections together.
 // Guarantees: an address has a share of the descriptors, so that no single one takes them all; a connection has one request in work and
-// few waiting; one that reads nothing of a waiting answer is ended; `destroyAll` leaves none, upgraded ones included.
-// Must never: end a connection that waits for us, however long an answer takes to make.
+// few waiting; one that does not read its answer is ended; `destroyAll` leaves none, upgraded ones included.
+// Must never: end a connection that waits for us, however long its answer takes.
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
@@ -10,20 +10,20 @@ import { networkOf } from "@/lib/shared/ip-address";
 
 export type ConnectionBounds = {
   all: number;
-  /** Of one IPv4 address or one IPv6 /64. */
+  /** For one IPv4 address or one IPv6 /64. */
   ofAddress: number;
-  /** All people come through it: it has no limit of its own. */
+  /** True for a proxy that all people come through: it has no limit of its own. */
   isProxy?: (address: string) => boolean;
   /** How long an answer may go unread. */
   stallMs: number;
 };
 
-/** Browsers send one after another; what sends more than this ahead of the answers wants to fill the memory. */
+/** Browsers send one request after another; a client that sends more than this ahead of the answers wants to fill the memory. */
 const MOST_WAITING = 16;
 const MOST_CONNECTIONS = 8192;
 const USUAL_DESCRIPTORS = 1024;
 
-/** The other descriptors are for files, databases and services: a request in work may need one beside its connection. */
+/** The rest of the descriptors is for files, databases and services: a request in work may need one beside its connection. */
 export function shareDescriptors(): { all: number; ofAddress: number } {
   const all = Math.min(MOST_CONNECTIONS, Math.floor(descriptors() * 0.4));
   return { all, ofAddress: Math.floor(all / 4) };
@@ -31,16 +31,16 @@ export function shareDescriptors(): { all: number; ofAddress: number } {
 
 function descriptors(): number {
   const { soft } = objectOf(objectOf(objectOf(process.report?.getReport())?.userLimits)?.open_files) ?? {};
-  // "unlimited" where a system has no bound.
+  // "unlimited" if the system has no bound.
   return typeof soft === "number" ? soft : Number(soft) || USUAL_DESCRIPTORS;
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 export type Connections = {
-  /** Node parses and hands over all requests that came in one piece; answers that wait for each other would all be held. */
+  /** Node parses and hands over all requests that arrive in one piece; without this, answers that wait for each other would all be held. */
   oneAtATime(handle: Handle): Handle;
-  /** A request of it is in work. */
+  /** A request of this connection is in work. */
   isBusy(socket: Duplex): boolean;
   destroyAll(): void;
 };
@@ -48,12 +48,12 @@ export type Connections = {
 export function boundConnections(server: Server, bounds: ConnectionBounds): Connections {
   const open = new Set<Socket>();
   const ofNetwork = new Map<string, number>();
-  /** What has come ahead of its turn on a connection with a request in work. */
+  /** Requests that arrived ahead of their turn, on connections with a request in work. */
   const waitingOn = new Map<Duplex, (() => void)[]>();
 
   server.maxConnections = bounds.all;
   server.prependListener("connection", (socket) => {
-    // Given back by the upgrade handler: it is counted.
+    // Given back by the upgrade handler, and already counted.
     if (open.has(socket)) return;
     const network = networkOf(socket.remoteAddress ?? "");
     const count = ofNetwork.get(network) ?? 0;
@@ -69,7 +69,7 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
     });
   });
 
-  // Nothing moved in either direction: either the client does not read, or there is nothing to wait for. (Idle connections pass here as well.)
+  // Nothing moved in either direction: end it if the client does not read its answer, or if no request is in work (an idle connection too).
   server.setTimeout(bounds.stallMs, (socket) => {
     if (socket.writableLength > 0 || !waitingOn.has(socket)) socket.destroy();
   });

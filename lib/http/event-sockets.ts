@@ -1,6 +1,6 @@
-// The WebSockets of one path: text and binary messages from a feed to whoever was admitted. What a client sends is read and thrown away.
+// The WebSockets of one path: a feed sends text and binary messages to every admitted client. What clients send is read and dropped.
 // Guarantees: bounded in sockets (in all, per owner, per address), in what a client may send, and in what waits for a slow one, which is
-// ended; a peer that does not answer a ping is ended; whoever would not be admitted any more is told why and ended at the next ping.
+// ended; a peer that does not answer a ping is ended; a client that would no longer be admitted is told why and ended at the next ping.
 // Must never: keep a socket after `close`.
 
 import { type IncomingMessage } from "node:http";
@@ -15,17 +15,17 @@ const most = {
   inAll: 1000,
   perOwner: 64,
   perAddress: 256,
-  /** Of what a slow one has not taken yet. */
+  /** Bytes that a slow client has not taken yet. */
   waitingBytes: 8 * 1024 * 1024,
 };
-/** A client has nothing to say but what it is able to. */
+/** Clients only announce their abilities, so they need to send little. */
 const MOST_SENT_BYTES = 64 * 1024;
 const MOST_SENT_MESSAGES = 1000;
 const PING_MS = 30_000;
 const CLOSE_MS = 1000;
 
 type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
-/** Runs it again and again until it is stopped. */
+/** Calls `run` again and again until it is stopped. */
 type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof most> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; heard: number };
@@ -48,7 +48,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     socket.answered = false;
     socket.heard = 0;
     peer.ping();
-    // An outage does not mean that a right was lost: it is asked again at the next ping.
+    // An outage does not mean that a right was lost: the right is checked again at the next ping.
     const reason = await Promise.resolve()
       .then(() => feed?.objection())
       .catch(() => undefined);
@@ -62,7 +62,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     const admission = await admit(request);
     if (socket.destroyed) return;
     if (!admission.ok) return endSocket(socket, admission.refused);
-    // While this one was being admitted, others may have been, or a stop may have begun.
+    // While this client was being admitted, others may have been too, or a stop may have begun.
     if (isClosing) return stopping(socket);
     if (isFull(address) || count(({ owner }) => owner === admission.owner) >= bounds.perOwner) return tooMany(socket);
     server.handleUpgrade(request, socket, head, (peer) => void serve(peer, address, admission));
@@ -103,7 +103,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
 
   return {
     handler,
-    /** Before the server is closed, which waits for every connection. */
+    /** To be called before the server is closed, since that waits for every connection. */
     close(): void {
       isClosing = true;
       pings.stop();
@@ -112,7 +112,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   };
 }
 
-/** A peer that does not close in turn is not waited for. */
+/** Does not wait for a peer that fails to close in turn. */
 function end(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);
   setTimeout(() => peer.terminate(), CLOSE_MS).unref();

@@ -1,12 +1,13 @@
 // The bytes of a request as they come off the socket, without the web stream around them, which copies each one.
 // Guarantees: bounded memory, since the socket is not read while a mebibyte waits; a connection that breaks is an error, not an end;
-// once the answer goes out, what still comes is left to whoever ends the connection. Must never end or destroy the request itself.
+// once the answer goes out, the rest of the body is left to the code that ends the connection. Must never end or destroy the request
+// itself.
 import { type ServerResponse } from "node:http";
 import { type Readable } from "node:stream";
 
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-/** To be read once, by one reader; nothing is read from the socket before. */
+/** Can be read once, by one reader; nothing is read from the socket before that. */
 export function incomingBody(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
 }

@@ -1,10 +1,10 @@
-// A path of user data reaches the service as it was sent. A parser of addresses takes "a/../b" for "b": a way out of the folder
-// would then be some other path, or none, where it is to be refused as what it is.
+// Lets a path of user data reach the service as it was sent. A URL parser turns "a/../b" into "b": a path that leads out of its folder
+// would become some other path, or none, instead of being refused for what it is.
 
 const PREFIX = /^\/api\/userdata\//i;
 const dots = /^(\.|%2e){1,2}$/i;
 
-/** Dots that mean folders, and backslashes, are encoded once more than they were: no parser resolves them, and their reader refuses them. */
+/** Encodes dots that mean folders, and backslashes, once more: no parser resolves them, and their reader refuses them. */
 export function keepDots(url: string): string {
   if (!PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);

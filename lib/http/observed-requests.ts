@@ -1,11 +1,11 @@
-// Each request as metrics and traces tell of it: method, route, status and time; nothing of what it said.
-// Guarantees: where neither is on, a request is handed on as it is.
+// Each request for metrics and traces: method, route, status and time, but nothing of its content.
+// Guarantees: if both are off, a request is handed on as it is.
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type NameRequest } from "./route-methods";
 
 type Observe = (request: IncomingMessage, response: ServerResponse, answer: () => void) => void;
-/** What proxies write of who went away before there was an answer. */
+/** The status that proxies log for a client that left before the answer. */
 const WENT_AWAY = 499;
 
 export function createRequestObserver(nameOf: NameRequest | undefined): Observe {

@@ -1,6 +1,7 @@
-// What supervisors and monitors ask of either server: /api/health/live, /api/health/ready and /api/metrics. Answered before everything else,
-// also while the program starts.
-// Guarantees: reasons are shown to whoever has the metrics token or may otherwise see them, to others only whether it is ready.
+// What supervisors and monitors ask of either server: /api/health/live, /api/health/ready and /api/metrics. Answered before everything
+// else,
+// also during the start.
+// Guarantees: only a caller with the metrics token, or with another right to see them, gets reasons; others learn only whether it is ready.
 // Must never: need the database or the service to be up.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,9 +11,9 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { refuse, type Refused } from "./refusals";
 
 type Operator = {
-  /** Without one the metrics cannot be read. */
+  /** Without a token the metrics cannot be read. */
   token: string | undefined;
-  /** Undefined while it starts. */
+  /** Undefined during the start. */
   readiness(): Readiness | undefined;
   maySeeReasons?(request: IncomingMessage): Promise<boolean>;
 };
@@ -35,7 +36,7 @@ const noToken: Refused = {
 
 export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/metrics"] as const;
 
-/** Answers true where the request was one of these. */
+/** Returns true if the request was one of these. */
 export function operatorRoutes({
   token,
   readiness,
@@ -85,7 +86,7 @@ function write({ method }: IncomingMessage, response: ServerResponse, { status, 
     .end(method === "HEAD" ? undefined : body);
 }
 
-/** Compared by hashes, which are of one length: how long it took says nothing of the token. */
+/** Compares hashes, which have one length: the time it takes reveals nothing about the token. */
 function hasToken({ headers }: IncomingMessage, token: string | undefined): boolean {
   const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
   if (token === undefined || given === undefined) return false;

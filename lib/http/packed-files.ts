@@ -1,7 +1,7 @@
-// Files that the build packed with Brotli once (bin/build/finish-pages.mjs): a browser that reads it gets them smaller than gzip makes them, and no
-// answer packs them again.
+// Sends files that the build packed with Brotli once (bin/build/finish-pages.mjs): browsers that read Brotli get them smaller than with
+// gzip, and no answer packs them again.
 // Guarantees: clients without Brotli get what they got before; an address without a packed file is left alone.
-// Must never: answer. Next sends the file, with its caching, its ETag and its 304.
+// Must never: answer by itself. Next sends the file, with its caching, its ETag and its 304.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 
@@ -9,7 +9,7 @@ const types: Readonly<Record<string, string>> = { ".js": "application/javascript
 
 export type PreferPacked = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** `folder` is served under `prefix`. */
+/** The files of `folder` are served under `prefix`. */
 export function packedFiles(folder: string, prefix: string): PreferPacked {
   const packed = new Set(
     readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -22,7 +22,7 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
     const path = url.split("?", 1)[0] ?? "";
     const type = types[/\.\w+$/.exec(path)?.[0] ?? ""];
     if (type === undefined || !packed.has(`${path}.br`) || !readsBrotli(String(request.headers["accept-encoding"] ?? ""))) return;
-    // A part of what is packed is of no use to a browser, and a refusal of it would be marked as packed.
+    // A range of packed bytes is useless to a browser, and the refusal of a range would be marked as packed.
     delete request.headers.range;
     request.url = `${path}.br${url.slice(path.length)}`;
     response.setHeader("content-encoding", "br");

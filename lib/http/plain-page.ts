@@ -1,6 +1,6 @@
-// The console's own pages where no page of Next can be: before it has started, and for addresses it could not read.
-// Guarantees: no script, nothing from elsewhere, light and dark as the browser has it.
-// Must never: be given what a request said; nothing is escaped here.
+// The console's own pages where Next cannot show one: before it has started, and for addresses it could not read.
+// Guarantees: no script, nothing loaded from elsewhere, light or dark as the browser prefers.
+// Must never: be given anything that a request said; nothing is escaped here.
 import { type IncomingMessage } from "node:http";
 
 type PlainPage = { title: string; text: string; head?: string; more?: string };
@@ -19,7 +19,7 @@ ${more}</html>
 `;
 }
 
-/** A person looks at it, not a program. */
+/** True if a person sees the answer, not a program. */
 export function isForPeople({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes("text/html") ?? false;
 }

@@ -1,7 +1,7 @@
-// Refusals below every route: what is no HTTP, or no request that either server takes.
-// Guarantees: the envelope of every other refusal, with an id, or a page for a person outside /api; the connection ends, since what follows on
-// it may be the body of what was refused.
-// Must never: say back what was sent.
+// Refusals before any route: bytes that are not HTTP, or requests that neither server takes.
+// Guarantees: the same envelope as every other refusal, with an id, or a page for a person outside /api; the connection ends, since the
+// next bytes on it may be the body of the refused request.
+// Must never: repeat what was sent.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type Duplex } from "node:stream";
@@ -10,14 +10,14 @@ import { isForPeople, plainPage } from "./plain-page";
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
-/** Of every answer that says nothing else of itself: what is shown may load nothing, run nothing and be in no frame. */
+/** For every answer without a policy of its own: its content may load nothing, run nothing and be in no frame. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
   "x-content-type-options": "nosniff",
 };
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** `basePath`: below which the pages are, and which the request's address has no more. */
+/** `basePath`: the pages are below it; the request's address no longer has it. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -39,7 +39,7 @@ export function refuse(
     connection: "close",
     ...headers,
   });
-  // A body, if there is one, is not read.
+  // The body of the request, if there is one, is not read.
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
@@ -50,7 +50,7 @@ function titleOf(status: number): string {
 
 const LINGER_MS = 1000;
 
-/** On a socket that no request and no parser has any more. A client that is still sending gets to hear it; none keeps the socket. */
+/** For a socket without a request or parser. A client that is still sending gets to read the answer; no client keeps the socket open. */
 export function endSocket(socket: Duplex, { status, code, message, headers: own }: Refused): void {
   if (!socket.writable) return void socket.destroy();
   const body = writeExactJson({ code, message, request_id: randomUUID() });
@@ -64,16 +64,16 @@ export function endSocket(socket: Duplex, { status, code, message, headers: own 
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
-  // Closing with bytes unread would reset the connection before the answer is read.
+  // Closing with unread bytes would reset the connection before the client reads the answer.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Bytes that are no HTTP, headers that are too large or too slow, expectations and tunnels: without handlers Node answers without a body. */
+/** Bytes that are not HTTP, headers that are too large or too slow, expectations and tunnels: Node alone answers these without a body. */
 export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boolean): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // Behind a request in work a refusal would be taken for its answer.
+    // After a request in work, a refusal would be taken for that request's answer.
     if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
     endSocket(
       socket,

@@ -1,29 +1,29 @@
-// What a request line and its Host header may say, judged before any route.
-// Guarantees: after it a request has a path of its own (no address of another server, no "*"), a method that some route could take, and
-// exactly one well-formed host (RFC 9112, 3.2: two readers of two Host headers could take either). A server that listens on this machine
-// alone answers to this machine's names and its public address only: no page of elsewhere reaches it under a name that its owner
-// lets point here.
+// What a request line and its Host header may say, checked before any route.
+// Guarantees: a request that passes has a path of its own (not an address of another server, not "*"), a method that some route could take,
+// and exactly one well-formed host (RFC 9112, 3.2: with two Host headers, two readers could each take another). A server that listens only
+// on this machine answers only to this machine's names and its public address: a foreign page cannot reach it under a name whose owner lets
+// it point here.
 import { type IncomingMessage } from "node:http";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 import { type Refused } from "./refusals";
 
 export type RequestRules = {
-  /** Host names besides those of this machine; undefined where any may ask. */
+  /** Host names besides those of this machine; undefined if any name is accepted. */
   hosts: readonly string[] | undefined;
-  /** Paths that are only shown: these take GET and HEAD. */
+  /** Paths of pages, which take only GET and HEAD. */
   isPage: (path: string) => boolean;
 };
 
 const hostText = /^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d{1,5})?$/i;
 const loopback = networks("127.0.0.0/8", "::1/128");
 
-/** For a server that listens there under that public address. */
+/** The names for a server that listens on `host` and has that public address. */
 export function hostsOf({ host, publicUrl }: { host: string; publicUrl?: string }): readonly string[] | undefined {
   if (!isThisMachine(host)) return undefined;
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];
 }
 
-/** Undefined where nothing is wrong with it. */
+/** Undefined if nothing is wrong with the request. */
 export function judgeRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
   const { method = "", url = "" } = request;
   const hostProblem = judgeHost(request, hosts);
@@ -36,7 +36,7 @@ export function judgeRequest(request: IncomingMessage, { hosts, isPage }: Reques
   return undefined;
 }
 
-/** Of an address whose path cannot be read; to Next that would be a fault of its own. */
+/** Refuses an address whose path cannot be decoded; Next would report a fault of its own. */
 export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefined {
   try {
     decodeURIComponent(url.split(/[?#]/)[0] ?? "");
@@ -48,7 +48,7 @@ export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefine
 
 function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
   const given = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
-  // HTTP/1.0 may leave it out, and then means the address it was sent to.
+  // HTTP/1.0 may leave it out; it then means the address that the request was sent to.
   if (given === 0 && request.httpVersion === "1.0") {
     request.headers.host = addressOf(request);
     return undefined;

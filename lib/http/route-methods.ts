@@ -1,6 +1,6 @@
-// The routes of an HTTP server by their paths: which methods the console's addresses take, as the build found them in the routes (Next tells
-// them to OPTIONS alone, and refuses others without a body), and which route an address belongs to.
-// Guarantees: a method that an address has not is 405 with those that it has; one that no address has is 400. Must never: judge a page.
+// The routes of an HTTP server by their paths: which methods each address of the console takes, as the build found them in the route files
+// (Next tells them only to OPTIONS, and refuses other methods without a body), and which route an address belongs to.
+// Guarantees: 405 with the address's methods for a method it lacks; 400 for a method that no address has. Must never: judge a page.
 import { type IncomingMessage } from "node:http";
 import { placeAt } from "./places";
 import { type Refused } from "./refusals";
@@ -24,10 +24,10 @@ export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) =
   };
 }
 
-/** Words for a request that are few, whatever is sent: a method, and a route of the program's own. */
+/** Names for a request from a small set, whatever is sent: a method, and one of the program's own routes. */
 export type NameRequest = (request: Pick<IncomingMessage, "method" | "url">) => { method: string; route: string };
 
-/** `paths`: with Next's brackets, or with `{name}` as the contract has them. */
+/** `paths`: with Next's brackets, or with the contract's `{name}`. */
 export function nameRequests(paths: readonly string[]): NameRequest {
   const routeOf = findRoute(paths);
   return ({ method = "", url = "" }) => {
@@ -38,7 +38,7 @@ export function nameRequests(paths: readonly string[]): NameRequest {
 }
 
 function findRoute(paths: readonly string[]): (path: string) => string | undefined {
-  // As Next has it, a name goes before a parameter, and that before whatever else comes: "~" sorts behind every letter.
+  // As in Next, a name goes before a parameter, and a parameter before a catch-all: "~" sorts after every letter.
   const order = (path: string) => path.replaceAll("[...", "~~").replaceAll("{file}", "~~").replaceAll(/[[{]/g, "~");
   const patterns = [...new Set(paths)]
     .sort((a, b) => (order(a) < order(b) ? -1 : 1))

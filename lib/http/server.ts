@@ -1,5 +1,5 @@
-// The HTTP server of either command: what is bounded, judged and refused before a route, and how it ends.
-// Guarantees: every answer carries a content policy; a stop takes no new connection, lets what is in flight end within the grace, and then
+// The HTTP server of either command: what it limits, checks and refuses before any route, and how it stops.
+// Guarantees: every answer carries a content policy; a stop takes no new connection, lets requests in flight end within the grace, and then
 // leaves no socket, whatever a client does.
 // Must never: know a route.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -15,15 +15,15 @@ import { handleUpgrades, type UpgradeHandler } from "./upgrades";
 export type HttpOptions = RequestRules & {
   /** How long headers may take, and how long an answer may go unread. */
   patienceMs: number;
-  /** All people come through it: such an address has no limit of its own. */
+  /** True for a proxy that all people come through: it has no limit of its own. */
   isProxy?: (address: string) => boolean;
-  /** In place of a quarter of what all may have. */
+  /** Replaces the usual limit, a quarter of all connections. */
   connectionsPerAddress?: number;
-  /** Of every address that a proxy does not take off; what is judged, handled and upgraded has none. */
+  /** Part of every address, unless a proxy removes it; it is removed before a request is judged, handled or upgraded. */
   basePath?: string;
   /** WebSockets by their path. */
   upgrades?: Readonly<Record<string, UpgradeHandler>>;
-  /** As metrics and traces name a request; without it they tell of none. */
+  /** Names a request for metrics and traces; without it they record none. */
   nameOf?: NameRequest;
 };
 
@@ -39,11 +39,11 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: Answer });
-  // Uploads may take hours: the reader of a body ends one that pauses too long.
+  // Uploads may take hours; the reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
   const { all, ofAddress } = shareDescriptors();
-  // A client that is slow with its headers is told so before the connection counts as idle.
+  // A client that is slow with its headers gets its refusal before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
   const bounds = { all, ofAddress: options.connectionsPerAddress ?? ofAddress, isProxy, stallMs };
   const connections = boundConnections(server, bounds);
@@ -88,7 +88,7 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 
 function close(server: Server, graceMs: number, destroyAll: () => void): Promise<void> {
   return new Promise((resolve) => {
-    // A connection that falls idle after its last answer would otherwise be kept for seconds.
+    // Otherwise a connection that becomes idle after its last answer would be kept for seconds.
     const sweep = setInterval(() => server.closeIdleConnections(), 50);
     const force = setTimeout(destroyAll, graceMs);
     server.close(() => {
@@ -99,7 +99,7 @@ function close(server: Server, graceMs: number, destroyAll: () => void): Promise
   });
 }
 
-/** From the first moment on: a Ctrl-C during the start ends it as cleanly as one later. Ends with code 1 where `stop` fails or hangs. */
+/** Works from the first moment: a Ctrl-C during the start ends it as cleanly as a later one. Ends with code 1 if `stop` fails or hangs. */
 export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
   let isStopping = false;
   const end = (message: string) => {

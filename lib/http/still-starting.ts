@@ -1,4 +1,4 @@
-// What a console answers between its first open socket and its first page: 503, to people as a page that asks again by itself.
+// What a console answers between its first open socket and its first page: 503, for people as a page that reloads by itself.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

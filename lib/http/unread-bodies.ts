@@ -1,7 +1,7 @@
-// Bodies that are not read: of requests that are refused, and of senders that wait to be asked.
-// Guarantees: a refusal reaches a client that is still sending (closing with bytes unread would reset the connection and lose it); what is
-// not read comes to its end within a bound, whatever a client does; `Expect: 100-continue` is answered when reading begins, at
-// most once, and never after an answer.
+// Bodies that the server does not read: of refused requests, and of clients that wait for `100 Continue` before they send.
+// Guarantees: a refusal reaches a client that is still sending (closing with unread bytes would reset the connection and lose it); an
+// unread body comes to its end within a bound, whatever a client does; `Expect: 100-continue` is answered when reading begins, at most
+// once, and never after an answer.
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { LENGTH_HEADER } from "@/lib/shared/headers";
 
@@ -9,7 +9,7 @@ const LINGER_MS = 5000;
 
 /** The `ServerResponse` of either server (an option of `createServer`). */
 export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Next drops the length of a body, and copies this header; as a list. */
+  /** Next drops the length of a body, and copies this header, as a list. */
   override setHeader(name: string, value: number | string | readonly string[]): this {
     return name === LENGTH_HEADER ? super.setHeader("content-length", String(value)) : super.setHeader(name, value);
   }
@@ -18,10 +18,10 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
     const { req, socket } = this;
     const end = (...rest: unknown[]): this => Reflect.apply(super.end, this, rest);
     if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...given);
-    // On a connection that is kept as well: a body that never ends would hold it for ever.
+    // Also on a connection that is kept: a body that never ends would hold it for ever.
     const timer = setTimeout(() => end() && socket.destroy(), LINGER_MS).unref();
     req.once("end", () => clearTimeout(timer));
-    // Node closes at once behind the last answer of a connection. One of a known length is whole without its end, which waits.
+    // Node closes the connection right after its last answer. An answer of known length is complete without its end, so the end can wait.
     if (!this.isLast() || !this.hasHeader("content-length")) return end(...given);
     const [body] = given;
     if (typeof body === "string" || body instanceof Uint8Array) this.write(body);
@@ -33,13 +33,13 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   }
 
   private isLast(): boolean {
-    // Of HTTP/1.0 node decides it without a header.
+    // For HTTP/1.0, Node decides this without a header.
     if (!this.shouldKeepAlive) return true;
     return [this.getHeader("connection"), this.req.headers.connection].some((value) => /\bclose\b/i.test(String(value)));
   }
 }
 
-/** So that a client without the right to send, or with too much to send, is told before a byte of the body travels. */
+/** A client that has no right to send, or too much to send, is refused before a byte of the body travels. */
 export function continueLate(server: Server): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     const onListener = (event: string | symbol) => {

@@ -1,16 +1,16 @@
 // Requests that ask to speak another protocol on their connection (RFC 9110, 7.8): one handler for a server, which knows every path.
-// Guarantees: a WebSocket goes to the handler of its path or is refused with 404 and ended; an upgrade that is not spoken here, such as
-// the h2c that some clients offer with every first request, is answered as the plain request that it is without it.
+// Guarantees: a WebSocket goes to the handler of its path or is refused with 404 and ended; an upgrade that this server does not speak,
+// such as the h2c that some clients offer with every first request, is answered as a plain request.
 // Must never: keep a socket that no handler took.
 import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { withoutBasePath } from "./base-path";
 import { endSocket, type Refused } from "./refusals";
 
-/** Takes the socket over, and ends it: whoever registers one judges who asks (Origin, key or session) before it answers. */
+/** Takes the socket over, and ends it. Each handler checks who asks (Origin, key or session) before it answers. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** `handlers`: by the path of the address, without its query. `judge`: what no handler is asked about. */
+/** `handlers`: by the path of the address, without its query. `judge`: refuses requests before any handler sees them. */
 export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
@@ -19,10 +19,10 @@ export function handleUpgrades(
 ): void {
   const byPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
-    // Node takes its own listeners off: an error of a socket without a listener would end the process.
+    // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
-    // Not before: what is sent again as a plain request comes by the server's own door.
+    // Not earlier: a request that is handled again as a plain one enters through the server again, which removes the base path itself.
     request.url = withoutBasePath(request.url ?? "", basePath);
     const refused = judge(request);
     if (refused) return endSocket(socket, refused);
@@ -36,7 +36,7 @@ export function handleUpgrades(
   });
 }
 
-/** The same bytes again, less the offer, on a connection that the server reads from its beginning. */
+/** Feeds the same bytes, without the offer, to the server as a new connection. */
 function withoutUpgrade(server: Server, { method, url, httpVersion, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {

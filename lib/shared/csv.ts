@@ -2,7 +2,7 @@
 // Guarantees: pure; every line has as many cells as the header; no cell is read as a formula, whoever wrote its text.
 // The apostrophe before such a cell is what spreadsheets themselves use for "this is text".
 
-/** Spreadsheets read UTF-8 as such only where a file begins with it. */
+/** Spreadsheets read a file as UTF-8 only if it begins with this. */
 export const BYTE_ORDER_MARK = "\uFEFF";
 
 export type Cell = string | number | undefined;
@@ -11,7 +11,7 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(toCell).join(",")}\r\n`;
 }
 
-/** Numbers are ours and stay numbers; a text may come from outside. The wide forms are read as formulas in East Asian settings. */
+/** Numbers are our own and stay numbers; a text may come from outside. East Asian settings also read the wide signs as formulas. */
 function toCell(value: Cell): string {
   if (value === undefined) return "";
   if (typeof value === "number") return String(value);

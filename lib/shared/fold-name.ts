@@ -7,15 +7,15 @@ const DOTLESS_I = "ı";
 
 export function foldName(name: string): string {
   const text = name.normalize("NFC");
-  // Letter by letter: lower case of a whole text depends on neighbours (a final sigma), and a substring has other ones.
+  // Letter by letter: the lower case of a letter can depend on its neighbours (a final sigma), and in a substring these differ.
   const folded = isAscii(text) ? text.toLowerCase() : Array.from(text, foldLetter).join("");
   return folded.normalize("NFC");
 }
 
 function foldLetter(letter: string): string {
   if (letter === DOTLESS_I) return letter;
-  // Through small letters for a capital that has no other ("ẞ"), through capitals for the small letters that share one, and those letter
-  // by letter, because one may have become two.
+  // First to small letters, for a capital that has no other ("ẞ"); then to capitals, for small letters that share one; then each capital by
+  // itself, because one letter may have become two.
   const capitals = letter.toLowerCase().toUpperCase();
   return Array.from(capitals, (capital) => capital.toLowerCase()).join("");
 }

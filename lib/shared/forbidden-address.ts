@@ -1,5 +1,5 @@
-// Addresses that no service lives at, whatever the configuration says: link-local and metadata ones, where a cloud keeps its own
-// secrets. Loopback and private ones may be meant. What is public is decided in ip-address.ts. For servers: it needs Node's types.
+// Addresses that are never a service, whatever the configuration says: link-local ones, and metadata ones, where a cloud keeps its secrets.
+// Loopback and private addresses may be meant. ip-address.ts decides what is public. For servers: it needs Node's types.
 
 import { type LookupAddress, type LookupOptions } from "node:dns";
 import { buildConnector } from "undici";
@@ -8,14 +8,14 @@ import { isInNetworks, networks } from "./ip-address";
 const never = networks(
   "0.0.0.0/8",
   "169.254.0.0/16",
-  // Where three more clouds keep theirs.
+  // The metadata addresses of three more clouds.
   "100.100.100.200/32",
   "168.63.129.16/32",
   "192.0.0.192/32",
   "::/128",
   "fe80::/10",
   "fd00:ec2::254/128",
-  // The same through a translator between the two kinds of addresses; written as one of the other kind they are known.
+  // The same addresses through NAT64. The IPv4-mapped forms are recognised anyway.
   "64:ff9b::169.254.0.0/112",
   "64:ff9b::100.100.100.200/128",
   "64:ff9b::168.63.129.16/128",
@@ -27,7 +27,7 @@ export function isForbiddenAddress(address: string): boolean {
   return isInNetworks(host, never);
 }
 
-/** Opens no connection to such an address: judged as written and as connected, since a name may lead anywhere. */
+/** Opens no connection to such an address: checked as written and again once connected, since a name may lead anywhere. */
 export function guardedConnector(timeout: number): buildConnector.connector {
   const plain = buildConnector({ timeout });
   return (target, done) => {
@@ -49,7 +49,7 @@ type Done = (error: Error | null, address: string | LookupAddress[], family?: nu
 type All = LookupOptions & { all: true };
 type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
 
-/** A look-up whose result is judged before it is connected to. */
+/** A look-up whose result is checked before anything connects to it. */
 export function guardedLookup(resolve: Resolve) {
   return (host: string, options: LookupOptions, done: Done): void => {
     resolve(host, { ...options, all: true }, (error, addresses) => {

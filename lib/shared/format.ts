@@ -18,7 +18,7 @@ export function formatBytes(bytes: number, locale = "en"): string {
   return formatter(locale, unit, maximumFractionDigits).format(value);
 }
 
-/** Making one costs more than the whole row that it is for; there are few. */
+/** Making a formatter costs more than the whole row it is used for; there are only a few. */
 const formatters = new Map<string, Intl.NumberFormat>();
 
 function formatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {

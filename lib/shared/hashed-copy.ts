@@ -1,5 +1,5 @@
-// Copies of files whose content is known by its BLAKE3.
-// Guarantees: a copy gets its name only when it is whole and on the disk; one whose bytes are not the expected ones gets none.
+// Copies of files whose content is identified by its BLAKE3 hash.
+// Guarantees: a copy gets its name only when it is complete and on the disk; one with other bytes than expected gets no name.
 // Must never: hold a file in memory.
 
 import { createReadStream } from "node:fs";
@@ -10,7 +10,7 @@ const AT_ONCE_BYTES = 1024 ** 2;
 
 export type Content = { hash: string; size: number };
 
-/** What a copy is called until it is whole. */
+/** The ending of a copy's name until it is complete. */
 const PART = ".part";
 
 export class ChangedContent extends Error {}
@@ -19,7 +19,7 @@ export async function hashFile(file: string): Promise<Content> {
   return pass(file, async () => undefined);
 }
 
-/** Whether a file is there with that size. */
+/** Whether a file exists and has that size. */
 export async function isOfSize(file: string, size: number): Promise<boolean> {
   return stat(file).then(
     (found) => found.isFile() && found.size === size,
@@ -27,7 +27,7 @@ export async function isOfSize(file: string, size: number): Promise<boolean> {
   );
 }
 
-/** Puts a copy in the place of what has the name. Throws ChangedContent where the bytes are not of the hash that is `expected`. */
+/** Replaces the file named `to` with a copy. Throws ChangedContent if the bytes do not have the hash `expected`. */
 export async function copyHashed(from: string, to: string, expected?: string): Promise<Content> {
   const part = to + PART;
   const target = await open(part, "w", 0o600);
@@ -47,7 +47,7 @@ export async function copyHashed(from: string, to: string, expected?: string): P
   }
 }
 
-/** A small file of one's own, readable by its owner alone. */
+/** Writes a small file that only its owner can read. */
 export async function writeWhole(file: string, text: string): Promise<Content> {
   const part = file + PART;
   await writeFile(part, text, { mode: 0o600, flush: true });

@@ -1,32 +1,32 @@
-// Addresses of the internet protocol as texts: whether they belong to the public internet, and to which network. Everything that is not
-// public (loopback, private, link-local, carrier, documentation, multicast, reserved, and IPv4 in IPv6 clothes of such) is reserved here.
+// IP addresses as texts: whether they belong to the public internet, and to which network. All others count as reserved here: loopback,
+// private, link-local, carrier, documentation, multicast, reserved, and IPv6 forms of such IPv4 addresses.
 // Guarantees: a text that is not exactly an address is in no network and is not public.
 // Must never resolve a name. For servers: it needs Node's types.
 
 import { BlockList, isIP } from "node:net";
 
 export function isPublicAddress(text: string): boolean {
-  // Outside 2000::/3 lie loopback, private, link-local, multicast, mapped IPv4 and NAT64: none of them is needed.
+  // Outside 2000::/3 are loopback, private, link-local, multicast, mapped IPv4 and NAT64: none of them is needed.
   return (isIP(text) === 4 || isInNetworks(text, globalUnicast)) && !isInNetworks(text, reserved);
 }
 
 /**
- * What limits count as one client: an IPv4 address, or the first 64 bits of an IPv6 address, the smallest block a customer is given. IPv4 in
- * IPv6 clothes is the IPv4 address; what is no address is returned as it is.
+ * What limits count as one client: an IPv4 address, or the first 64 bits of an IPv6 address, the smallest block a customer is given. An
+ * IPv4-mapped IPv6 address counts as the IPv4 address; a text that is not an address is returned as it is.
  */
 export function networkOf(text: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
   if (mapped !== undefined && isIP(mapped) === 4) return mapped;
   const address = text.replace(/%.*$/, "");
   if (isIP(address) !== 6) return text;
-  // The one way of writing it, without the brackets.
+  // The canonical spelling, without the brackets.
   const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const [left, right] = [head, tail].map((part) => part.split(":").filter(Boolean));
   const all = [...(left ?? []), ...new Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0"), ...(right ?? [])];
   return `${all.slice(0, 4).join(":")}::/64`;
 }
 
-/** False for what is no address, or names an interface too. An IPv4 address in IPv6 clothes is in its own networks. */
+/** False for a text that is not an address, or that also names an interface. A mapped IPv4 address is in the networks of the IPv4 one. */
 export function isInNetworks(text: string, list: BlockList): boolean {
   const version = text.includes("%") ? 0 : isIP(text);
   return version !== 0 && list.check(text, version === 6 ? "ipv6" : "ipv4");

@@ -1,4 +1,4 @@
-// How deep a JSON text is nested and how many values it has, told before anything is built from it.
+// How deeply a JSON text is nested and how many values it has, found before anything is built from it.
 // Guarantees: linear, no recursion; brackets inside texts do not count.
 
 const COMMA = 44;
@@ -10,14 +10,17 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** What a body may hold: graph and drawing of five thousand nodes have two thirds of it. Longer ones hold up whoever reads them. */
+/**
+ * The most that a body may hold; graph and drawing of five thousand nodes need two thirds of it. Longer bodies hold up the process that
+ * reads them.
+ */
 export const bodyBounds = { names: 250_000, values: 1_000_000 } as const;
-/** From so many letters on a body is read in turns of its own. */
+/** From this many letters on, a body is read in a turn of its own. */
 export const LARGE_BODY = 256 * 1024;
 
 type Bounds = { depth?: number; names?: number; values?: number };
 
-/** The bound that a text goes beyond. Each member of a list or an object is a value, and each list and object once more. */
+/** The bound that a text exceeds. Each member of a list or an object counts as a value, and each list and object once more. */
 export function exceededBound(text: string, { depth: deepest = Infinity, names: mostNames = Infinity, values: most = Infinity }: Bounds) {
   let depth = 0;
   let names = 0;

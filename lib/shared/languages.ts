@@ -1,17 +1,17 @@
-// The languages of the product, and which of them a person reads.
+// The languages of the product, and which one a person reads.
 // Guarantees: whatever a cookie or a header says, the answer is a language that exists.
 // Must never: put the language into the address; a link shared in a team opens in the reader's own.
 
 export const languages = ["en", "zh-CN"] as const;
 export type Language = (typeof languages)[number];
 
-/** Each in its own words, so that whoever reads no other finds it. */
+/** Each in its own language, so that people who read no other can find it. */
 export const languageNames: Readonly<Record<Language, string>> = { en: "English", "zh-CN": "简体中文" };
 
-/** Written by the browser when a person chooses; no other site may have it sent. */
+/** The browser writes it when a person chooses a language; other sites cannot make browsers send it. */
 export const LANGUAGE_COOKIE = "lightdesk.language";
 
-/** What was chosen, else what the browser asks for first among those that exist, else English. */
+/** The chosen language, else the first that the browser asks for and that exists, else English. */
 export function readLanguage(chosen: string | undefined, acceptLanguage: string | null | undefined): Language {
   return languages.find((language) => language === chosen) ?? firstAccepted(acceptLanguage ?? "") ?? "en";
 }
@@ -27,7 +27,7 @@ function firstAccepted(header: string): Language | undefined {
   return wanted.sort((one, other) => other.weight - one.weight)[0]?.language;
 }
 
-/** By the language alone: any English is nearer to a reader of English than Chinese, and the other way round. */
+/** Compares the language only: for a reader of English any English is better than Chinese, and the other way round. */
 function languageOf(tag: string): Language | undefined {
   return languages.find((language) => language.split("-")[0] === tag.split("-")[0]);
 }

@@ -1,4 +1,4 @@
-// Messages that one side tells and another hears over a socket: the shape that servers of sockets and sources of messages agree on.
+// Messages that one side sends and another receives over a socket: the types shared by socket servers and sources of messages.
 
 /** A close code of RFC 6455 (or a private one from 4000 on) and a sentence of up to 123 bytes. */
 export type FeedEnd = { code: number; reason: string };
@@ -10,7 +10,7 @@ export type FeedTarget = {
 
 export type Feed = {
   stop(): void;
-  /** Why the listener would not be let in again; undefined while they would. Asked now and then. */
+  /** Why the listener would no longer be admitted; undefined while it would. Asked now and then. */
   objection(): string | undefined | Promise<string | undefined>;
 };
 
@@ -22,6 +22,6 @@ export const feedEnds = {
   goingAway: 1001,
   notAllowed: 1008,
   tryLater: 1013,
-  /** There is nothing to hear: as the HTTP status says it. */
+  /** There is nothing to listen to; the code follows HTTP 404. */
   notFound: 4404,
 } as const;

@@ -1,6 +1,6 @@
-// What the program counts of its own work, as Prometheus reads it. The table below is all there is: names, units, words, labels.
-// Guarantees: prom-client is loaded only where metrics are on; a figure that cannot be read is left out, never zero.
-// Must never: have a label that can take any value: no id, name, address or path as it was sent.
+// What the program measures of its own work, for Prometheus. The table below is complete: names, units, help texts, labels.
+// Guarantees: prom-client is loaded only if metrics are on; a figure that cannot be read is left out, never shown as zero.
+// Must never: have a label that can take any value: no id, no name, and no address or path as it was sent.
 
 import { type Gauge } from "prom-client";
 
@@ -39,13 +39,13 @@ type Counters = typeof counters;
 type Histograms = typeof histograms;
 type Gauges = typeof gauges;
 type Labels<Names extends readonly string[]> = Record<Names[number], string>;
-/** A number, or numbers by the value of the gauge's one label. Undefined: it is not known now. */
+/** A number, or numbers by the value of the gauge's only label. Undefined: not known now. */
 type Figure = number | ReadonlyMap<string, number> | undefined;
 
 export type Metrics = {
   count<N extends keyof Counters>(name: N, labels: Labels<Counters[N]["labels"]>): void;
   observe<N extends keyof Histograms>(name: N, labels: Labels<Histograms[N]["labels"]>, seconds: number): void;
-  /** `read` is asked at each scrape; another one for the same name takes its place. */
+  /** `read` is called at each scrape; a later `read` for the same name replaces it. */
   read(name: keyof Gauges, read: () => Figure | Promise<Figure>): void;
   text(): Promise<{ type: string; body: string }>;
 };
@@ -55,7 +55,7 @@ export async function createMetrics(): Promise<Metrics> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Made when first used: a service has none of the console's.
+  // Made when first used, so that a service has none of the console's.
   const made = {
     counters: new Map<string, InstanceType<typeof Counter>>(),
     histograms: new Map<string, InstanceType<typeof Histogram>>(),
@@ -103,7 +103,7 @@ export async function createMetrics(): Promise<Metrics> {
 
 function put(gauge: Gauge, label: string | undefined, figure: Figure): void {
   gauge.reset();
-  // What has no label is 0 after a reset, though nothing was counted.
+  // After a reset a gauge without a label is 0, though nothing was measured.
   if (label === undefined) gauge.remove();
   if (figure === undefined) return;
   if (typeof figure === "number") return gauge.set(figure);

@@ -1,8 +1,8 @@
-// Many requests for the same act, such as reading a list again after each of three hundred changes, become few acts.
-// Guarantees: one runs at a time; a request that came while one ran is met by one that begins after it, also where that one failed (then it
-// is the next one that tells how it went). Must never: lose the last request.
+// Many requests for the same act become few acts: for example, reading a list again after each of three hundred changes.
+// Guarantees: one runs at a time; a request that comes while one runs is met by another that begins after it, even if the first one failed
+// (then only the outcome of the later one is reported). Must never: lose the last request.
 
-/** Calls that come while the act runs are met together, by one more. */
+/** Calls that come while the act runs are met together, by one more run. */
 export function oneMore(act: () => Promise<unknown>): () => Promise<void> {
   let isWished = false;
   let isRunning = false;
@@ -19,7 +19,7 @@ export function oneMore(act: () => Promise<unknown>): () => Promise<void> {
         }
       } while (isWished);
     } finally {
-      // In the same turn as the last check: a request that comes later starts it again.
+      // In the same turn as the last check, so that a later request starts it again.
       isRunning = false;
     }
   }

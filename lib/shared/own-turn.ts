@@ -1,5 +1,5 @@
-// A piece of heavy work begins in a turn of the event loop of its own, so that many pieces which come at once let others in between.
-// Guarantees: one piece a turn, in the order in which they came. Must never: be used for what is light: it waits behind what is heavy.
+// Starts each piece of heavy work in its own turn of the event loop, so that many pieces that come at once let other work in between.
+// Guarantees: one piece a turn, in the order they came. Must never: be used for light work, which would wait behind the heavy.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { createTurns } from "./turns";

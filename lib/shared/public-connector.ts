@@ -1,7 +1,7 @@
-// Connecting to the public internet alone, for what opens addresses that a stranger named. For servers: it needs Node's types.
-// Guarantees: the addresses that a name resolves to are judged in the very look-up whose result is connected to, and the connected
-// socket's own address is judged again: a name that changes its mind in between gains nothing. An address is never looked up.
-// Must never: look a name up or open a socket by itself; both are handed in.
+// Connects only to the public internet, for code that opens addresses a stranger named. For servers: it needs Node's types.
+// Guarantees: a name's addresses are checked in the same look-up whose result is connected to, and the connected socket's own address is
+// checked again, so a name that changes in between gains nothing. An address is never looked up.
+// Must never: look up a name or open a socket by itself; the caller passes both in.
 
 import { type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
@@ -16,7 +16,7 @@ type Socket = { remoteAddress?: string; destroy(): unknown };
 type Done<S> = (...outcome: [null, S] | [Error, null]) => void;
 type Connector<T, S> = (target: T, done: Done<S>) => void;
 
-/** `build` makes a connector that looks names up in this way; whatever is not public ends with `refusal`. */
+/** `build` makes a connector that uses the given look-up; every address that is not public ends with `refusal`. */
 export function publicConnector<T extends { hostname: string }, S extends Socket>(
   { resolve, refusal }: { resolve: Resolve; refusal: () => Error },
   build: (lookup: Lookup) => Connector<T, S>,
@@ -40,12 +40,12 @@ export function publicConnector<T extends { hostname: string }, S extends Socket
   };
 }
 
-/** As it is written in an address: a name may lead anywhere and is judged when it is connected to. */
+/** True if the host is written as an IP address. A name may lead anywhere; it is checked when it is connected to. */
 export function isAddress(hostname: string): boolean {
   return isIP(bare(hostname)) !== 0;
 }
 
-/** An address, and not a public one. */
+/** True for an IP address that is not public. */
 export function isInside(hostname: string): boolean {
   return isAddress(hostname) && !isPublicAddress(bare(hostname));
 }

@@ -1,10 +1,11 @@
-// Whether the parts that a process needs are there, as a balancer asks once a second.
-// Guarantees: cheap however often it is asked: looked at once a second; a part that hangs or throws is not ready, in words of our own.
-// Must never: say a path, a key or what an error said.
+// Whether the parts that a process needs are there, as a load balancer asks once a second.
+// Guarantees: cheap however often it is asked: checked once a second at most; a part that hangs or throws is not ready, in words of our
+// own.
+// Must never: show a path, a key or the text of an error.
 
 import { accessSync, constants, statfsSync } from "node:fs";
 
-/** `reason`: a sentence for whoever runs it. A part may be ready and still have one: what is there works, but not all of it. */
+/** `reason`: a sentence for the operator. A ready part may have one too: it works, but not fully. */
 export type PartState = { part: string; ready: boolean; reason?: string };
 export type Readiness = () => Promise<readonly PartState[]>;
 /** Undefined: nothing is wrong with it. */
@@ -43,7 +44,7 @@ export function notReady(reason: string): { ready: false; reason: string } {
   return { ready: false, reason };
 }
 
-/** A full one is ready: what is stored is served, and deletes have to reach the process that makes room. */
+/** A full disk is ready: stored things are still served, and deletes must reach the process so that they make room. */
 export function lookAtDisk(folder: string): Finding {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);

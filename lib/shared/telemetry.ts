@@ -1,6 +1,6 @@
-// Where the process keeps what tells of its own work: metrics and traces, each only where it is switched on. On globalThis, because the
-// bundler loads one module several times.
-// Guarantees: where neither is on, work is run as it is and nothing is measured.
+// The metrics and traces of this process, each only if it is switched on. On globalThis, because the bundler loads one module several
+// times.
+// Guarantees: if both are off, work runs as it is and nothing is measured.
 
 import { type Metrics } from "./metrics";
 import { type Parent, type Traces } from "./traces";
@@ -20,7 +20,7 @@ export function keepTelemetry(kept: Telemetry | undefined): void {
 }
 
 type Observed<T> = {
-  /** Of the span: bounded words, such as `call listJobs`. */
+  /** The name of the span: bounded words, such as `call listJobs`. */
   name: string;
   attributes?: Readonly<Record<string, string | number>>;
   parent?: Parent;
@@ -29,7 +29,7 @@ type Observed<T> = {
   measured(metrics: Metrics, outcome: string, seconds: number): void;
 };
 
-/** Runs a piece of work that has an outcome. What is thrown is the outcome `error`. */
+/** Runs a piece of work that has an outcome. If it throws, the outcome is `error`. */
 export async function observed<T>(what: Observed<T>, run: () => Promise<T>): Promise<T> {
   const { metrics, traces } = telemetry();
   if (!metrics && !traces) return run();

@@ -1,29 +1,29 @@
-// Spans for OpenTelemetry, sent by OTLP over HTTP. Packages are loaded only where traces are on.
-// Guarantees: nothing is registered for all of the process, so no package adds spans of its own, with addresses as they were sent; what
-// cannot be sent is thrown away and holds up nothing.
+// Spans for OpenTelemetry, sent by OTLP over HTTP. Packages are loaded only if traces are on.
+// Guarantees: nothing is registered for the whole process, so no package adds its own spans with unmasked addresses; spans that cannot be
+// sent are dropped and hold up nothing.
 // Must never: be given a key, a prompt, a name, or an address with its query.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type SpanContext } from "@opentelemetry/api";
 
 type Attributes = Readonly<Record<string, string | number>>;
-/** A `traceparent` of W3C, or null for none; undefined is the span that the caller runs within. */
+/** A W3C `traceparent`; null: no parent; undefined: the span that the caller runs within. */
 export type Parent = string | null | undefined;
 type Begin = { kind: "incoming" | "inside"; parent: Parent; attributes?: Attributes };
 type Span = { within<T>(run: () => T): T; end(attributes: Attributes, isFine: boolean): void };
 
 export type Traces = {
   begin(name: string, how: Begin): Span;
-  /** The span that the caller runs within, as a header of what goes out. */
+  /** The span that the caller runs within, as a header for outgoing requests. */
   carried(): { traceparent?: string };
-  /** Sends what is left, for a few seconds at most. */
+  /** Sends the remaining spans, for a few seconds at most. */
   stop(): Promise<void>;
 };
 
 const STOP_MS = 3000;
 const parentPattern = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
 
-/** Where spans go and how they are sampled is read by the packages themselves from OTEL_… of the environment. */
+/** The packages themselves read the target and the sampling from OTEL_… in the environment. */
 export async function createTraces(serviceName: string): Promise<Traces> {
   const [api, { BasicTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
     import("@opentelemetry/api"),
@@ -66,7 +66,7 @@ export async function createTraces(serviceName: string): Promise<Traces> {
     },
     async stop() {
       const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
-      // The collector may be gone: that is no failure of a stop.
+      // The collector may be gone; that does not make the stop fail.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
     },
   };

@@ -1,6 +1,6 @@
-// A stream of Node's as one of the web, for answers. For servers: it needs Node's types.
-// Guarantees: it reads only as fast as it is read from; a reader that goes away ends the source at once, also one that says nothing; an
-// error arrives as that error. Readable.toWeb may end the process where a reader goes away (docs/decisions/0030).
+// A Node stream as a web stream, for answers. For servers: it needs Node's types.
+// Guarantees: it reads only as fast as it is read from; when the reader goes away the source ends at once, even a silent one; an error
+// arrives as that error. Readable.toWeb may end the process when a reader goes away (docs/decisions/0030).
 
 import { type Readable } from "node:stream";
 

@@ -1,25 +1,26 @@
-// Copies the rows of one database into another one with the same tables: one of the two is SQLite, the other SQLite or PostgreSQL.
-// Guarantees: a copy that was ended goes on when it is made again: what is the same is left alone, what differs is replaced, and what the
-// source has no more goes; in the end every row of both was compared. Until then the target has a mark, with which no store is opened.
-// Must never: touch what it copies from; hold more than a piece of a table in memory.
+// Copies the rows of one database into another with the same tables: one of the two is SQLite, the other SQLite or PostgreSQL.
+// Guarantees: an interrupted copy can be continued by running it again: equal rows are left alone, different ones replaced, and rows that
+// the source no longer has removed; at the end every row of both has been compared. Until then the target has a mark, and no store opens
+// it.
+// Must never: change the source; hold more than a piece of a table in memory.
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
 
-/** Rows, and about so many bytes of texts: a row may be long. */
+/** The most rows in a piece, and about how many bytes of texts, since a row may be long. */
 const MOST_ROWS = 500;
 const MOST_BYTES = 8 * 1024 ** 2;
-/** SQLite takes 32,766 values at a time. */
+/** SQLite takes at most 32,766 values at a time. */
 const WRITTEN_AT_ONCE = 100;
 const MARK = "unfinished_copy";
 
 export type Row = Record<string, unknown>;
 type Column = { name: string; kind: "whole" | "text" | "other" };
-/** `key`: all columns where the table has none. */
+/** `key`: all columns if the table has no key. */
 type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
 export type Copied = { tables: number; rows: number };
 
-/** What triggers count from the rows of other tables: it is compared, and not copied. */
+/** A count that triggers keep of rows in other tables: it is compared, not copied. */
 export type Counter = { table: string; by: readonly string[]; count: string };
 
 export type Copying<DB> = {
@@ -28,19 +29,19 @@ export type Copying<DB> = {
   say(progress: string): void;
   isLeftOut(table: string): boolean;
   counters?: readonly Counter[];
-  /** What belongs to a row and lies elsewhere. */
+  /** Stores what belongs to a row but is kept elsewhere. */
   putBeside?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
-  /** What the copy has not ended without; throws where it is not whole. */
+  /** Must succeed before the copy ends; throws if something is missing. */
   beforeEnd?(): Promise<void>;
 };
 
-/** Both have today's schema; whether the target may be written to is for the caller to know. */
+/** Both have today's schema; the caller has checked that the target may be written to. */
 export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   const { to, say, counters = [] } = copying;
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
   const tables = all.filter(({ name }) => !counters.some(({ table }) => table === name));
-  // A row that refers to another is removed before it.
+  // A row that refers to another one is removed first.
   for (const table of tables.toReversed()) await removeGone(table, copying);
   let rows = 0;
   for (const table of tables) {
@@ -58,7 +59,7 @@ export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   return { tables: tables.length, rows };
 }
 
-/** Selects a row where a copy was begun and has not ended: whoever opened it would lose what is not copied yet. */
+/** Selects a row if a copy was begun and has not ended: a process that opened this store would lose what is not copied yet. */
 export const findUnfinishedCopy = {
   sqlite: `SELECT 1 AS found FROM sqlite_master WHERE name = '${MARK}'`,
   postgres: `SELECT 1 AS found FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MARK}'`,
@@ -72,7 +73,7 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 export const UNFINISHED_COPY =
   "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
 
-/** For console and service: both are moved by one command. */
+/** For console and service: one command moves both. */
 export function leftBehind(file: string): string {
   return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
 }
@@ -84,7 +85,7 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
 type Change = (piece: Row[], there: Row[]) => Promise<void>;
 type Both<DB> = Pick<Copying<DB>, "from" | "to">;
 
-/** Piece by piece; `change` is called where a piece of the target differs. Returns how many rows there are. */
+/** Goes through the table piece by piece; calls `change` if the target's piece differs. Returns the number of rows. */
 async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): Promise<number> {
   let rows = 0;
   for (let after: Row | undefined; ;) {
@@ -99,7 +100,7 @@ async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): P
   }
 }
 
-/** How many rows after this one are read at once. */
+/** How many of the next rows are read at once. */
 async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row | undefined): Promise<number> {
   const texts = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
   const size = texts.length === 0 ? sql`0` : sql.join(texts, sql` + `);
@@ -132,7 +133,7 @@ async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[
   });
 }
 
-/** Rows that the source has no more, since an earlier copy was ended. */
+/** Removes rows that the source deleted after an earlier copy was interrupted. */
 async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
   const keys = { ...table, columns: table.key };
   for (let after: Row | undefined; ;) {
@@ -147,7 +148,7 @@ async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<voi
   }
 }
 
-/** Whole numbers as texts: some have more digits than a double holds. */
+/** Whole numbers are read as texts: some have more digits than a double holds. */
 async function read<DB>(database: Kysely<DB>, { name, columns, where }: Table, rest: RawBuilder<unknown>): Promise<Row[]> {
   const selected = columns.map(({ name: column, kind }) =>
     kind === "whole" ? sql`CAST(${sql.ref(column)} AS TEXT) AS ${sql.ref(column)}` : sql.ref(column),
@@ -156,7 +157,7 @@ async function read<DB>(database: Kysely<DB>, { name, columns, where }: Table, r
   return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, storable(row[column.name])])));
 }
 
-/** The one character that PostgreSQL does not take. */
+/** Replaces the only character that PostgreSQL refuses. */
 function storable(value: unknown): unknown {
   return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 }
@@ -165,7 +166,7 @@ const valueOf = (row: Row, { name, kind }: Column) => (kind === "whole" && typeo
 /** Texts contain no zero byte. */
 const nameOf = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
 const namesOf = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
-// Of the table's own column, and not of the text that is selected under its name.
+// The table's own column, not the text that is selected under the same name.
 const keyOf = ({ name, key }: Table) => sql.join(key.map((column) => sql.ref(`${name}.${column.name}`)));
 const first = (table: Table, count: number) => sql`ORDER BY ${keyOf(table)} LIMIT ${sql.lit(count)}`;
 const rowOf = ({ key }: Table, row: Row) => sql.join(key.map((column) => valueOf(row, column)));
@@ -178,7 +179,7 @@ const anyOf = (table: Table, rows: readonly Row[]) =>
     sql` OR `,
   )})`;
 
-/** Whatever a row names comes before it; tables that neither name nor are named, which triggers of others may write to, come last. */
+/** Tables come after those they refer to. Tables without references either way come last: triggers of others may write to them. */
 async function tablesInOrder<DB>({ from, to, isLeftOut }: Copying<DB>): Promise<Table[]> {
   const sqlite = [from, to].find((database) => !isPostgres(database));
   if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
@@ -216,14 +217,14 @@ async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
   return { name, columns: rows.map(of), key: (key.length > 0 ? key : rows).map(of), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
-/** What is counted as nothing may be there or not. */
+/** A count of zero may be a row or be absent. */
 function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
   const found = tables.find(({ name }) => name === table);
   const pick = (names: readonly string[]) => (found?.columns ?? []).filter(({ name }) => names.includes(name));
   return { name: table, columns: pick([...by, count]), key: pick(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
 }
 
-/** A new row gets a number that none has had before, also none that is gone. */
+/** A new row must get a number that no row has had before, not even a deleted one. */
 async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>): Promise<void> {
   if (key?.kind !== "whole") return;
   const there = await lastNumber(to, name, key.name);
@@ -236,7 +237,7 @@ async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>)
   await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);
 }
 
-/** The last number given to a row of the table; 0: none. Undefined where the database does not keep it. */
+/** The last number given to a row of the table; 0: none. Undefined if the database does not keep it. */
 async function lastNumber<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
   const asked = isPostgres(database)
     ? sql<{ number: number }>`

@@ -1,6 +1,7 @@
-// Room on the disk that is kept back for what makes room: a file that is given up for the length of one write, and taken again after it.
-// Guarantees: between two turns of the event loop it is held, as far as there is room; what is written into it is real, on disks that pack too.
-// Must never: be relied on for what grows: each use may leave it a little smaller until there is room again.
+// Disk space kept back for writes that make room: a file that is given up for the length of one write, and taken again after it.
+// Guarantees: between two turns of the event loop it is held, as far as there is room; its bytes are random, so packing disks hold it in
+// full.
+// Must never: be used for data that grows: each use may leave the reserve a little smaller until there is room again.
 
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,15 +13,15 @@ const PIECE_BYTES = 256 * 1024;
 const LEAST_LEFT_BYTES = 1024 ** 2;
 
 export type DiskReserve = {
-  /** Takes what is there, up to what is wanted; false where hardly anything is left beside it: the disk is full. */
+  /** Takes what is free, up to the wanted size; false if hardly anything is left beside it: the disk is full. */
   hold(): boolean;
   release(): void;
-  /** Runs `work`, and where the disk is too full for it, once more with the reserve. `work` undoes itself where it fails. */
+  /** Runs `work`; if the disk is too full for it, runs it once more with the reserve. `work` undoes itself when it fails. */
   spendOn<T>(work: () => T): T;
 };
 
 export function isFullDisk(error: unknown): boolean {
-  // The last: no room for the index of SQLite's log.
+  // SQLITE_IOERR_SHMSIZE: no room for the index of SQLite's log.
   return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(String(error.code));
 }
 

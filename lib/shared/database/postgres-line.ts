@@ -1,20 +1,20 @@
-// One connection to PostgreSQL that is kept: it hears notices (LISTEN), and holds what the server gives back when it ends (advisory locks).
-// Guarantees: a connection that is lost, or says nothing any more, is made anew, set up again, and told as one that may have missed something.
-// Must never: hold up whoever asks for longer than a few seconds.
+// One connection to PostgreSQL that stays open: it hears notices (LISTEN) and holds advisory locks, which the server releases when it ends.
+// Guarantees: a lost or silent connection is opened again, set up again, and reported as one that may have missed something.
+// Must never: hold up a caller for longer than a few seconds.
 
 import { type Client } from "pg";
 import { StoreAway } from "./store-away";
 
 const CONNECT_MS = 5_000;
 const AGAIN_MS = 1_000;
-/** So often it is asked whether the line still passes anything. */
+/** How often the line is tested. */
 const LOOK_EVERY_MS = 15_000;
-/** The server notices as soon that a process is cut off, whose locks it then gives back. */
+/** Lets the server notice soon that a process is cut off, and release its locks. */
 const whenCutOff = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3";
 
 export type PostgresLine = {
   start(): Promise<void>;
-  /** One question after the other. Fails at once while there is no line; the line is given up where an answer stays away. */
+  /** Asks one question after the other. Fails at once while there is no line; if an answer stays away, the line is given up. */
   ask<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   close(): Promise<void>;
 };
@@ -23,9 +23,9 @@ type Options = {
   url: string;
   channel: string;
   hear(payload: string): void;
-  /** Of each new line, before it counts as one; throws where it cannot be used. */
+  /** Runs on each new line before it is used; throws if the line is unusable. */
   setUp?(): Promise<unknown>;
-  /** A lost line is there again: what was told meanwhile was not heard. */
+  /** A lost line is back: notices sent meanwhile were not heard. */
   missed(): void;
 };
 
@@ -33,14 +33,14 @@ export function createPostgresLine({ url, channel, hear, setUp, missed }: Option
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  /** A client answers one question after the other. */
+  /** A client answers one question at a time. */
   let turn: Promise<unknown> = Promise.resolve();
 
   async function connect(): Promise<void> {
     const { default: pg } = await import("pg");
     const bounds = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS, keepAlive: true };
     const made = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
-    // Unheard, it would end the process.
+    // Without a listener, the event would end the process.
     made.on("error", () => lose(made));
     made.on("end", () => lose(made));
     made.on("notification", ({ payload = "" }) => hear(payload));
@@ -62,7 +62,7 @@ export function createPostgresLine({ url, channel, hear, setUp, missed }: Option
     if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
   }
 
-  /** Its locks go with it; nothing is asked of it any more. */
+  /** The server releases its locks, and no more questions are sent over it. */
   function lose(lost: Client): void {
     void lost.end().catch(() => undefined);
     if (client !== lost) return;

@@ -1,6 +1,6 @@
 // Opens connections to PostgreSQL, for the stores that are kept there.
-// Guarantees: connections are bounded, and so is how long a statement runs; numbers are numbers and booleans 0 or 1, as SQLite gives them;
-// a database that is away is a StoreAway, and a connection that broke is used no more. `pg` is loaded when the first one is opened.
+// Guarantees: connections are bounded, and so is how long a statement runs; numbers are numbers and booleans 0 or 1, as with SQLite; if the
+// database cannot be reached, a StoreAway is thrown; a broken connection is not used again. `pg` is loaded when the first one is opened.
 // Must never: put the address into a message; it holds the password.
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
@@ -15,7 +15,7 @@ export type PostgresPlace = {
   /** The most connections. */
   max: number;
   statementMs: number;
-  /** Where tables are looked for and made; by itself the database's own place. */
+  /** The schema in which tables are found and made; by default the database's own. */
   schema?: string;
 };
 
@@ -27,14 +27,15 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     statement_timeout: statementMs,
-    // By this process' own clock, for a server that says nothing any more.
+    // By this process's own clock, in case the server goes silent.
     query_timeout: statementMs + CONNECT_MS,
     idle_in_transaction_session_timeout: statementMs,
     types: { getTypeParser },
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);
-  // A connection that breaks: whoever uses it hears so from the query, and who needs one gets another. Unheard, it would end the process.
+  // A connection broke: its user gets the error from the query, and the next user gets another connection. Without a listener the process
+  // ends.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return {
@@ -61,7 +62,7 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
 
 export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** Some statements over a connection that is closed after them. */
+/** Runs some statements over a connection that is closed after them. */
 export async function askPostgres<T>(place: Omit<PostgresPlace, "max" | "isKept">, work: (ask: Ask) => Promise<T>): Promise<T> {
   const pool = await openPool({ ...place, max: 1 });
   try {
@@ -78,7 +79,7 @@ export async function askPostgres<T>(place: Omit<PostgresPlace, "max" | "isKept"
   }
 }
 
-/** Of what an address says twice, the last counts; what is said beside an address does not. */
+/** If an address gives a parameter twice, the last counts; a separate setting would be ignored. */
 function inSchema(url: string, schema: string): string {
   const [address = "", ...others] = url.split("?");
   const asked = new URLSearchParams(others.join("?"));
@@ -104,11 +105,11 @@ function getTypeParser(oid: number): (text: string) => unknown {
   return oid === NUMERIC || oid === FLOAT8 || wholeNumbers.has(oid) ? Number : String;
 }
 
-/** Connections that are refused, or end: by the server, on the way, or since there are too many; statements that take too long. */
+/** Connections that are refused or ended (by the server, on the way, or because there are too many), and statements that take too long. */
 const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
 
-/** What a driver throws: an outage is a StoreAway. */
+/** Turns an error of the driver that means an outage into a StoreAway. */
 export function asTold(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
@@ -119,24 +120,24 @@ export function asTold(error: unknown): unknown {
 }
 
 function codeOf(error: Error): string {
-  // Of a name with several addresses, where each of them failed.
+  // For a name with several addresses, all of which failed.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   return first instanceof Error && "code" in first ? String(first.code) : "";
 }
 
-/** Of a statement that names a table which is not there. */
+/** The error of a statement that names a table which does not exist. */
 export function isNoTable(error: unknown): boolean {
   return error instanceof Error && codeOf(error) === "42P01";
 }
 
-/** Throws where it is older than what the schema says. */
+/** Throws if the server is older than the schema needs. */
 export async function requireVersion(ask: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>): Promise<void> {
   const { rows } = await ask("SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name");
   for (const { number, name } of rows)
     if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL leads to PostgreSQL ${name}: Lightdesk needs PostgreSQL 15 or later.`);
 }
 
-/** For the terminal. */
+/** As shown in the terminal. */
 export function asStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof StoreAway)

@@ -1,23 +1,23 @@
 // An online copy of a SQLite database that another process may write to meanwhile.
-// Guarantees: the copy is of one moment, one file without a log, readable by its owner alone, and passed the integrity check; the source is
-// only read.
+// Guarantees: the copy shows one moment, is one file without a log, readable by its owner only, and has passed the integrity check; the
+// source is only read.
 
 import { rm, writeFile } from "node:fs/promises";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
 import { isFullDisk } from "./disk-reserve";
 import { type Content, hashFile } from "../hashed-copy";
 
-/** 8 MiB of most databases in a turn. */
+/** 8 MiB of most databases in one turn. */
 const PAGES_AT_ONCE = 2000;
 
-/** Only to be read; waits for a lock for a moment. */
+/** Opens it read-only; waits up to 5 seconds for a lock. */
 export function openToRead(file: string): Connection {
   return new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 5000 });
 }
 
 export async function copyDatabase(from: string, to: string): Promise<Content> {
   await rm(to, { force: true });
-  // SQLite makes a file that others may read; it takes this one as it is.
+  // SQLite would create a file that others may read, so it is created here first.
   await writeFile(to, "", { mode: 0o600 });
   try {
     await copyAtOnce(from, to);
@@ -35,7 +35,7 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
 async function copyAtOnce(from: string, to: string): Promise<void> {
   const source = openToRead(from);
   try {
-    // One reading from beginning to end: else each commit of others would restart the copy.
+    // One read transaction from beginning to end: otherwise each commit of others would restart the copy.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_master").get();
     await source.backup(to, { progress: () => PAGES_AT_ONCE });
@@ -45,10 +45,10 @@ async function copyAtOnce(from: string, to: string): Promise<void> {
   makeOneFile(to, from);
 }
 
-/** A database that is made by `fill`, or brought up to date where it is there: one file, whole, readable by its owner alone. None where that fails. */
+/** Makes a database with `fill`, or updates the existing one: one complete file, readable by its owner only. None if that fails. */
 export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
   try {
-    // SQLite makes a file that others may read; it takes this one as it is.
+    // SQLite would create a file that others may read, so it is created here first.
     await writeFile(file, "", { mode: 0o600, flag: "a" });
     await fill();
     makeOneFile(file, file);
@@ -59,7 +59,7 @@ export async function fillDatabase(file: string, fill: () => Promise<void>): Pro
   }
 }
 
-/** Of a database that nothing has open. `from`: what it is a copy of. */
+/** For a database that nothing has open. `from`: the database it is a copy of. */
 function makeOneFile(file: string, from: string): void {
   const copy = new Sqlite(file);
   try {

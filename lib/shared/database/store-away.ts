@@ -1,10 +1,10 @@
-// A store that does not answer now: nothing is wrong with what was asked.
+// The store does not answer now; nothing is wrong with the request.
 
 export class StoreAway extends Error {
   readonly code = "STORE_AWAY";
 }
 
-/** By its code: the bundler loads this module several times. */
+/** Compares the code, since the bundler loads this module several times. */
 export function isStoreAway(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "STORE_AWAY";
 }
