@@ -111,9 +111,7 @@ function addressBelow(publicUrl: string, basePath: string): string {
   throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${given}: give both the same path.`);
 }
 
-/**
- * Where people open the console: the public address, otherwise the origin at which one of them has it open, otherwise this machine's own.
- */
+/** Where people open the console: the public address, else the origin at which one of them has it open, else this machine's own. */
 export function consoleUrl({ publicUrl, host, port, basePath }: Env, openedAt: string | null = null): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return publicUrl ?? `${openedAt ?? `http://${name.includes(":") ? `[${name}]` : name}:${port}`}${basePath}`;

@@ -1,6 +1,6 @@
-// The settings of sign-in by OIDC: LIGHTDESK_OIDC names the providers, and each has its own under LIGHTDESK_OIDC_ID_….
-// Guarantees: a provider is complete and safe to use, or the start stops: never everybody whom a public provider knows as a member, never
-// an issuer in the clear outside this machine. Must never: put a secret into a message.
+// The settings of sign-in by OIDC: LIGHTDESK_OIDC names the providers; each has its own settings under LIGHTDESK_OIDC_ID_….
+// Guarantees: a provider is complete and safe to use, or the start stops: a public provider never makes everyone it knows a member, and an
+// issuer outside this machine never uses plain http. Must never: put a secret into a message.
 
 import "server-only";
 import { readFileSync } from "node:fs";
@@ -14,22 +14,22 @@ export type OidcProvider = {
   clientId: string;
   clientSecret: string;
   scopes: string;
-  /** Lower case; empty: any. */
+  /** Lower case; empty: any domain. */
   domains: readonly string[];
-  /** Of a member made at the first sign-in; undefined: none is made. */
+  /** The role of a member made at the first sign-in; undefined: none is made. */
   signUp: Role | undefined;
-  /** Whoever has none of its groups is not let in; absent: roles are given in the console. */
+  /** A person in none of these groups is not let in; absent: roles are given in the console. */
   roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
-  /** What has to be true for the address to count. */
+  /** The claim that must be true for the address to count. */
   verifiedClaim: string;
-  /** A verified address leads to the member who has it. */
+  /** A verified address signs in the member who has it. */
   linksByAddress: boolean;
-  /** It never tells the time of a sign-in: at a confirmation its answer counts without one. */
+  /** The provider never tells the time of a sign-in: confirmations accept its answer without one. */
   isUndated: boolean;
 };
 
 export const EVERYBODY = "*";
-/** Taken by sign-in with a password, and words of our own. */
+/** Used by password sign-in, or words of our own. */
 const takenIds = ["credentials", "password", "none"];
 
 type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
@@ -49,7 +49,7 @@ const issuerSchema = z
   .refine((url) => !/[?#]/.test(url))
   .refine((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname));
 
-/** `isVouchedFor`: a reverse proxy says who people are. */
+/** `isVouchedFor`: a reverse proxy vouches for people. */
 export function readSignInSettings(
   read: Read,
   fail: Fail,
@@ -109,7 +109,7 @@ function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
 
 const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${givenRoles.join(", ")}; the GROUP * is everybody else`;
 
-/** A group's name may hold a colon: the role is behind the last one. */
+/** A group's name may contain a colon: the role follows the last one. */
 function readGroups(given: string | undefined, fail: (key: string) => never): ReadonlyMap<string, Role> | undefined {
   if (given === undefined) return undefined;
   const pairs = given.split(",").map((pair): [string, Role] => {
@@ -132,7 +132,7 @@ function readSecret(given: string | undefined, file: string | undefined, fail: (
   }
 }
 
-/** A provider on this machine needs no TLS: nothing leaves it. */
+/** A provider on this machine needs no TLS: nothing leaves the machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

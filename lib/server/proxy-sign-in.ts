@@ -1,6 +1,6 @@
-// Signing in by a header that a reverse proxy sets: its settings, and whose word counts.
-// Guarantees: the header counts from the named addresses alone, by the socket and not by what a request says of itself; from anywhere else a
-// request that brings it is refused, and what it says reaches no route. Free of the store: the launcher uses it.
+// Sign-in by a header that a reverse proxy sets: the settings, and from which addresses the header is accepted.
+// Guarantees: only from the named addresses, judged by the socket and not by the request's own words; a request from elsewhere that brings
+// the header is refused, and its value reaches no route. Does not import the store, because the launcher uses it.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
@@ -14,9 +14,9 @@ export type ProxySignIn = {
   /** Lower case. */
   header: string;
   from: ReturnType<typeof networks>;
-  /** For people who are not members yet; undefined: they are not made members. */
+  /** The role of people who are not members yet; undefined: they are not made members. */
   signUp: Role | undefined;
-  /** Lower case; empty: any. */
+  /** Lower case; empty: any domain. */
   domains: readonly string[];
   /** Where the proxy ends its own session. */
   signOutUrl: string | undefined;
@@ -25,7 +25,7 @@ export type ProxySignIn = {
 type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
 type Fail = (message: string) => never;
 
-/** What browsers and other settings say by them. */
+/** Headers that browsers and other settings use. */
 const takenNames =
   /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
 const nameSchema = z
@@ -63,7 +63,7 @@ export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined
 
 type Refused = { status: number; code: string; message: string };
 
-/** Before any route. Undefined where nothing is wrong; then what the proxy says is under the one name that routes read. */
+/** Runs before any route. Undefined if nothing is wrong; the proxy's value is then under the one name that routes read. */
 export function takeVouched({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): Refused | undefined {
   delete headers[VOUCHED_HEADER];
   const given = rule && headers[rule.header];

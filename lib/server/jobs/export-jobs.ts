@@ -1,7 +1,7 @@
-// The whole of a filtered list as one file that streams: a page of the service is asked for when the browser has taken the one before.
-// Guarantees: a first page that fails is a plain refusal; a later one ends the file with the reason in it, since the status has left by
-// then. A browser that goes away ends the reading. `x-total-count` is what the service counted, where it did.
-// Must never: hold more than a page, or let a file that was cut off look whole.
+// A whole filtered list as one streamed file: the next page is requested from the service when the browser has taken the one before.
+// Guarantees: a failing first page is an ordinary refusal; a later failure is written at the end of the file, because the status is already
+// sent. Reading ends when the browser goes away. `x-total-count` is the service's count, if it gave one.
+// Must never: hold more than a page, or let an incomplete file look complete.
 
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
@@ -20,7 +20,7 @@ const MOST_JOBS = 1_000_000;
 type ExportOptions = {
   query: JobSearchQuery;
   format: keyof typeof exportFormats;
-  /** Only these of the list; it is read until all of them were met. */
+  /** Only these jobs of the list; it is read until all of them were found. */
   ids?: readonly string[];
   signal: AbortSignal;
 };
@@ -55,7 +55,7 @@ export async function exportJobs(access: Access, { query, format, ids, signal }:
     try {
       yield* written();
     } catch (err) {
-      // The answer has begun: the only place left for this is the end of the file.
+      // The answer has begun: the end of the file is the only place left for the failure.
       log.error({ err, connectionId: access.connection.id }, "an export broke off");
       yield form.end({ count, total, failure: refusal("INTERNAL", "Something went wrong in the console.") });
     }

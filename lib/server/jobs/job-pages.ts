@@ -1,6 +1,6 @@
-// All jobs that a query matches, page by page, whatever a service says of its pages; of what only the ledger can find, from there.
-// Guarantees: one page is held at a time and the next is asked for when it is wanted; a job that moved to the next page while others were
-// added is handed out once; it ends at a service that repeats itself. Names are put on and secrets taken out as in the list itself.
+// All jobs that a query matches, page by page, whatever a service says about its pages; searches that only the ledger can answer use it.
+// Guarantees: holds one page and requests the next when it is wanted; a job that moved to the next page because others were added is
+// returned once; stops if a service repeats itself. Names are added and secrets masked as in the list itself.
 // Must never: end quietly because a page failed.
 
 import "server-only";
@@ -17,7 +17,7 @@ import { searchLedger } from "./job-search";
 
 const PAGE = 1000;
 
-/** `unreadable`: how many of the page have an unknown shape, and are not in `jobs`. */
+/** `unreadable`: how many entries of the page have an unknown shape and are missing in `jobs`. */
 export type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
 type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
@@ -37,7 +37,7 @@ export function jobPages(access: Access, query: JobSearchQuery, signal: AbortSig
       if (!result.ok) return result;
       const { jobs, pagination, unreadable = 0 } = result.value;
       const fresh = jobs.filter(({ id }) => !before.has(id));
-      // By what came and not by what was asked for: a service may give less a page.
+      // Counts what arrived, not what was requested: a service may return smaller pages.
       offset += jobs.length + unreadable;
       before = new Set(jobs.map(({ id }) => id));
       const { has_more: hasMore, total } = pagination;

@@ -1,6 +1,6 @@
-// Jobs found in the ledger, for pages and handlers: by words, by time, by who submitted them.
-// Guarantees: only of a connection that the member may use; what a service that answers has just said is in it; where it does not answer,
-// what is known is shown and said to be old. Must never: say that all jobs were searched where older ones are still to be read.
+// Finds jobs in the ledger, for pages and handlers: by words, by time, by the member who submitted them.
+// Guarantees: only of connections that the member may use; includes what the service has just answered; if it does not answer, the known
+// jobs are shown and marked as old. Must never: say that all jobs were searched while older ones are still to be read.
 
 import "server-only";
 import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
@@ -48,7 +48,7 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
   return withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
 }
 
-/** Of a job that the connection in use does not have: another one of the member's that has it, by what the ledger knows. */
+/** For a job that the current connection does not have: another of the member's connections that has it, according to the ledger. */
 export async function findJobElsewhere(viewer: Viewer, jobId: string): Promise<string | undefined> {
   const { store, ledger } = composition();
   const [used, all] = await Promise.all([findVisible(viewer, undefined), visibleConnections(viewer), ledger.settled()]);
@@ -63,18 +63,18 @@ async function operationsOf(id: string): Promise<JobReach> {
   return gap ? { ...reach, extent: "reading", sinceMs: gap.beforeMs } : reach;
 }
 
-/** Beside a gap that may be before the newest jobs. */
+/** The same, ignoring a gap before the newest jobs. */
 export async function oldestReachOf(id: string): Promise<JobReach> {
   const { store, env } = composition();
   const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";
-  // Where the ledger is full each new job takes the place of the oldest; else it is the service that lists no older ones.
+  // In a full ledger each new job replaces the oldest; otherwise the service lists no older ones.
   const full = isBounded ? await store.jobLedger.oldestOfFull(id, env.ledgerJobs) : undefined;
   const sinceMs = full ?? cursorMs;
   return { extent, unread, ...(sinceMs !== undefined && { sinceMs }) };
 }
 
-/** Who can be chosen as the person. */
+/** The people that the filter offers. */
 export async function listSubmitters(viewer: Viewer, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
   const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
@@ -83,7 +83,7 @@ export async function listSubmitters(viewer: Viewer, connection?: string): Promi
   return ok(await store.jobLedger.people(access.value.connection.id));
 }
 
-/** Whether it says something of a job who submitted it. */
+/** Whether jobs of the connection have different submitters, so that showing them is useful. */
 export async function hasManySubmitters(viewer: Viewer, connection?: string): Promise<boolean> {
   const found = await findVisible(viewer, connection);
   return found.ok && (await composition().store.jobLedger.hasManySubmitters(found.value.id));

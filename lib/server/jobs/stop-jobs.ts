@@ -1,6 +1,6 @@
-// Stopping running jobs by id, at services of every generation.
-// Guarantees: a job is stopped alone or not at all, since an interrupt may stop everything that runs; a job that was only asked to stop
-// is not called stopped. Must never: interrupt while another job of this key runs, unless the server is known to heed the id.
+// Stops running jobs by id, at services of every generation.
+// Guarantees: a job is stopped alone or not at all, because an interrupt may stop everything that runs; a job that was only asked to stop
+// is not called stopped. Must never: interrupt while another job of this key runs, unless the server is known to respect the id.
 
 import "server-only";
 import { type StopReceipt } from "@/lib/contract/console";
@@ -15,7 +15,7 @@ import { composition } from "../composition";
 import { type Upstream } from "../upstream/upstream";
 
 const MOST_RUNNING = 1000;
-/** `silent`: unsure, since the service answered nothing for long. */
+/** `silent`: unsure, because the service did not answer for long. */
 type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure" | "silent";
 
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
@@ -33,11 +33,11 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
     const outcome = await stop(access, id, running.size, signal);
     if (!outcome.ok && mayHaveStarted(outcome.failure)) {
       receipt.unsure = [...(receipt.unsure ?? []), id];
-      // Each of the others would wait as long for nothing.
+      // The others would wait just as long for nothing.
       isSilent = outcome.failure.code === "UPSTREAM_TIMEOUT";
       continue;
     }
-    // What was stopped before this one must be told; the rest is as it was.
+    // Jobs stopped before this one must be reported; the rest is unchanged.
     if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(toBrowser(outcome.failure, access));
     const became = outcome.ok ? outcome.value : "impossible";
     isSilent = became === "silent";
@@ -75,7 +75,7 @@ async function stop(
   return now === "running" ? said : ok(now);
 }
 
-/** Of a job that was not found to be stopped. An outage says nothing of it; one that is being cancelled is not interrupted as well. */
+/** The state of a job that did not prove to be stopped. An outage says nothing about it; a job being cancelled is not interrupted too. */
 async function whatBecameOf(
   upstream: Upstream,
   id: string,

@@ -1,5 +1,5 @@
 // API keys of connections: sealed when they are given, opened only for a call upstream, shown as a fingerprint.
-// Guarantees: a stored key opens for its own record only. Must never: let an opened key leave the server.
+// Guarantees: a stored key opens only for its own record. Must never: let an opened key leave the server.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -8,7 +8,7 @@ import { seal, unseal } from "./cipher";
 import { type KeyRing } from "./key-ring";
 import { type SealedRows } from "./rotate";
 
-/** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, nothing to find one by. */
+/** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, too few to find a key. */
 export function fingerprintOf(apiKey: string): string {
   return createHash("sha256").update(`lightdesk-fingerprint:${apiKey}`).digest("hex").slice(0, 12);
 }
@@ -34,7 +34,7 @@ export function openApiKey(ring: KeyRing, stored: StoredKey): string | undefined
   return unseal(ring, recordOf(stored.id, stored.connectionId), stored);
 }
 
-/** For sealing them again. */
+/** For resealing. */
 export function sealedKeys(keys: KeyStore): SealedRows<StoredKey> {
   return {
     list: () => keys.list(),
@@ -44,7 +44,7 @@ export function sealedKeys(keys: KeyStore): SealedRows<StoredKey> {
   };
 }
 
-/** The connection is part of the record: a row that was given to another connection does not open. */
+/** The connection is part of the record: a row moved to another connection does not open. */
 function recordOf(id: string, connectionId: string): string {
   return `api_keys/${connectionId}/${id}`;
 }

@@ -1,7 +1,7 @@
 // AES-256-GCM for secrets at rest: iv (12 bytes), tag (16 bytes), ciphertext, in base64url.
-// Guarantees: the ring key's id and the record's id are bound as associated data, so ciphertext that was moved to another
-// record, or is said to be from another key, does not open; a changed byte does not open.
-// Must never: answer the ciphertext, or say why it did not open.
+// Guarantees: the ring key's id and the record's id are bound as associated data, so ciphertext that was moved to another record, or claims
+// another key, does not open; nor does a changed one.
+// Must never: return the ciphertext, or say why it did not open.
 
 import "server-only";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
@@ -20,12 +20,12 @@ export function seal(ring: KeyRing, recordId: string, plaintext: string): Sealed
   return { ringKeyId: ring.writing.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
 }
 
-/** Undefined when the ring lacks the key, or when anything was changed or moved. */
+/** Undefined if the ring lacks the key, or if anything was changed or moved. */
 export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string | undefined {
   return unsealBy(ring, recordId, sealed)?.text;
 }
 
-/** `isNamed`: the key opened it that the ring has under the id that the row names, and not one that has been given another id since. */
+/** `isNamed`: it was opened by the key that the ring has under the row's key id, and not by one that has another id now. */
 export function unsealBy(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; isNamed: boolean } | undefined {
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
@@ -38,13 +38,13 @@ export function unsealBy(ring: KeyRing, recordId: string, sealed: Sealed): { tex
       const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
       return { text, isNamed: key === named };
     } catch {
-      // Sealed by another key, or by none: the next key is tried.
+      // Sealed by another key, or by none: try the next key.
     }
   }
   return undefined;
 }
 
-/** JSON keeps the two apart: ids that contain a separator cannot imitate another pair. */
+/** JSON keeps the two ids apart: an id that contains a separator cannot imitate another pair. */
 function associated(ringKeyId: string, recordId: string): Buffer {
   return Buffer.from(writeExactJson([ringKeyId, recordId]));
 }

@@ -1,5 +1,5 @@
-// The key ring: several keys can read, one writes. From LIGHTDESK_ENCRYPTION_KEYS, else from a file in the data folder that is
-// made once with mode 0600.
+// The key ring: several keys can read, one writes. From LIGHTDESK_ENCRYPTION_KEYS, or from a file in the data folder that is made once with
+// mode 0600.
 // Guarantees: every key is 32 bytes; ids are unique. Must never: be logged, or be written anywhere but that file.
 
 import "server-only";
@@ -12,7 +12,7 @@ const FILE = "encryption-keys";
 
 export type KeyRing = { writing: { id: string; secret: Buffer }; readable: ReadonlyMap<string, Buffer> };
 
-/** `text` is ID:KEY pairs separated by commas; the first one writes. */
+/** `text` holds ID:KEY pairs separated by commas; the first one writes. */
 export function parseKeyRing(text: string): KeyRing {
   const entries = text.split(",").map((pair) => {
     const at = pair.indexOf(":");

@@ -1,6 +1,6 @@
-// Seals stored rows again with the ring's writing key.
-// Guarantees: every row is opened, whatever it says it is sealed by; at the end all are read once more, so that what is told is what is
-// stored; an id that the ring now gives to another key is found before anything is changed. Must never: seal what it could not open.
+// Reseals stored rows with the ring's writing key.
+// Guarantees: every row is opened, whichever key it names; at the end all are read again, so the report describes what is stored; an id
+// that the ring has given to another key is found before anything is changed. Must never: seal what it could not open.
 
 import "server-only";
 import { type Sealed } from "../store/keys";
@@ -12,13 +12,13 @@ export type SealedRows<Row> = {
   list(): Promise<Row[]>;
   recordOf(row: Row): string;
   sealedOf(row: Row): Sealed;
-  /** Only where it was not sealed again meanwhile; tells whether it did. */
+  /** Only if it was not resealed meanwhile; tells whether it did. */
   reseal(row: Row, after: Sealed): Promise<boolean>;
 };
-/** By the id of the key that the rows name: how many there are at the end, and how many of them no key of the ring opens. */
+/** By the key id that the rows name: their number at the end, and how many of them no key of the ring opens. */
 export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count: number; unreadable: number }> };
 
-/** The id under which the ring now holds another key than the one that sealed a row. */
+/** An id under which the ring now holds another key than the one that sealed a row. */
 export async function findReusedId<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<string | undefined> {
   for (const row of await rows.list()) {
     const sealed = rows.sealedOf(row);

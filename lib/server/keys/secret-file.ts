@@ -1,5 +1,5 @@
 // A secret that is made once and read at each start.
-// Guarantees: mode 0600 from the first byte on; of two makers one wins and both read the same; nothing is overwritten.
+// Guarantees: mode 0600 from the first byte on; if two processes make it at once, one wins and both read the same; nothing is overwritten.
 
 import "server-only";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
-// The secret that sessions are signed with, where consoles share a database: kept there, sealed with the key ring.
-// Guarantees: all consoles of a database have the same one; a console whose ring does not open it does not start, and says why.
-// Must never: be stored in the clear.
+// The secret that signs sessions, for consoles that share a database: stored there, sealed with the key ring.
+// Guarantees: all consoles of a database have the same secret; a console whose ring does not open it does not start, and says why.
+// Must never: be stored unencrypted.
 
 import "server-only";
 import { z } from "zod";
@@ -15,7 +15,7 @@ import { type SealedRows } from "./rotate";
 const RECORD = "settings/authSecret";
 const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() });
 
-/** `own`: for the first console of a database. */
+/** `own`: becomes the secret if this is the first console of the database. */
 export async function openSharedSecret(settings: SettingStore, ring: KeyRing, own: string): Promise<string> {
   await settings.add("authSecret", writeExactJson(seal(ring, RECORD, own)));
   const kept = await readSealed(settings);
@@ -27,13 +27,13 @@ export async function openSharedSecret(settings: SettingStore, ring: KeyRing, ow
   return secret;
 }
 
-/** Undefined where there is none, or where the ring does not open it. */
+/** Undefined if there is none, or if the ring does not open it. */
 export async function readSharedSecret(settings: SettingStore, ring: KeyRing): Promise<string | undefined> {
   const kept = await readSealed(settings);
   return kept && unseal(ring, RECORD, kept);
 }
 
-/** For sealing it again. */
+/** For resealing. */
 export function sealedSecret(settings: SettingStore): SealedRows<Sealed> {
   return {
     async list() {

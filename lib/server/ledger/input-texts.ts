@@ -1,5 +1,5 @@
-// The texts in the inputs of a graph, by which its job is found.
-// Guarantees: never throws; bounded; sentences come before single words, so that a prompt is kept where not everything is.
+// The texts in the inputs of a graph, by which its job can be found.
+// Guarantees: never throws; bounded; sentences come before single words, so that the prompt is kept when the bound is reached.
 
 import "server-only";
 import { isLink } from "@/lib/contract/workflow/graph";

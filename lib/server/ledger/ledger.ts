@@ -1,7 +1,6 @@
-// The ledger of jobs, kept while the console works: what passes through is written down after it was answered.
-// Guarantees: nothing that a person waits for waits for it, and nothing fails because of it; secrets are masked before anything is
-// written; what is not yet written is bounded: answers beyond that are left out, which the reader is told, and reads again. So is what is
-// not written soon once it stops.
+// The ledger of jobs, filled while the console works: answers are written down after they were sent.
+// Guarantees: no person waits for it, and nothing fails because of it; secrets are masked before anything is written; the waiting answers
+// are bounded: further ones are dropped, as are those not written soon after a stop, and the reader is told and reads them again.
 
 import "server-only";
 import { telemetry } from "@/lib/shared/telemetry";
@@ -25,15 +24,15 @@ type Change = { connectionId: string } & (
 
 export type Ledger = {
   reader: LedgerReader;
-  /** What an answer tells of jobs, looked for when it is written. */
+  /** Jobs told by an answer; `notes` is called when they are written. */
   see(connectionId: string, notes: () => readonly LedgerNote[]): void;
-  /** Jobs that are no more at the service. */
+  /** Jobs that the service no longer has. */
   removed(connectionId: string, ids: readonly string[]): void;
-  /** Its history was cleared, or it leads to other jobs now. */
+  /** The connection's history was cleared, or it now leads to other jobs. */
   restart(connectionId: string): void;
   /** A connection was removed. */
   sweep(): void;
-  /** When everything that was seen until now is written. */
+  /** Resolves when everything seen until now is written. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -45,7 +44,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  /** How many answers of a connection were not taken up. */
+  /** How many answers of a connection were dropped. */
   const losses = new Map<string, number>();
   const lost = (connectionId: string) => {
     losses.set(connectionId, (losses.get(connectionId) ?? 0) + 1);
@@ -88,7 +87,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
         reader.restart(connectionId);
         await store.peers.tellChange(connectionId);
       }
-      // The next start goes on with it.
+      // The next start continues it.
       while (!isLate && (await jobLedger.sweep())) await breath();
       await store.jobUsage.sweep(now());
       return;
@@ -108,7 +107,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
     restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),
     settled,
-    /** What answers told and is not written within a few seconds is left out, as in a crash: the reader reads it again after the next start. */
+    /** Answers not written within a few seconds are dropped, as in a crash: the reader reads them again after the next start. */
     async stop() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOPS_WITHIN_MS)));
@@ -120,7 +119,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   };
 }
 
-/** Requests go first. */
+/** Lets requests run first. */
 function breath(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

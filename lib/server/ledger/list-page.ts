@@ -6,7 +6,7 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type LedgerReach } from "../store/jobs/job-ledger";
 
-/** `end`: where the next one begins. `isCut`: there are older jobs than the list has. */
+/** `end`: the offset of the next page. `isCut`: there are older jobs than the list has. */
 export type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };
 
 export function pageOf(answer: JobsAnswer, offset: number): ListPage {
@@ -24,8 +24,8 @@ export function timesOf({ jobs }: JobsAnswer): number[] {
 }
 
 /**
- * Since when jobs are known, where a list is read again and has been read back to `readMs`: what it no longer has the ledger still does,
- * unless there is a gap between the two. `fullMs`: older ones have left the ledger.
+ * Since when jobs are known while a list is read again and has been read back to `readMs`: jobs that the list has dropped are still in the
+ * ledger, unless there is a gap between the two. `fullMs`: the ledger has dropped older ones.
  */
 export function knownSince({ cursorMs, newestMs }: LedgerReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
   if (isLast && readMs !== undefined && newestMs !== undefined && readMs > newestMs) return readMs;

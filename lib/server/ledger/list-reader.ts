@@ -1,7 +1,7 @@
-// How far a service's list of jobs has been read: from its newest jobs backwards, page by page, to its end or until the ledger is full.
-// Guarantees: where a page was not taken up, or jobs left the list between two pages, that stretch is read again; a gap is told as one until
-// it is read. Jobs that a page should hold and does not are forgotten.
-// Must never: take what was read before a restart for what is true now.
+// Reads a service's list of jobs from the newest backwards, page by page, to its end or until the ledger is full.
+// Guarantees: if a page was dropped, or jobs left the list between two pages, that stretch is read again; a gap is reported until it is
+// read. Jobs that a page should list but does not are forgotten.
+// Must never: treat what was read before a restart as current.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -12,35 +12,35 @@ import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
 import { type LedgerRead } from "./reads";
 
 const PAGE = 200;
-/** So that jobs that left the list between two pages are noticed. */
+/** Pages overlap, so that jobs that left the list between two pages are noticed. */
 const OVERLAP = 10;
-/** A list that was read is read again, for jobs that were removed meanwhile. */
+/** A fully read list is read again, to find jobs that were removed meanwhile. */
 const ROUND_EVERY_MS = 24 * 60 * 60_000;
 const newestFirst = { sort_by: "create_time", sort_order: "desc" } as const;
 
-/** Of one connection. */
+/** The state of one connection. */
 export type Listed = {
   read: LedgerRead;
   wake?: () => void;
-  /** Where the jobs that came since the last time are read; undefined once they are. */
+  /** The offset at which new jobs are being read; undefined once they are read. */
   headOffset: number | undefined;
   headMs?: number;
   gap?: LedgerGap;
-  /** Of the answers that were not taken up, those before the newest jobs were last read from their beginning. */
+  /** The number of dropped answers when reading the newest jobs last began. */
   headLosses: number;
   answeredMs?: number;
-  /** The list is being read again, so far back to here; what was known before stays known meanwhile. */
+  /** Set while the list is read again: how far back it has come. What was known before stays known meanwhile. */
   round?: Round;
-  /** Counts the restarts: what a step before one found is out of date. */
+  /** Counts restarts: the result of a step that began before one is out of date. */
   beginnings: number;
 };
 type Round = { oldestMs?: number };
-/** Of what is between these two nothing is known yet. */
+/** Nothing is known yet about jobs between these two times. */
 export type LedgerGap = { afterMs: number; beforeMs: number };
 type Kept = LedgerReach & { keep(reach: LedgerReach): Promise<void> };
 /** `undefined`: there is nothing to do. */
 export type Step = Failure | "done" | undefined;
-/** There was no room for the page, or on the disk: it is read again, later and later. */
+/** The page was dropped, or the disk is full: it is read again, each time after a longer wait. */
 export const notTaken: Failure = { code: "INTERNAL", message: "", status: 500 };
 
 type Options = {
@@ -54,7 +54,7 @@ type Options = {
 };
 
 export function createListReader({ jobLedger, now, most, settled, lossesOf, underWay, signal: ending }: Options) {
-  /** "older": there are more jobs than those that were read. */
+  /** "older": there are more jobs than those read so far. */
   async function next(id: string, used: Listed): Promise<Step | "older"> {
     const { beginnings } = used;
     const known = await jobLedger.reach(id);
@@ -65,7 +65,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     if (used.headOffset !== undefined) return readHead(id, used, reach);
     const isListed = reach.nextOffset === undefined;
     const isDue = isListed && now() - (reach.sweptAt ?? 0) > ROUND_EVERY_MS;
-    // Of a round that another process began it is not known how far it came.
+    // Another process began this round, and how far it came is unknown.
     const isOrphan = !isListed && reach.sweptAt !== undefined && used.round === undefined;
     if (isDue || isOrphan) {
       if (used.beginnings === beginnings) used.round = {};
@@ -77,7 +77,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     return step === "done" ? "older" : step;
   }
 
-  /** What is newer than what is known: all of it the first time, and then the older ones from there. */
+  /** Reads jobs newer than the known ones; the first time the first page, and then the older ones from there. */
   async function readHead(id: string, used: Listed, reach: Kept): Promise<Step> {
     if (used.headOffset === 0) used.headLosses = lossesOf(id);
     const page = await readPage(id, used, used.headOffset ?? 0);
@@ -94,7 +94,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
       used.headOffset = undefined;
     } else if (isLast || oldestMs === undefined || oldestMs <= reach.newestMs || (await isFullBefore(id, oldestMs))) {
       const isApart = isCut && oldestMs !== undefined && oldestMs > reach.newestMs;
-      // Of what is between them nothing will be known.
+      // Nothing will be known about the jobs between them.
       const from = isApart ? { cursorMs: oldestMs, nextOffset: undefined, isComplete: false, isBounded: true } : {};
       await reach.keep({ ...reach, ...from, newestMs: Math.max(used.headMs, reach.newestMs) });
       Object.assign(used, { headOffset: undefined, headMs: undefined, gap: undefined });
@@ -113,9 +113,9 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     const { newestMs, end } = page.value;
     const readMs = round ? round.oldestMs : reach.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
-    // Jobs before this page were removed, and others took their place: back to where the two meet.
+    // Jobs before this page were removed and others moved up: go back to where the two meet.
     if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - PAGE) });
-    // A service that says that there is more and has nothing more.
+    // A service may say that there is more and then return nothing.
     else await goOn(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) }, round);
     return "done";
   }
@@ -152,13 +152,13 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     return ok(pageOf(read.value, offset));
   }
 
-  /** The newest page goes on from what is known, or there is a gap before it, which is read next. */
+  /** If the newest page connects to the known jobs, nothing is missing; otherwise there is a gap before it, which is read next. */
   async function join(id: string, used: Listed, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
     const { beginnings } = used;
     await settled();
     const known = await jobLedger.reach(id);
     const isFull = await isFullBefore(id, oldestMs);
-    // It was read before a restart.
+    // The page was read before a restart.
     if (used.beginnings !== beginnings) return;
     const isTaken = lossesOf(id) === used.headLosses;
     if (known.newestMs === undefined || newestMs === undefined || oldestMs === undefined) used.gap = undefined;

@@ -1,6 +1,6 @@
-// What an answer of a service tells the ledger of jobs.
-// Guarantees: never throws; what is kept of a job is bounded, whatever its service sends; an answer of another operation tells nothing.
-// Must never: be given what has not been masked.
+// What a service's answer tells the ledger of jobs.
+// Guarantees: never throws; what is kept of a job is bounded, whatever the service sends; answers of other operations tell nothing.
+// Must never: get a value that is not masked.
 
 import "server-only";
 import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
@@ -26,7 +26,7 @@ export type About = { sent?: unknown; memberId?: string; atMs?: number };
 
 const LONGEST_TEXT = 500;
 
-/** Undefined of an answer that tells of no job. */
+/** Undefined for an answer that tells of no job. */
 export function answeredOf(tells: Subject, value: unknown, { sent, memberId, atMs }: About = {}): Answered | undefined {
   if (tells === "jobs" && isJobs(value)) return { tells, value };
   if (tells === "history" && isHistory(value)) return { tells, value };
@@ -37,7 +37,7 @@ export function answeredOf(tells: Subject, value: unknown, { sent, memberId, atM
   return isSubmission ? { tells, jobId, sent, memberId, atMs } : undefined;
 }
 
-// The schema of the operation has made the value: this tells only which.
+// The operation's schema has made the value: these only tell which kind it is.
 const isJobs = (value: unknown): value is JobsAnswer => isObject(value) && Array.isArray(value.jobs);
 const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) && Array.isArray(value.history);
 const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
@@ -50,7 +50,7 @@ export function notesOf(answered: Answered): LedgerNote[] {
     case "history":
       return answered.value.history.map((entry) => {
         const { job, files } = jobOfEntry(entry);
-        // How many outputs there are says the list: one service counts texts among them, another does not.
+        // The number of outputs is taken from the list: one service counts texts among them, another does not.
         const note = noteOf({ ...job, preview_output: previewTold(previewOf(files)) });
         return { ...note, isExact: true, kinds: kindsOf(files) };
       });
@@ -95,7 +95,7 @@ function noteOf(job: JobListItem | JobDetail): LedgerNote {
   };
 }
 
-/** A row shows the picture, by its file; a text that was put out is no name of one. */
+/** A row shows a picture by its file; an output text names no file. */
 function previewTold(preview: OutputView | undefined): JobListItem["preview_output"] {
   if (!preview?.file) return undefined;
   const { filename, subfolder, type } = preview.file;
@@ -107,7 +107,7 @@ function kindsOf(outputs: readonly OutputView[]): string[] {
   return [...new Set(outputs.map(({ kind }) => kind))];
 }
 
-/** What was submitted: { prompt, extra_data }, or a bare graph. */
+/** The submitted graph: from { prompt, extra_data }, or a bare graph. */
 function graphIn(workflow: unknown): unknown {
   return isObject(workflow) && isObject(workflow.prompt) ? workflow.prompt : workflow;
 }

@@ -1,7 +1,7 @@
-// Fills the ledger in idle time: reads a service's list of jobs, the details of jobs whose inputs are not known, and their sizes.
-// Guarantees: one reader a connection, while it is used; each step waits several times as long as the one before took; a failure
-// makes it wait ever longer, and as long as the service says. What it reads passes the same masking as everything else.
-// Must never: call with rights that were lost: each read is made for whoever used the connection last.
+// Fills the ledger in idle time: reads a service's list of jobs, the details of jobs with unknown inputs, and their output sizes.
+// Guarantees: one reader per connection, while it is used; each step waits several times as long as the one before took; failures make it
+// wait longer and longer, and at least as long as the service says. What it reads is masked like everything else.
+// Must never: call with rights that were lost: each read uses the rights of the member who used the connection last.
 
 import "server-only";
 import { setMaxListeners } from "node:events";
@@ -13,11 +13,11 @@ import { pageOf } from "./list-page";
 import { createListReader, type LedgerGap, type Listed, notTaken, type Step } from "./list-reader";
 import { createSizeReader, type LedgerRead } from "./reads";
 
-/** `job`: nothing is read of it here; what it tells is written down on its way. */
+/** The job details are not used here: `job` records them in the ledger on their way. */
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 const DETAILS_A_PAGE = 4;
-/** The page that is opened comes first. */
+/** The page that is being opened comes first. */
 const FIRST_WAIT_MS = 2000;
 const SHORTEST_WAIT_MS = 100;
 const WAITS_FOR_WORK = 4;
@@ -65,7 +65,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     }
   }
 
-  /** `isFull`: whatever comes up meanwhile can wait. */
+  /** `isFull`: wait the whole time, even if new work comes up. */
   function pause(used: Used, ms: number, isFull = false): Promise<void> {
     return new Promise((resolve) => {
       const over = () => {
@@ -90,7 +90,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     return underWay((signal) => readSizes(id, used.read.assets, signal));
   }
 
-  /** A signal of its own for each call: one that lives as long as the process would gather listeners. */
+  /** Each call has its own signal: one that lives as long as the process would collect listeners. */
   async function underWay<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const flight = new AbortController();
     flights.add(flight);
@@ -121,7 +121,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       const isOwnFault = [400, 404, 410, 422].includes(status) || (isKnown && (status === 500 || code === "UPSTREAM_UNREADABLE"));
       if (used.missing.size < MOST_MISSING) used.missing.add(jobId);
       if (!isOwnFault) return read.failure;
-      // A job that is listed and has no details is not asked for again.
+      // A listed job without details is not asked for again.
       if (status === 404 && !isKnown) await jobLedger.forget(id, [jobId]);
       else await jobLedger.note(id, [{ jobId, inputs: "", isAside: true }], most);
     }
@@ -129,7 +129,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   }
 
   return {
-    /** A person works with a connection; `read` is made with their rights. */
+    /** A person works with a connection; `read` uses their rights. */
     used(id: string, read: LedgerRead): void {
       if (ending.signal.aborted) return;
       const used = connections.get(id) ?? {
@@ -145,10 +145,10 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       });
     },
 
-    /** There is something to read. */
+    /** Tells the reader that there is something to read. */
     wake: (id: string) => connections.get(id)?.wake?.(),
 
-    /** Nothing is known any more; of all where it is undefined. */
+    /** Forgets what was read; of all connections if undefined. */
     restart(id: string | undefined): void {
       for (const used of id === undefined ? connections.values() : [connections.get(id)]) {
         if (!used) continue;
@@ -174,7 +174,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     /** As told by the newest page. */
     gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
-    /** Jobs that may have moved on. */
+    /** Jobs whose state may have changed. */
     want(id: string, jobIds: readonly string[]): void {
       const used = connections.get(id);
       if (!used) return;
@@ -182,7 +182,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       used.wake?.();
     },
 
-    /** The newest jobs, asked for at most every other second; not waited for longer than that. Since when the service has not answered, where it does not. */
+    /** Reads the newest jobs, at most every other second, and waits no longer than that. Answers since when a silent service is silent. */
     async refresh(id: string): Promise<{ sinceMs: number | undefined } | undefined> {
       const used = connections.get(id);
       if (!used) return undefined;

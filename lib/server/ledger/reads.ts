@@ -1,6 +1,6 @@
-// What the reader of the ledger asks a service for, and how large what jobs put out is: asked in idle time, of jobs that members submitted here.
-// Guarantees: a service that cannot say is not asked again by this process; what it does not say stays unknown, and what it says in part is
-// marked as that.
+// What the ledger's reader asks a service for, and how large the outputs of jobs are: read in idle time, for jobs submitted here.
+// Guarantees: a service without this operation is not asked again by this process; sizes it does not tell stay unknown, and incomplete ones
+// are marked.
 
 import "server-only";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
@@ -15,7 +15,7 @@ import { type CallInput } from "../upstream/outgoing";
 export type LedgerRead = {
   jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
   job(input: CallInput): Promise<Result<unknown, Failure>>;
-  /** What a job put out, with sizes. */
+  /** A job's outputs, with sizes. */
   assets(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
 };
 type ReadAssets = LedgerRead["assets"];
@@ -27,14 +27,14 @@ const ofTheJob: readonly number[] = [400, 403, 404, 410, 422];
 
 export function createSizeReader(usage: JobUsageStore) {
   const silent = new Set<string>();
-  /** A failure that is not the job's own; undefined where there is nothing to ask. */
+  /** Answers a failure that is not the job's own; undefined if there is nothing to ask. */
   return async (connectionId: string, read: ReadAssets, signal: AbortSignal): Promise<Failure | "done" | undefined> => {
     const jobs = silent.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
     for (const { jobId, outputs } of jobs) {
       const { failure, ...size } = await sizeOf(jobId, read, signal);
       if (failure && lacksOperation(failure)) return void silent.add(connectionId);
       if (failure && !ofTheJob.includes(failure.status)) return failure;
-      // A text is an output and no file: less files than outputs is all that can be known.
+      // A text is an output but no file: with fewer files than outputs, the size counts as incomplete.
       await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPart: size.isPart || size.files < outputs });
     }
     return jobs.length > 0 ? "done" : undefined;

@@ -1,10 +1,10 @@
-// A token bucket for each name: `burst` at once, then one each `refillMs`.
-// Guarantees: bounded memory; says how long to wait. In this process only: shared-limit.ts is for consoles that share a database.
+// A token bucket for each name: `burst` attempts at once, then one every `refillMs`.
+// Guarantees: bounded memory; says how long to wait. For this process only: consoles that share a database use shared-limit.ts.
 
 import "server-only";
 
 export type AttemptLimit = {
-  /** Milliseconds to wait before the next one, 0 when this one may pass. */
+  /** Milliseconds to wait before the next one; 0 if this one may pass. */
   take(name: string): Promise<number>;
   /** Gives back an attempt that should not count. */
   giveBack(name: string): Promise<void>;
@@ -12,14 +12,14 @@ export type AttemptLimit = {
 
 export const MOST_NAMES = 20_000;
 
-/** A burst of 0 is no limit. */
+/** A burst of 0 means no limit. */
 export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
-  /** The moment at which a bucket is full again; a bucket that is full needs no entry. */
+  /** When each bucket is full again; full buckets need no entry. */
   const fullAt = new Map<string, number>();
 
   function sweep(at: number): void {
     for (const [name, full] of fullAt) if (full <= at) fullAt.delete(name);
-    // Under a flood of names the oldest go: a limit that forgets is better than a process that grows.
+    // Under a flood of names the oldest are dropped: a limit that forgets is better than a process that grows.
     for (const name of fullAt.keys()) {
       if (fullAt.size < MOST_NAMES) break;
       fullAt.delete(name);

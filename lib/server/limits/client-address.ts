@@ -1,4 +1,4 @@
-// The address of who is asking. Our own HTTP server writes it, after removing what the client sent under that name.
+// The client's address. Our own HTTP server writes it, after removing what the client sent under that name.
 
 import "server-only";
 

@@ -1,20 +1,20 @@
-// A token bucket for each name that all consoles of a database draw from, a portion at a time: most requests write nothing.
-// Guarantees: all consoles together let no more pass than one bucket holds, and one portion for each of them that was drawn and not yet
-// used; while a bucket is empty the database is not asked for it again; bounded memory.
+// A token bucket for each name, shared by all consoles of a database. Each draws a portion at a time, so most requests write nothing.
+// Guarantees: all consoles together pass no more than one bucket holds, plus one unused portion per console; an empty bucket is not asked
+// for again until it refills; bounded memory.
 
 import "server-only";
 import { type AttemptStore, type Bucket } from "../store/people/attempts";
 import { type AttemptLimit, MOST_NAMES } from "./attempt-limit";
 
-/** A bucket is drawn in so many. */
+/** A bucket is drawn in this many portions. */
 const PORTIONS = 20;
 
 type Drawn = { left: number; waitUntilMs: number; drawing?: Promise<void> };
 type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
 
-/** `of`: what is limited, since all limits lie in one table. */
+/** `of`: the name of the limit, because all limits are in one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  /** The name that was asked for last is the last. */
+  /** The most recently asked name is last. */
   const drawn = new Map<string, Drawn>();
   const portion = Math.max(1, Math.floor(burst / PORTIONS));
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
@@ -36,7 +36,7 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
       found.left += portion;
       return;
     }
-    // What is left of it, one by one.
+    // Less than a portion is left: take one at a time.
     const waitMs = await take(1);
     if (waitMs === 0) found.left += 1;
     else found.waitUntilMs = now() + waitMs;

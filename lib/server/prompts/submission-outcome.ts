@@ -1,4 +1,4 @@
-// What became of a submission, and as what it is told: the first answer again, never a second job.
+// The result of a submission, and how it is answered: the first answer again, never a second job.
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -11,7 +11,7 @@ import { type SubmissionOutcome } from "./submission-types";
 
 const LONGEST_ANSWER = 64 * 1024;
 
-/** A submission that was begun earlier, by this process or by one that is gone. */
+/** For a submission begun earlier, by this process or by one that has ended. */
 export function outcomeOfKept({ answer, failure }: KeptSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
@@ -24,7 +24,7 @@ export function reportOf(outcome: SubmissionOutcome): SubmissionReport {
   return mayHaveStarted(outcome.failure) ? { state: "unknown", failure: { code, message } } : { state: "refused" };
 }
 
-/** What is kept of an answer: the job is what counts, where the rest is too long. */
+/** What is kept of an answer: only the job's id, if the answer is too long. */
 export function toKept(answer: string): string {
   return answer.length <= LONGEST_ANSWER ? answer : writeExactJson({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
 }

@@ -1,4 +1,4 @@
-// What is known of a submission, as types, so that the composition needs none of the parts that use them.
+// Types of what is known about a submission, so that the composition imports none of the parts that use them.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -6,5 +6,5 @@ import { type Result } from "@/lib/shared/result";
 
 /** The service's answer as JSON text, or why there is none. */
 export type SubmissionOutcome = Result<string, Failure>;
-/** Submissions of this process that are not answered yet, by member and key. */
+/** This process's submissions without an answer yet, by member and key. */
 export type SubmissionsInFlight = Map<string, { contentHash: string; outcome: Promise<SubmissionOutcome> }>;

@@ -1,7 +1,7 @@
-// POST /api/prompt with the key of a submission: the same key again is answered with what the first one made.
-// Guarantees: however often and however late a submission arrives, the service is sent it once; one that was sent and not answered clearly
-// stays unknown and is not sent again; a browser that goes away does not cut the submission, whose answer is kept and read when it comes back.
-// Must never: hand the key or the label on to the service, or keep what was submitted.
+// POST /api/prompt with an idempotency key: the same key again gets the first submission's answer.
+// Guarantees: however often and late a submission arrives, the service gets it once; one that was sent without a clear answer stays unknown
+// and is not sent again; if the browser goes away, the submission continues, and its answer is kept until the browser asks again.
+// Must never: pass the key or the label on to the service, or keep what was submitted.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -24,12 +24,12 @@ import { type KeptSubmission } from "../store/jobs/submissions";
 import { outcomeOfKept, toKept, reportOf } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
-/** So long it is known of a key whether anything was sent with it. */
+/** How long the console remembers whether anything was sent with a key. */
 export const SUBMISSION_KEPT_MS = 24 * 60 * 60_000;
-/** Of a console that was cut off the database does not say at once that it is gone. */
+/** The database may not notice at once that a console was cut off. */
 const LONGEST_WAIT_MS = 60_000;
 const LOOK_EVERY_MS = 250;
-/** In which pages of before the upgrade send their key: one that looks for its submission by it would find none, and send it again. */
+/** Header of pages loaded before an upgrade. Such a page would look for its submission by it, find none, and send it again. */
 const OLDER_HEADER = "x-lightdesk-press";
 
 export async function submitOnce(asked: Asked): Promise<Result<Response, Failure>> {
@@ -77,12 +77,12 @@ async function settle(asked: Asked, key: string, sent: Sent): Promise<Submission
     await end();
   }
   const kept = await findLanded(asked, key);
-  // Nothing was started by it: this one is sent.
+  // The earlier attempt started nothing: send this one.
   if (!kept) return settle(asked, key, sent);
   return kept.contentHash === sent.contentHash ? repeated(asked, outcomeOfKept(kept)) : failed(otherContent());
 }
 
-/** Once it is no longer on its way at another console. */
+/** Waits while another console is still sending it. */
 async function findLanded(
   { console: { store }, viewer: { memberId }, request: { signal } }: Asked,
   key: string,
@@ -103,7 +103,7 @@ async function send(asked: Asked, submission: { memberId: string; key: string },
     asked.note(facts);
   };
   const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({})).catch(async (error: unknown) => {
-    // The database went away before the service was chosen: nothing was sent.
+    // The database failed before the service was chosen: nothing was sent.
     if (usedId === undefined) await keepNothing(asked, submission);
     throw error;
   });
@@ -124,7 +124,7 @@ async function keep(
     else if (mayHaveStarted(outcome.failure)) await store.submissions.unknown(submission, outcome.failure);
     else await store.submissions.forget(submission);
   } catch (err) {
-    // The service has answered by now: the submission stays as one that was sent, and is not sent again.
+    // The service has already answered: the submission stays recorded as sent, and is not sent again.
     log.error({ err }, "what became of a submission was not stored");
   }
 }
@@ -155,7 +155,7 @@ function otherContent(): Failure {
   return refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another submission.`);
 }
 
-/** For a browser that did not get the answer. Sends nothing; waits for a submission that is still on its way; tells each member of their own only. */
+/** For a browser that did not get the answer. Sends nothing; waits for a submission under way; shows members only their own. */
 export async function readSubmission(asked: Asked, key: string): Promise<Result<SubmissionReport, Failure>> {
   const { console, viewer } = asked;
   const flying = console.submissionsInFlight.get(flightId(viewer.memberId, key));

@@ -1,4 +1,4 @@
-// Assets for pages.
+// Reads assets for pages.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -13,7 +13,7 @@ import { lacksAssets } from "../connections/check";
 export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const answer = await readThrough(viewer, connection, operations.listAssets, { query });
   const found = await findConnection(viewer, connection);
-  // A local server may have been restarted, with its asset library or without.
+  // A local server may have been restarted with or without its asset library.
   if (found.ok && found.value.dialect === "local" && (answer.ok || lacksAssets(answer)) && found.value.hasAssets !== answer.ok)
     await composition().store.connections.change(found.value.id, { hasAssets: answer.ok });
   return answer;

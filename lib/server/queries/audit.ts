@@ -1,6 +1,6 @@
-// The audit log for pages and handlers: a page of it, and the whole of it as a file.
-// Guarantees: for admins only; a name of a connection that another member keeps for themselves is not told; the file is read a page at a
-// time, as fast as it is taken.
+// The audit log for pages and handlers: a page of it, or the whole as a file.
+// Guarantees: for admins only; names of other members' own connections are not told; the file is read a page at a time, as fast as the
+// browser takes it.
 
 import "server-only";
 import {
@@ -26,7 +26,7 @@ const EXPORT_PAGE = 100;
 /** The file names every thing, and one entry may name a hundred. */
 const EXPORT_ENTRIES = 1_000;
 const READ_PAGE = 100;
-/** So many entries are read for a page, and for one row of the file: what is more than this is another row. */
+/** How many entries are read for a page, and for one row of the file; further ones become another row. */
 const MOST_READ = 5_000;
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
@@ -89,7 +89,7 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
     before = acts.at(-1)?.[0]?.id;
     const read = [...open, ...acts.map((act) => act.map((entry) => toItem(entry, names)))];
     const rows = groupAudit(read, Number.POSITIVE_INFINITY);
-    // The last row may go on in the next page, where it is put together whole.
+    // The last row may continue in the next page, where it is completed.
     const held = isOver || read.length > MOST_READ ? undefined : rows.pop();
     open = held ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
@@ -129,7 +129,7 @@ async function connectionNames(viewer: Viewer): Promise<ReadonlyMap<string, stri
   return new Map((await usableConnections(viewer)).map(({ id, name }) => [id, name]));
 }
 
-/** The name that a member gave a connection of their own, in rows from before it was left out. */
+/** Whether a row from before such names were left out holds the name of a member's own connection. */
 function isPrivateName({ action, connectionId }: KeptEntry, names: ReadonlyMap<string, string>): boolean {
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !names.has(connectionId));
 }

@@ -1,7 +1,7 @@
-// Entries of the audit log that were one act to the person who did it, shown as one row that unfolds: those that carry one act's id, and of
-// clients that give none, many requests within moments.
-// Guarantees: pure; every entry is in exactly one row, in its order; a row is about one member, one family of acts and one connection; what
-// was refused is marked in it.
+// Groups audit log entries that were one act to the person, shown as one row that unfolds: entries with the same act id, or, from clients
+// that send none, many requests within moments.
+// Guarantees: pure; every entry is in exactly one row, in order; a row has one member, one family of acts and one connection; refusals are
+// marked in it.
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
@@ -9,9 +9,9 @@ import { familyOf } from "@/lib/contract/audit/audit-acts";
 import { type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
 
 const MOMENT_MS = 10_000;
-/** Told one by one on a page; of the rest it is said how many they are. */
+/** Listed one by one on a page; further ones are only counted. */
 const MOST_PARTS = 100;
-/** What many are done of at a time without saying so; signing in twice is twice. */
+/** Acts that clients do on many things without an act id; signing in twice, for instance, is two acts. */
 const ofMany = new Set([
   "manageQueue",
   "manageHistory",
@@ -27,10 +27,10 @@ const ofMany = new Set([
   "submitPrompt",
 ]);
 
-/** `actId`: of one act on many things, as its client said. */
+/** `actId`: the client's id for one act on many things. */
 export type Logged = AuditItem & { actId?: string };
 
-/** Each with the rest of its act, newest first, as they come. A row has the id that the next page begins before. */
+/** Each act with its entries, newest first. A row has the id before which the next page begins. */
 export function groupAudit(acts: readonly (readonly Logged[])[], most = MOST_PARTS): AuditItem[] {
   const rows: AuditItem[] = [];
   let before: Logged | undefined;
@@ -48,7 +48,7 @@ export function groupAudit(acts: readonly (readonly Logged[])[], most = MOST_PAR
 function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem {
   const [newest, ...rest] = entries;
   const parts = partsOf(entries, most);
-  // What went through says what the act was; where nothing did, the newest refusal.
+  // A successful entry describes the act; if none succeeded, the newest refusal does.
   const done = entries.filter(isDone);
   const { outcome, actId: _, ...facts } = done[0] ?? newest;
   if (rest.length === 0) {
@@ -61,7 +61,7 @@ function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem
   return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
 }
 
-/** Many have no single outcome. */
+/** Many entries have no single outcome. */
 function together({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
   return rest;
 }
@@ -87,7 +87,7 @@ function isSameAct(newer: Logged, older: Logged): boolean {
 
 type Parts = Pick<AuditItem, "moreParts" | "isAtLeast"> & { parts: AuditPart[] };
 
-/** Added to those of the row that goes on in these entries. */
+/** Adds the parts to those of the row that these entries continue. */
 function partsOf(entries: readonly AuditItem[], most: number, row: Partial<Parts> = {}): Parts {
   let { moreParts = 0, isAtLeast } = row;
   const { parts = [] } = row;

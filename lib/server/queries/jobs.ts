@@ -1,4 +1,4 @@
-// Jobs and history for pages.
+// Reads jobs and history for pages.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -13,7 +13,7 @@ export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: st
   return readThrough(viewer, connection, operations.listJobs, { query });
 }
 
-/** Details decide; the status view adds what only it knows, and a service without it loses nothing. Of a local server it would be made up. */
+/** The details decide; the status adds what only it knows, and may be missing. A local server has no status view of its own. */
 export async function getJob(
   viewer: Viewer,
   jobId: string,

@@ -1,5 +1,5 @@
-// An asset of content that the service may have. That it has none is the usual case for a new file and no failure: it is said as null, so
-// that a browser does not log each new file as an error. Guarantees: every other refusal stays one; who has no connection hears that first.
+// Makes an asset of content that the service may already have. A new file is usually unknown; that is answered as null and not as a
+// failure, so browsers do not log an error per file. Guarantees: every other refusal is a failure; a missing connection comes first.
 
 import "server-only";
 import { writeThings } from "@/lib/contract/audit/audit-items";
@@ -16,7 +16,7 @@ import { openConnection } from "../connections/access";
 
 const { createAssetFromHash } = operations;
 
-/** `isUnclear`: the service accepted the hash, and named another one or none. */
+/** `isUnclear`: the service accepted the hash, but named another one or none. */
 type KnownContent = { asset: Asset | null; isUnclear?: true };
 
 export async function createOfKnownContent({ request, viewer, note }: Asked): Promise<Result<KnownContent, Failure>> {

@@ -1,5 +1,5 @@
-// Which of some node classes a service lacks, by its catalogue. Guarantees: the catalogue, which may be megabytes, stays here; an outage is
-// a failure and says of no class that it is lacking.
+// Which of the given node classes a service's catalogue lacks. Guarantees: the catalogue, possibly megabytes, stays here; an outage is a
+// failure and marks no class as lacking.
 
 import "server-only";
 import { type LackingClasses } from "@/lib/contract/console";
@@ -17,10 +17,10 @@ export async function listLackingClasses(
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  // Connections that are not in use at the moment are asked, too.
+  // Connections that no one is using at the moment are asked too.
   const access = await openQuietly(viewer, connection);
   if (!access.ok) return access;
-  // Passed on: nothing but the names is read here.
+  // Not parsed by the schema: only the names are needed.
   const info = await access.value.upstream.exchange(operations.getObjectInfo, { waits: "poll" });
   if (!info.ok) return failed(toBrowser(info.failure, access.value));
   learnClassNames(access.value.connection.id, info.value.value);

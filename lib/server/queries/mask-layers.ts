@@ -1,5 +1,5 @@
-// The layer that a mask is drawn on again. A picture without one is the usual case and no failure: it is said as null, so that a browser
-// does not log each of them as an error. Guarantees: an outage stays one; who has no connection hears that first.
+// The layer on which a mask is edited again. Most pictures have none; that is answered as null and not as a failure, so browsers do not log
+// an error for each. Guarantees: an outage is a failure; a missing connection comes first.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -11,7 +11,7 @@ import { readQuery } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 
-/** `search` is that of GET /api/files/mask-layers. */
+/** `search` is the query of GET /api/files/mask-layers. */
 export async function getMaskLayer(
   viewer: Viewer,
   search: URLSearchParams,
@@ -23,7 +23,7 @@ export async function getMaskLayer(
   if (!query.ok) return query;
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
   if (layers.ok) return ok({ mask: toBrowser(layers.value.mask, access.value) ?? null });
-  // Without layers of this picture, or without layers at all.
+  // No layers for this picture, or a service without layers.
   return layers.failure.status === 404 || lacksOperation(layers.failure)
     ? ok({ mask: null })
     : failed(toBrowser(layers.failure, access.value));

@@ -1,5 +1,5 @@
-// The team, for the settings page, and an invitation, for whoever was given its link.
-// Guarantees: the lists are for admins; the invitation is found by its token alone, and is not used up by looking at it.
+// The team, for the settings page, and an invitation, for the holder of its link.
+// Guarantees: the lists are for admins; the invitation is found only by its token, and looking at it does not use it up.
 
 import "server-only";
 import { type InvitationItem, type InvitationView, type MemberView } from "@/lib/contract/console";

@@ -1,6 +1,6 @@
-// What runs and what waits, from two sources: the jobs list always, GET /api/queue for the order of the waiting where it is there.
-// Guarantees: rows are job list items in both cases; a service without the extension shows the same page; the list with its whole
-// graphs is asked for only where a job waits whose place is not known yet.
+// What runs and what waits, from two sources: the list of jobs, and GET /api/queue for the order of the waiting jobs if the service has it.
+// Guarantees: rows are job list items in both cases; a service without the extension shows the same page; the queue with its whole graphs
+// is requested only if the place of a waiting job is not known yet.
 
 import "server-only";
 import { type QueueRow, type QueueView } from "@/lib/contract/console";
@@ -22,7 +22,7 @@ import { TOO_LARGE } from "../upstream/read-body";
 const MOST_ROWS = 1000;
 const MOST_KEPT = 100;
 
-/** Of each job that waits; undefined where the service's queue did not name it. */
+/** By waiting job; undefined if the service's queue did not name it. */
 type QueuePlaces = ReadonlyMap<string, number | undefined>;
 
 export async function getQueue(viewer: Viewer, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
@@ -41,7 +41,7 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   return ok({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable });
 }
 
-/** Undefined where nothing tells them. Kept from poll to poll: a place among those that wait stays while they wait. */
+/** Undefined if nothing tells the places. Kept from poll to poll: the order of waiting jobs does not change while they wait. */
 async function findPlaces(
   access: Access,
   waiting: readonly string[],
@@ -56,7 +56,7 @@ async function findPlaces(
   const known = kept && waiting.every((job) => kept.has(job)) ? kept : undefined;
   const found = known ? ok(known) : await readPlaces(access, signal);
   if (!found.ok || !found.value) return found;
-  // Of those that have left nothing is kept: one that comes back is asked after.
+  // Jobs that have left are dropped: if one comes back, it is asked for again.
   const places = new Map(waiting.map((job) => [job, found.value?.get(job)]));
   queuePlaces.set(key, places);
   for (const oldest of [...queuePlaces.keys()].slice(0, -MOST_KEPT)) queuePlaces.delete(oldest);
@@ -64,19 +64,19 @@ async function findPlaces(
 }
 
 async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<Result<QueuePlaces | undefined, Failure>> {
-  // The graphs are not read here.
+  // The graphs are not parsed.
   const answer = await access.upstream.exchange(operations.listQueue, { signal });
   if (!answer.ok) return ok(undefined);
   const queue = queueListSchema.safeParse(answer.value.value);
-  // The service's answer had this shape: if this value has not, there were too many rows to read them one by one.
+  // The service's answer had this shape; if this value does not, it had too many rows to be read one by one.
   if (!queue.success) return failed(toBrowser(unreadable(access.connection.baseUrl, 200, TOO_LARGE), access));
-  // The first number of a tuple orders the waiting; it is a priority at some services, so only the order counts.
+  // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
   const order = [...queue.data.queue_pending].sort((one, other) => one[0] - other[0]);
   return ok(new Map(order.map(([, job], index) => [job, index])));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], places: QueuePlaces | undefined): Omit<QueueView, "canStop"> {
-  // An unknown word came in answer to what runs and waits: the job is listed with what runs, with that word.
+  // Only running and waiting jobs were requested: a job with an unknown state is listed with the running ones, with the service's word.
   const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
   const pending = jobs.filter(isPending);
   if (!places) return { running, pending, source: "jobs" };

@@ -1,6 +1,6 @@
 // The runners of the embedded service, for admins.
-// Guarantees: what is wrong with an address is an answer, since nothing failed but that server; all else that the service refuses is a
-// failure. Must never: be asked by a route for others than admins.
+// Guarantees: a problem with an address is an answer, because only that server failed; everything else that the service refuses is a
+// failure. Must never: be called by a route that is not for admins.
 
 import "server-only";
 import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
@@ -33,7 +33,7 @@ export async function saveRunner(
   return problem ? ok({ problem: { code: problem, message } }) : failed(toFailure(saved.failure));
 }
 
-/** Answers what its name was. */
+/** Answers the name it had. */
 export async function removeRunner(id: string): Promise<Result<string, Failure>> {
   const runners = composition().serviceRunners();
   const label = (await runners.list()).find((runner) => runner.id === id)?.label ?? id;

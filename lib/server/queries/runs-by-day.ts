@@ -1,7 +1,7 @@
 // How many jobs were submitted on each of the last days, and how they ended: counted in the ledger of jobs.
-// Guarantees: the newest page of the service's list is read before, so that an outage is one and what just ended is counted; days that the
-// ledger does not reach are left out, and those of which it has a part yet are marked: none is shown as empty. Must never: hold the others
-// up while it counts.
+// Guarantees: the newest page of the service's list is read first, so an outage is a failure and jobs that just ended are counted; days
+// before the ledger's reach are left out and partly known days are marked, so none looks empty. Must never: block other requests while it
+// counts.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
@@ -34,13 +34,13 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
   const { store, ledger, now } = composition();
   const { id } = access.value.connection;
   await ledger.reader.sawNewest(id, newest.value);
-  // Before the counting: what is read meanwhile is counted for some days only.
+  // Taken before counting: jobs read meanwhile are counted only for some days.
   const gap = ledger.reader.gapOf(id);
   await ledger.settled();
   const runs: Runs[] = [];
   const nowMs = now();
   for (const state of [...jobStates, "unknown"] as const) {
-    // A day in each turn: of two hundred thousand jobs all may be of one state.
+    // One day per turn: all of two hundred thousand jobs may have the same state.
     for (let toMs = nowMs + DAY_MS; toMs > nowMs - (DAYS + 1) * DAY_MS; toMs -= DAY_MS) {
       await othersTurn();
       const counted = await store.jobLedger.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
@@ -50,21 +50,21 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
   return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(id, newest.value) }));
 }
 
-/** Undefined where it is everything. */
+/** Undefined if everything is known. */
 async function reachedMs(id: string, { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer): Promise<number | undefined> {
   const { extent, sinceMs } = await oldestReachOf(id);
   if (extent === "all") return undefined;
   if (extent === "newest" && sinceMs !== undefined) return sinceMs;
   const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);
   if (!isCut) return undefined;
-  // Until the list has been read backwards there is what the page has.
+  // Until the list has been read backwards, only the page's jobs are known.
   const times = jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
   const oldestMs = Math.min(sinceMs ?? Number.POSITIVE_INFINITY, ...times);
-  // Without one dated job nothing is known of how far it reaches: the days show what was counted.
+  // Without a dated job the reach is unknown: the days show what was counted.
   return Number.isFinite(oldestMs) ? oldestMs : undefined;
 }
 
-/** `ms`: of the quarter of an hour in which they came. */
+/** `ms`: the quarter of an hour in which they were submitted. */
 type Runs = { ms: number; state: JobState; count: number };
 
 type Counting = { zone: string; nowMs: number; sinceMs?: number; gap?: LedgerGap };
@@ -89,13 +89,13 @@ export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }:
   return { days, jobs: total, ...(isWhole ? {} : { sinceMs }) };
 }
 
-/** Dates compare as texts. */
+/** Formats dates so that they compare as texts. */
 function dayIn(zone: string): (ms: number) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" });
   return (ms) => format.format(ms);
 }
 
-/** Half a day apart, as a day may have 23 hours. */
+/** Moments half a day apart, because a day may have 23 hours. */
 function lastDays(nowMs: number, dayOf: (ms: number) => string): string[] {
   const moments = Array.from({ length: 2 * DAYS }, (_, index) => nowMs - ((2 * DAYS - 1 - index) * DAY_MS) / 2);
   return [...new Set(moments.map(dayOf))].slice(-DAYS);

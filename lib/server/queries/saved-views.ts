@@ -1,5 +1,6 @@
 // Saved views for pages and for the console's own API.
-// Guarantees: a personal view is its member's alone; a view of the team is changed by operators and above; the bare list's query is empty.
+// Guarantees: a personal view belongs to its member alone; a view of the team is changed by operators and above; the plain list's query is
+// empty.
 
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/saved-views";
@@ -24,7 +25,7 @@ export async function listSavedViews(viewer: Viewer, screen: ViewScreen): Promis
   return views.map((view) => toSavedView(viewer, view, defaultId));
 }
 
-/** The view that a list of the member opens with. */
+/** The view with which the member's list opens. */
 export async function defaultView(viewer: Viewer, screen: ViewScreen): Promise<{ query: string } | undefined> {
   const { savedViews } = composition().store;
   const id = await savedViews.defaultOf(viewer.memberId, screen);
@@ -44,7 +45,7 @@ export async function createSavedView(viewer: Viewer, body: Saved): Promise<Resu
   return ok(toSavedView(viewer, view, isDefault ? view.id : undefined));
 }
 
-/** All who see a view may open their own list with it; only its owners change its name and query. */
+/** Every member who sees a view may make it their default; only its owners change its name and query. */
 export async function changeSavedView(
   viewer: Viewer,
   id: string,
@@ -82,7 +83,7 @@ function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undef
   return { id, name, query, team: memberId === undefined, isDefault: id === defaultId, canChange: mayChange(viewer, view) };
 }
 
-/** The parameters that make a list; a page of it, a connection or an open job are not part of a view. */
+/** The parameters that define a list; the page number, a connection or an open job are not part of a view. */
 const kept: Readonly<Record<ViewScreen, readonly string[]>> = {
   jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit"],
   assets: [

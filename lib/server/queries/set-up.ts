@@ -1,5 +1,6 @@
-// Whether a set-up link can be used, before its form is filled in.
-// Guarantees: looking at a link does not use it up; whoever lacks the token learns only whether Lightdesk is set up, which the sign-in tells anyway.
+// Whether a set-up link can be used, checked before its form is filled in.
+// Guarantees: looking at a link does not use it up; without the token, a caller learns only whether Lightdesk is set up, which the sign-in
+// page shows anyway.
 
 import "server-only";
 import { composition } from "../composition";

@@ -1,5 +1,5 @@
-// Shares: the public page of one, for whoever has its link, and the list for settings.
-// Guarantees: the page holds what was shared under numbers of the share's own; members see the shares they made, admins all of them.
+// Shares: the public page for holders of the link, and the list in the settings.
+// Guarantees: the page names what was shared by the share's own numbers; members see the shares they made, admins all of them.
 // Must never: put an id of the service, a job or a connection on the public page.
 
 import "server-only";
@@ -40,7 +40,7 @@ function shown({ name, kind, size, hash, width, height, text }: ShareItem) {
   return { name, kind, size, hash, width, height, text };
 }
 
-/** Whether this console lets shares be made, and work. */
+/** Whether this console allows shares to be made and used. */
 export function sharesAreOn(): boolean {
   return composition().env.shares;
 }
@@ -49,7 +49,7 @@ export async function listShares(viewer: Viewer): Promise<ShareView[]> {
   const { store, now } = composition();
   const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
   const reached = new Map<string, Promise<string | undefined>>();
-  /** The connection is still the maker's, and leads where it led. */
+  /** Whether the maker may still use the connection, and its address is unchanged. */
   const mayUse = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
     const key = `${memberId} ${connectionId}`;
     const known = reached.get(key) ?? store.connections.getFor(memberId, connectionId).then((one) => one?.baseUrl);
