@@ -1,6 +1,6 @@
 // The one way from a browser to the console's own API: same origin, a value or a failure, never an exception.
-// Guarantees: whatever goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
-// Must never: add a secret, or follow to another origin.
+// Guarantees: anything that goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
+// Must never: add a secret, or follow a redirect to another origin.
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -13,8 +13,8 @@ import { apiPath } from "./urls";
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
 
 /**
- * The answer was parsed against the contract by the console, so its shape is the caller's to name. An empty answer is `undefined`. Where the
- * person has to confirm first that it is them, nothing has happened yet, and the same call is sent once more after it.
+ * The console parsed the answer against the contract, so the caller may name its type. An empty answer is `undefined`. If the person must
+ * first confirm who they are, nothing has happened yet, and the same call is sent once more afterwards.
  */
 export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promise<Result<T, ApiFailure>> {
   const result = await callOnce<T>(path, init);
@@ -56,7 +56,7 @@ function readValue<T>(response: Response, body: string): Result<T, ApiFailure> {
     const value: T = parseExactJson(body, { means: undefined });
     return ok(value);
   } catch {
-    // A sign-in page or a proxy's greeting with status 200: not an answer of ours.
+    // A sign-in page or a proxy's greeting with status 200, not an answer of ours.
     return failed(readFailure(response.redirected ? 401 : 502, null, ""));
   }
 }

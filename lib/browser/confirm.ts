@@ -1,4 +1,5 @@
-// Confirms that the member is at the keyboard: where the console asks for that, the page asks once for all waiting calls, and sends each again.
+// Confirms that the member is at the keyboard: if the console asks for it, the page asks once for all waiting calls, and each is sent
+// again.
 // Must never: hold the password.
 
 type Ask = (answer: (isConfirmed: boolean) => void) => void;
@@ -6,7 +7,7 @@ type Ask = (answer: (isConfirmed: boolean) => void) => void;
 let ask: Ask | undefined;
 let asked: Promise<boolean> | undefined;
 
-/** For the part of the page that asks. Answers how to leave off. */
+/** Registers the part of the page that asks. Returns how to unregister it. */
 export function onConfirmationAsked(asks: Ask): () => void {
   ask = asks;
   return () => {
@@ -14,7 +15,7 @@ export function onConfirmationAsked(asks: Ask): () => void {
   };
 }
 
-/** False where the person does not want to, and on pages without such a part. */
+/** False if the person declines, and on pages without such a part. */
 export function confirmIdentity(): Promise<boolean> {
   if (!ask) return Promise.resolve(false);
   const asks = ask;
@@ -26,14 +27,14 @@ export function confirmIdentity(): Promise<boolean> {
 
 const CHANNEL = "lightdesk.confirmed";
 
-/** From the tab in which the member signed in at a provider. What it says counts for nothing: the server is asked again. */
+/** Called in the tab in which the member signed in at a provider. The message proves nothing: the server is asked again. */
 export function tellConfirmed(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(true);
   channel.close();
 }
 
-/** Answers how to leave off. */
+/** Returns how to stop listening. */
 export function onConfirmedElsewhere(hear: () => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = hear;

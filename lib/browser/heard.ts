@@ -1,8 +1,8 @@
-// Passes on what the console's API answered in this page: an embedded page tells its host of jobs, and renews its session; every page
-// hears whether the console is read-only.
-// Must never: hold anything; each listener gets each answer once.
+// Passes on the answers that this page got from the console's API: an embedded page tells its host of jobs and renews its session; every
+// page learns whether the console is read-only.
+// Must never: store anything; each listener gets each answer once.
 
-/** `isReadOnly`: whether the console is, where the answer says so. */
+/** `isReadOnly`: whether the console is read-only, if the answer says so. */
 type Heard = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
 type Listener = (heard: Heard) => void;
 

@@ -1,18 +1,18 @@
-// One value that this browser keeps under a name, for the tab or without an end.
-// Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes; what was
-// stored by an older version or by a person's hands goes through `read`. An embedded page keeps things for its own session and the tab alone.
+// One value that this browser keeps under a name, for the tab or for good.
+// Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes. A value
+// stored by an older version or edited by a person goes through `read`. An embedded page keeps values only for its own session and tab.
 // Must never: be read while the page hydrates.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { place } from "@/lib/shared/place";
 
-/** Asked for only when needed: a browser that forbids it throws at the mere mention. */
+/** A function, since a browser that forbids its storage throws as soon as it is accessed. */
 export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export const ofTab: KeptIn = () => window.sessionStorage;
 export const ofBrowser: KeptIn = () => window.localStorage;
 
-/** Nothing more is kept in the tab, neither by what writes as the page goes. */
+/** From then on nothing is kept in the tab, not even by code that writes as the page goes. */
 let isTabLeft = false;
 
 function forgetOfTab(): void {
@@ -20,46 +20,46 @@ function forgetOfTab(): void {
   for (const name of Object.keys(sessionStorage)) if (name.startsWith("lightdesk")) sessionStorage.removeItem(name);
 }
 
-/** The member signs out: what was typed and not sent goes from this tab. What this browser is set to stays. */
+/** When the member signs out: removes from this tab what was typed and not sent. Settings of this browser stay. */
 export function forgetPerson(): void {
   isTabLeft = true;
   try {
     forgetOfTab();
   } catch {
-    // Forbidden: then nothing was kept.
+    // The storage is forbidden, so nothing was kept.
   }
 }
 
-/** Another person is signed in than before, whose session ended by itself: what they left is removed. */
+/** When another person signs in after a session that ended by itself: removes what the earlier person left. */
 export function keepTo(memberId: string): void {
   const whose = (storage: KeptIn) => persisted("lightdesk.member", (kept) => (typeof kept === "string" ? kept : undefined), storage);
   const [tab, browser] = [whose(ofTab), whose(ofBrowser)];
   try {
     if (tab.get() !== undefined && tab.get() !== memberId) forgetOfTab();
     if (browser.get() !== undefined && browser.get() !== memberId) for (const name of ofOne) window.localStorage.removeItem(name);
-    // Components that show one of them read it again.
+    // Components that show one of these values read it again.
     window.dispatchEvent(new StorageEvent("storage", { key: null }));
   } catch {
-    // Forbidden: then nothing was kept.
+    // The storage is forbidden, so nothing was kept.
   }
   tab.set(memberId);
   browser.set(memberId);
 }
 
-/** In this browser: names of files, and of inputs of workflows. */
+/** Values of one person in this browser: names of files, and of inputs of workflows. */
 const ofOne = ["lightdesk.uploads.alarms", "lightdesk.run.workflows"];
 
 export type Persisted<T> = {
-  /** The same object until it is another value. */
+  /** Returns the same object until the value changes. */
   get: () => T;
-  /** False where it could not be kept. */
+  /** False if it could not be kept. */
   set: (value: T) => boolean;
   forget: () => void;
-  /** Tells of each change, of other tabs as well. */
+  /** Reports each change, also those made in other tabs. */
   subscribe: (listener: () => void) => () => void;
 };
 
-/** `read` gets what was kept: parsed JSON, else the text, undefined where there is nothing. Longer texts than `mostCharacters` are not kept. */
+/** `read` gets the stored value: parsed JSON, else the text; undefined if there is none. Texts beyond `mostCharacters` are not kept. */
 export function persisted<T>(
   name: string,
   read: (kept: unknown) => T,
@@ -70,7 +70,7 @@ export function persisted<T>(
   const here = place();
   const key = here === "" ? name : `${here} ${name}`;
   const storage = here === "" ? keptIn : ofTab;
-  /** What could not be kept, null where it could not be removed. */
+  /** The text that could not be stored; null: the stored one could not be removed. */
   let unkept: string | null | undefined;
   let last: { text: string | null; value: T } | undefined;
 

@@ -1,12 +1,12 @@
-// Names that nothing else has. `randomUUID` is there on secure pages only, and a console in a local network may have none.
-// Guarantees: from the browser's own source of random bytes.
+// Unique ids. `randomUUID` exists only on secure pages, and a console in a local network may not be one.
+// Guarantees: the bytes come from the browser's own source of random numbers.
 
-/** For one submission, of which the console starts one job at most: 128 random bits. */
+/** For one submission, for which the console starts one job at most: 128 random bits. */
 export function newIdempotencyKey(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Version 4. */
+/** A UUID of version 4. */
 export function newUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

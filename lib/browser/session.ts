@@ -1,6 +1,7 @@
-// Signing in and out through next-auth's documented HTTP endpoints (a token against foreign forms, then the form itself).
-// Guarantees: an outcome, never an exception; the password goes into the body of one request and nowhere else.
-// Must never: say which of address and password was wrong. next-auth's own client is not used: it does not know a base path without a provider around every page.
+// Signing in and out through next-auth's documented HTTP endpoints: first a token against foreign forms, then the form itself.
+// Guarantees: returns an outcome, never throws; the password goes into the body of one request and nowhere else.
+// Must never: say whether address or password was wrong. next-auth's own client is not used: without a provider around every page it does
+// not know a base path.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
@@ -22,7 +23,7 @@ export async function signIn(credentials: { email: string; password: string }): 
 
 type Purpose = { purpose: "signIn" | "confirm" | "link" } | { purpose: "join"; token: string };
 
-/** The address at the provider to go to. `returnTo` is a page of ours. */
+/** The provider's address to go to. `returnTo` is a page of ours. */
 export async function signInAt(
   provider: string,
   { returnTo, ...purpose }: Purpose & { returnTo: string },
@@ -39,7 +40,7 @@ export async function signInAt(
   return failed(code === "UPSTREAM_UNREACHABLE" ? "away" : "broken");
 }
 
-/** Where to go when the session has ended: at the provider it is to be ended too. Undefined: it goes on. */
+/** Where to go after signing out; the session at the provider may have to be ended there. Undefined: the session goes on. */
 export async function signOut(): Promise<string | undefined> {
   const token = await readCsrfToken();
   if (token === undefined) return undefined;
@@ -54,7 +55,7 @@ async function readCsrfToken(): Promise<string | undefined> {
   return result.ok ? result.value?.csrfToken : undefined;
 }
 
-/** next-auth answers a refusal as the address of its own error page. */
+/** next-auth answers a refusal with the address of its own error page. */
 function outcomeOfUrl(url: string | undefined): SignInOutcome {
   const error = url && URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost").searchParams.get("error") : undefined;
   if (!error) return "signed-in";

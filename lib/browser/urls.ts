@@ -1,11 +1,11 @@
 // Addresses that a browser asks for, built in one place.
-// Guarantees: every value is encoded; the base path the application was built with is put in front exactly once, by `apiPath`.
+// Guarantees: every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
 // An embedded page asks below the address of its session (lib/shared/place.ts).
-// Must never: name another host. The browser speaks to the console alone.
+// Must never: name another host. The browser speaks only to the console.
 
 import { place } from "@/lib/shared/place";
 
-/** Written into the bundle when the application is built: a base path cannot change afterwards. */
+/** Written into the bundle at build time: a base path cannot change afterwards. */
 // eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time
 const basePath = process.env.NEXT_PUBLIC_LIGHTDESK_BASE_PATH ?? "";
 
@@ -16,17 +16,17 @@ export function apiPath(path: `/${string}`): string {
   return `${basePath}${place()}${path}`;
 }
 
-/** What belongs to no session: files of the application, and addresses that name their place themselves. */
+/** For addresses that belong to no session: files of the application, and addresses that name their place themselves. */
 export function outsidePath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 
-/** How a link to a file opens: in a tab of its own. An embedded page has no session in another tab: the file is saved instead. */
+/** How a link to a file opens: in its own tab. An embedded page has no session in another tab, so the file is saved instead. */
 export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
   return place() === "" ? { target: "_blank", rel: "noreferrer" } : { download: true };
 }
 
-/** Leaves out what is undefined or an empty list; a list becomes one comma-joined value, as the interface wants it. */
+/** Leaves out undefined values and empty lists; a list becomes one comma-joined value, as the interface expects. */
 export function withQuery(path: `/${string}`, values: QueryValues): `/${string}` {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
@@ -43,11 +43,11 @@ export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 type WantedThumbnail = {
   connection?: string;
   asset?: string;
-  /** Names the content of the picture, so that a browser can keep it for ever. */
+  /** Names the content of the picture, so that a browser can cache it for ever. */
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;
-  /** It fills its box: what is very long is cropped to stay sharp. */
+  /** It fills its box: a very long picture is cropped to stay sharp. */
   fit?: "fill";
 };
 
@@ -55,7 +55,7 @@ export function thumbnailUrl({ connection, asset, version, file, edge, fit }: Wa
   return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
 }
 
-/** The file itself, in full. */
+/** The full file. */
 export function viewUrl(wanted: FileName & { connection?: string }): string {
   const { connection, filename, subfolder, type } = wanted;
   return apiPath(withQuery("/api/view", { filename, subfolder, type, connection }));

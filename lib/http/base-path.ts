@@ -9,10 +9,7 @@ export function withoutBasePath(url: string, basePath: string): string {
   return rest.startsWith("/") ? rest : url;
 }
 
-/**
- * For Next, which wants the base path in every address, without a slash after it: else it would redirect, and some proxies would redirect
- * back.
- */
+/** For Next, which wants the base path in every address, without a slash after it: otherwise Next and some proxies would redirect. */
 export function withBasePath(url: string, basePath: string): string {
   return basePath !== "" && /^\/([?#]|$)/.test(url) ? basePath + url.slice(1) : basePath + url;
 }

@@ -1,6 +1,5 @@
 // What supervisors and monitors ask of either server: /api/health/live, /api/health/ready and /api/metrics. Answered before everything
-// else,
-// also during the start.
+// else, also during the start.
 // Guarantees: only a caller with the metrics token, or with another right to see them, gets reasons; others learn only whether it is ready.
 // Must never: need the database or the service to be up.
 import { createHash, timingSafeEqual } from "node:crypto";

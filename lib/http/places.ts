@@ -1,4 +1,4 @@
-// Rewrites requests below the address of an embedded session for the routes: the place goes into a header; files and /api get their own
+// Rewrites requests below the address of an embedded session for the routes: the place goes into a header; files and /api get their usual
 // address.
 // Guarantees: the header comes from the address, whatever a client sent; while a request is answered, `place()` is its place.
 // Must never: decide anything: the session is checked together with every other credential.

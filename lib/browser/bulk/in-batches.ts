@@ -1,10 +1,10 @@
-// Many things in batches, one batch in flight, with a line of receipt for every thing.
-// Guarantees: every item has exactly one entry; what was not begun when the work was stopped, or when a refusal would meet all others
-// too, is told as not done.
+// Acts on many things in batches, one batch in flight, and reports the outcome of each thing.
+// Guarantees: every item has exactly one entry; items that were not begun, because the work was stopped or a refusal would meet all others
+// too, are reported as not done.
 
 import { type Work } from "./patient-call";
 
-/** `isOver`: what refused this batch would refuse every other. */
+/** `isOver`: every other batch would be refused for the same reason. */
 export type BatchOutcome<Entry> = { entries: Entry[]; isOver?: boolean };
 
 export async function inBatches<Item extends { id: string }, Entry extends { id: string }>(

@@ -1,5 +1,5 @@
-// One call of a longer piece of work over many things: it waits out a plain rate limit, and tells that it waits.
-// Guarantees: what is refused for another reason, or was stopped meanwhile, comes back as it was; nothing that may have been done is sent again.
+// One call of a longer piece of work over many things: it waits out a plain rate limit, and reports that it waits.
+// Guarantees: another refusal, or a stop meanwhile, comes back as it was; a call that may have succeeded is never sent again.
 
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
@@ -7,24 +7,24 @@ import { type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "../api";
 import { type ApiFailure } from "../read-failure";
 
-/** What a longer piece of work is told, and tells. Ending `signal` lets the call under way finish, so that its outcome is known. */
+/** What a longer piece of work is given, and reports. Ending `signal` lets the call under way finish, so that its outcome is known. */
 export type Work = {
   connection: string | undefined;
   signal: AbortSignal;
-  /** The same for all of it: the audit log shows it as one row. */
+  /** The same id for all of the work: the audit log shows it as one row. */
   act?: string;
-  /** This many more are done. */
+  /** That many more are done. */
   onDone: (count: number) => void;
-  /** The service asked to wait; undefined when the wait is over. */
+  /** The service asked to wait; undefined once the wait is over. */
   onWait: (ms: number | undefined) => void;
-  /** The page goes away: everything leaves at once, in requests that outlive it. */
+  /** The page is being left: everything is sent at once, in requests that outlive it. */
   isLeaving?: boolean;
 };
 
 const FIRST_WAIT_MS = 1_000;
 const MOST_TRIES = 6;
 
-/** A plain rate limit is the one refusal that did nothing and is worth the same request again, after the wait that it names. */
+/** A plain rate limit is the only refusal that did nothing and is worth the same request again, after the wait that it names. */
 export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
   const headers = new Headers(init.headers);
   if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
@@ -32,7 +32,7 @@ export async function callPatiently<T>(path: `/${string}`, init: CallInit, work:
   return work.isLeaving ? call() : patiently(call, work);
 }
 
-/** For calls of every kind. */
+/** Also for calls that do not use callApi. */
 export async function patiently<T>(
   call: () => Promise<Result<T, ApiFailure>>,
   { signal, onWait }: Pick<Work, "signal" | "onWait">,
@@ -48,7 +48,7 @@ export async function patiently<T>(
   }
 }
 
-/** The next one would meet the same: no session, no right, no key, no money, no network. */
+/** The next call would fail in the same way: no session, no right, no key, no money, no network. */
 export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
   return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
 }

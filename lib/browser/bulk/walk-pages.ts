@@ -1,11 +1,11 @@
-// All rows of a list, page by page, before anything is done to them: an act changes which ones match.
-// Guarantees: each row once; ends at the end of the list, at the bound, when it is stopped, or at a service that repeats itself.
+// Reads all rows of a list, page by page, before anything is done to them, since an act changes which rows match.
+// Guarantees: each row once; ends at the end of the list, at the bound, when it is stopped, or if the service repeats itself.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callPatiently, type Work } from "./patient-call";
 import { type ApiFailure } from "../read-failure";
 
-/** `rows`: places of the list that the page took, also of what could not be read. */
+/** `rows`: how many places of the list the page took, including rows that could not be read. */
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
 /** `isCut`: there are more. */
 export type Walked<Item> = { items: Item[]; isCut: boolean };

@@ -1,17 +1,17 @@
-// What the readers of this folder share: bounded reading of a file by places, words of bytes, and what was found.
+// What the readers of this folder share: bounded reading of a file, numbers and texts from bytes, and the texts found.
 // Guarantees: no file makes a reader read, hold or unpack more than the bounds, whatever lengths it claims.
 
 import { isObject, parseJson } from "@/lib/contract/json/json";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ByteSource } from "../files/byte-source";
 
-/** More than any workflow is. */
+/** More than any workflow has. */
 const MOST_BYTES = 12_000_000;
 const MOST_READ = 96_000_000;
 const MOST_STEPS = 400_000;
 const WINDOW = 16_384;
 
-/** `damaged`: it claims what it does not have. `too_much`: it has more than is looked through. */
+/** `damaged`: the file claims parts that it does not have. `too_much`: it has more than is searched. */
 export class Unreadable extends Error {
   constructor(readonly why: "damaged" | "too_much") {
     super(why);
@@ -20,7 +20,7 @@ export class Unreadable extends Error {
 
 export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
 
-/** Parts that are near one another are read at once. */
+/** Parts that are near one another are read together. */
 export function boundedBytes({ size, read }: ByteSource): Bytes {
   let [window, start, left, steps] = [new Uint8Array(), 0, MOST_READ, MOST_STEPS];
   return {
@@ -43,7 +43,7 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
 
 const wanted = new Set(["prompt", "workflow", "comment"]);
 
-/** The first of each name counts. A comment counts where it is an object with both names, as a well-known pack for films writes it. */
+/** The first text of each name counts. A comment counts if it is an object with both names, as a well-known pack writes into videos. */
 export type Found = {
   prompt?: string;
   workflow?: string;
@@ -69,7 +69,7 @@ export function nothingFound(): Found {
   return found;
 }
 
-/** Each of them is a text or the object itself. */
+/** Each of the two is a text or the object itself. */
 export function addObject(found: Found, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
@@ -79,7 +79,7 @@ export function addObject(found: Found, value: unknown): void {
   }
 }
 
-/** Few writers keep to the character set that their format names: what is UTF-8 is read as that. */
+/** Few writers keep to the character set that their format names: valid UTF-8 is read as UTF-8. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -96,7 +96,7 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** From `from` to `to` of what is in memory already. */
+/** The bytes from `from` to `to` of a block in memory. */
 export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
   if (to > bytes.length || from > to) throw new Unreadable("damaged");
   return bytes.subarray(from, to);
@@ -115,7 +115,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
-  // An error is told to the reader.
+  // The reader reports the error.
   for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
   const reader = readable.getReader();
   const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));

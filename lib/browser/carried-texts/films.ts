@@ -42,7 +42,7 @@ export async function movieTexts(bytes: Bytes, found: Found): Promise<void> {
       if (inner.type !== "udta") continue;
       for await (const user of boxesOf(bytes, inner.from, inner.to)) {
         if (user.type === "meta") await readMeta(bytes, user, found);
-        // A text of QuickTime: its length, its language, its letters.
+        // A QuickTime text: its length, its language, its letters.
         if (user.type === "©cmt" && user.to - user.from > 4) {
           const content = await bytes.at(user.from, user.to - user.from);
           found.add("comment", textOf(part(content, 4, Math.min(content.length, 4 + viewOf(content).getUint16(0)))));
@@ -72,14 +72,14 @@ async function readMeta(bytes: Bytes, { from, to, isCut }: Box, found: Found): P
       const data = inner.find(({ type }) => type === "data");
       if (key === undefined || !data || !found.wants(key)) continue;
       if (data.isCut || item.isCut) throw new Unreadable("damaged");
-      // What kind of value it is, its language, the value.
+      // First the kind of value and its language, then the value.
       found.add(key, textOf(part(meta, data.from + 8, data.to)));
     }
   }
 }
 
 function keysIn(meta: Uint8Array, { from, to }: Box): string[] {
-  // Version and count; then each as a box of its namespace.
+  // Version and count; then each key as a box of its namespace.
   return [...boxesIn(meta, from + 8, to)].map((key) => latin1(meta.subarray(key.from, key.to)));
 }
 
@@ -87,7 +87,7 @@ const [SEGMENT, CLUSTER, TAGS, TAG, SIMPLE_TAG, NAME, TEXT] = [0x18538067, 0x1f4
 const DEEPEST = 8;
 const LONGEST_HEAD = 12;
 
-/** `size` is undefined where it is not told. */
+/** `size` is undefined if the file does not give it. */
 function readElement(head: Uint8Array): { id: number; size?: number; headBytes: number } | undefined {
   const idBytes = Math.clz32(head[0] ?? 0) - 23;
   const sizeAt = head[idBytes] ?? 0;
@@ -107,7 +107,7 @@ export async function matroskaTexts(bytes: Bytes, found: Found): Promise<void> {
     const { id, size, headBytes } = element;
     at += headBytes;
     if (id === TAGS && size !== undefined) simpleTags(await bytes.at(at, size), found, DEEPEST);
-    // Their ends need not be told: what is inside comes next.
+    // They need not give their size: their content comes next.
     if (id === SEGMENT || (id === CLUSTER && size === undefined)) continue;
     if (size === undefined) throw new Unreadable("damaged");
     at += size;

@@ -1,4 +1,4 @@
-// The EXIF block of AVIF and HEIC pictures: `iinf` of their meta box says which item it is, and `iloc` where in the file it lies.
+// The EXIF block of AVIF and HEIC pictures: in their meta box, `iinf` says which item it is and `iloc` where it is in the file.
 
 import { type Bytes, type Found, latin1, part, Unreadable, viewOf } from "./bytes";
 import { boxesIn, boxesOf } from "./films";
@@ -15,7 +15,7 @@ export async function heifTexts(bytes: Bytes, found: Found): Promise<void> {
     for (const place of contentOf("iloc").flatMap(itemPlaces)) {
       if (!exif.has(place.id) || found.isDone()) continue;
       const block = await bytes.at(place.from, place.length);
-      // The first number says how many bytes are before the directory.
+      // The first number is how many bytes come before the directory.
       exifTexts(part(block, 4 + viewOf(block).getUint32(0), block.length), found);
     }
     return;
@@ -34,7 +34,7 @@ function exifItems(content: Uint8Array<ArrayBuffer>): number[] {
   });
 }
 
-/** Of each item of the file its first part: an EXIF block has one. */
+/** The first part of each item of the file: an EXIF block has only one. */
 function itemPlaces(content: Uint8Array<ArrayBuffer>): { id: number; from: number; length: number }[] {
   const view = viewOf(content);
   let at = 4;

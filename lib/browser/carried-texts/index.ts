@@ -1,6 +1,7 @@
-// The workflow that a file carries beside its picture, film, sound or shape: `prompt` is what was run, `workflow` the editor's drawing.
-// Guarantees: a file's kind is told by its first bytes, never by its name; nothing but headers and texts is read, in parts and within bounds; a
-// hostile file is an answer. Throws only what the file's own reading throws.
+// The workflow that a file carries beside its picture, video, sound or 3d model: `prompt` is the graph that ran, `workflow` the editor's
+// drawing.
+// Guarantees: a file's kind is decided by its first bytes, never by its name; only headers and texts are read, in parts and within bounds;
+// a hostile file gets an answer, too. Throws only what reading the file itself throws.
 
 import { isObject, objectOf, parseJson, withoutNaN } from "@/lib/contract/json/json";
 import { type ByteSource } from "../files/byte-source";
@@ -10,7 +11,7 @@ import { heifTexts } from "./heif";
 import { jpegTexts, pngTexts, webpTexts } from "./pictures";
 import { flacTexts, id3Texts, oggTexts } from "./sounds";
 
-/** `text`: for `readWorkflow`. `none`: of a known kind, without a workflow. `unknown`: of no kind that carries one. */
+/** `text`: for `readWorkflow`. `none`: a known kind of file, but without a workflow. `unknown`: not a kind that carries one. */
 export type Carried =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 
@@ -21,7 +22,7 @@ const kinds: readonly Kind[] = [
   { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: jpegTexts },
   { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: webpTexts },
   { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: svgTexts },
-  // AVIF and HEIC are told from films by their brand.
+  // The brand tells AVIF and HEIC from videos.
   {
     isPicture: true,
     starts: (head) => /^ftyp(avi[fs]|hei[cxms]|hev[cxms]|mif1|msf1)$/.test(head.slice(4, 12)),
@@ -50,7 +51,7 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
     await kind.read(bytes, found);
   } catch (cause) {
     if (cause instanceof Unreadable) why = cause.why;
-    // A place outside of what is there.
+    // The file names a place outside itself.
     else if (cause instanceof RangeError) why = "damaged";
     else throw cause;
   }
@@ -59,7 +60,7 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
   return why ? { kind: why } : { kind: "none", isPicture: kind.isPicture === true };
 }
 
-/** As `readWorkflow` knows it: what was run, with the drawing that came with it. A text that is no object is told by that reader. */
+/** In the form that `readWorkflow` knows: the graph that ran, with its drawing. That reader reports a text that is not an object. */
 function workflowText({ prompt, workflow }: Found): string | undefined {
   const [graph, drawing] = [prompt, workflow].map((text) => text && withoutNaN(text));
   if (!graph || !isObject(parseJson(graph))) return drawing ?? graph;
@@ -90,7 +91,7 @@ async function svgTexts(bytes: Bytes, found: Found): Promise<void> {
   if (from >= 0 && to >= 0) addObject(found, parseJson(text.slice(from + start.length, to)));
 }
 
-/** Byte for byte: what decoders call Latin-1 has other letters from 128 to 159. */
+/** Byte for byte: the decoders' Latin-1 has other letters from 128 to 159. */
 function byteLetters(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }

@@ -43,7 +43,7 @@ export async function jpegTexts(bytes: Bytes, found: Found): Promise<void> {
   for (let at = 2; at + 4 <= bytes.size && !found.isDone();) {
     const head = viewOf(await bytes.at(at, 4));
     const marker = head.getUint16(0);
-    // What follows is the picture itself, or nothing that this is made of.
+    // What follows is the picture itself, or not a JPEG segment at all.
     if (marker < 0xff00 || marker === 0xffda || marker === 0xffd9) return;
     const length = head.getUint16(2);
     if (length < 2) throw new Unreadable("damaged");
@@ -56,10 +56,10 @@ export async function jpegTexts(bytes: Bytes, found: Found): Promise<void> {
 }
 
 const ENTRY_BYTES = 12;
-/** BYTE, ASCII and UNDEFINED: one byte a letter. */
+/** BYTE, ASCII and UNDEFINED: each letter is one byte. */
 const textTypes = new Set([1, 2, 7]);
 
-/** "keyword:JSON" in texts of the main directory, whatever their tags: which one holds a workflow differs between writers. */
+/** Finds "keyword:JSON" in texts of the main directory, whatever their tags: writers differ in the tag they use for a workflow. */
 export function exifTexts(block: Uint8Array<ArrayBuffer>, found: Found): void {
   const tiff = latin1(block.subarray(0, 6)) === EXIF_MARK ? block.subarray(6) : block;
   if (tiff.length < 8) return;
@@ -71,7 +71,7 @@ export function exifTexts(block: Uint8Array<ArrayBuffer>, found: Found): void {
   for (let entry = directory + 2; entry < directory + 2 + count * ENTRY_BYTES; entry += ENTRY_BYTES) {
     const [length, from] = [view.getUint32(entry + 4, isLittle), view.getUint32(entry + 8, isLittle)];
     if (!textTypes.has(view.getUint16(entry + 2, isLittle)) || length <= 4) continue;
-    // Many entries may name the same bytes: no more is read of each than its keyword.
+    // Many entries may name the same bytes: only the keyword of each is read.
     const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(latin1(tiff.subarray(from, from + LONGEST_KEYWORD))) ?? [];
     if (start === "" || !found.wants(keyword)) continue;
     let end = from + length;

@@ -14,7 +14,7 @@ export async function flacTexts(bytes: Bytes, found: Found, from = 0): Promise<v
   }
 }
 
-/** Who wrote them, how many, then each as NAME=text with its length in front. */
+/** The writer's name, the number of comments, then each comment as NAME=text with its length in front. */
 function vorbisComments(block: Uint8Array<ArrayBuffer>, found: Found): void {
   const view = viewOf(block);
   const lengthAt = (at: number) => {
@@ -35,7 +35,7 @@ function vorbisComments(block: Uint8Array<ArrayBuffer>, found: Found): void {
 
 const MOST_PACKET = 12_000_000;
 
-/** The second packet of the first stream holds the comments; it may go over many pages. */
+/** The second packet of the first stream holds the comments; it may span many pages. */
 export async function oggTexts(bytes: Bytes, found: Found): Promise<void> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let serial: number | undefined;
@@ -66,7 +66,7 @@ export async function oggTexts(bytes: Bytes, found: Found): Promise<void> {
   if (from !== undefined) vorbisComments(packet.subarray(from), found);
 }
 
-/** TXXX frames of ID3 2.3 and 2.4. A FLAC file may have such a tag in front. */
+/** TXXX frames of ID3 2.3 and 2.4. A FLAC file may begin with such a tag. */
 export async function id3Texts(bytes: Bytes, found: Found): Promise<void> {
   const head = await bytes.at(0, 10);
   const [version, flags] = [head[3] ?? 0, head[5] ?? 0];
@@ -111,7 +111,7 @@ function letters(bytes: Uint8Array, set: number): string {
   return new TextDecoder(isBig ? "utf-16be" : "utf-16le").decode(bytes);
 }
 
-/** Seven bits of each byte. */
+/** Each byte holds seven bits. */
 function synchsafe(bytes: Uint8Array, at: number): number {
   return [0, 1, 2, 3].reduce((value, step) => value * 128 + ((bytes[at + step] ?? 0) & 0x7f), 0);
 }

@@ -1,6 +1,6 @@
-// The session of an embedded page: begun and renewed with a ticket, in a cookie where the browser keeps one, else in the memory of a worker
-// and of the page itself.
-// Guarantees: an outcome, never an exception. Must never: keep a bearer in a storage.
+// The session of an embedded page, begun and renewed with a ticket: kept in a cookie if the browser allows one, else in the memory of a
+// worker and of the page itself.
+// Guarantees: returns an outcome, never throws. Must never: keep a bearer in a storage.
 
 import { type EmbedSessionBegun } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
@@ -32,7 +32,7 @@ export async function endEmbedSession(): Promise<void> {
   navigator.serviceWorker?.controller?.postMessage({ kind: "forget" });
 }
 
-/** Only what the console says of the ticket is the ticket's. `console`: something is wrong there, such as a full disk. */
+/** `ticket`: only if the console refuses the ticket itself. `console`: something is wrong there, such as a full disk. */
 function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
   if (status === 404) return "unknown-host";
   if (status === 400 || status === 401 || status === 413) return "ticket";
@@ -53,7 +53,7 @@ export function shareBearer(): () => void {
   return () => serviceWorker.removeEventListener("message", onMessage);
 }
 
-/** What a browser without cookies has instead; undefined where there is no worker. */
+/** Whether a worker keeps the session, as in a browser without cookies. */
 export function keepsMemory(): boolean {
   return navigator.serviceWorker?.controller != null;
 }
@@ -67,7 +67,7 @@ async function keepBearer(given: string): Promise<boolean> {
     bearer = given;
     return true;
   } catch {
-    // The browser allows none here: an address without https, or a window that keeps nothing.
+    // The browser allows no worker here: an address without https, or a window that keeps nothing.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// An embedded page and the page around it: messages with exact origins both ways.
-// Guarantees: what is told goes to the origins it is given and no other; what is heard came from the parent window, from one of them, in a
-// known shape; anything else is passed over. Must never: put a ticket anywhere but into the body of one request.
+// Messages between an embedded page and the page around it, with exact origins both ways.
+// Guarantees: messages go only to the given origins; only messages from the parent window, from one of them and in a known shape are
+// accepted, all others ignored. Must never: put a ticket anywhere but into the body of one request.
 
 import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { objectOf } from "@/lib/contract/json/json";
@@ -20,14 +20,14 @@ export type HostMessage =
   | { type: "end" };
 export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
-/** An address of a page that hosts may show, even where it has ".." in it. */
+/** An address of a page that hosts may show, even if it contains "..". */
 export function isEmbedAddress(to: unknown): to is `/${string}` {
   if (typeof to !== "string" || to.length > LONGEST_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
   const { pathname } = new URL(`http://here/place${to}`);
   return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
 }
 
-/** What a link or a picture of an embedded page shows, which is data of the console and no page. */
+/** The address of a file that an embedded page links to or shows: data of the console, not a page. */
 export function isFileAddress(to: string): to is `/${string}` {
   return to.startsWith("/api/");
 }
@@ -47,7 +47,7 @@ function readMessage(data: unknown): HostMessage | undefined {
   return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
 }
 
-/** `changed` is no end for the person: the page goes on with other rights. */
+/** `changed` is not an end for the person: the page goes on with other rights. */
 export const endReasons = ["host", "expired", "refused"] as const;
 export type EndReason = (typeof endReasons)[number];
 
@@ -67,7 +67,7 @@ export function isFramed(): boolean {
 }
 
 export function tellHost(origins: readonly string[], event: HostEvent): void {
-  // To each by its name: a window of another origin is told nothing.
+  // To each origin by name, so that a window of another origin receives nothing.
   if (isFramed()) for (const origin of origins) window.parent.postMessage({ lightdesk: 1, ...event }, origin);
 }
 

@@ -1,5 +1,5 @@
-// A file of any size, read in parts: one of this browser, or one that a service holds.
-// Guarantees: nothing is held beyond the parts that were asked for; a service that knows no ranges is read up to a bound.
+// A file of any size, read in parts: a file in this browser, or one at a service.
+// Guarantees: only the requested parts are held; from a service without ranges, no more than a bound is read.
 
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
@@ -8,12 +8,12 @@ import { type ApiFailure } from "../read-failure";
 
 export type ByteSource = {
   size: number;
-  /** Throws where it cannot be read any more: `PartUnread` of a service, the browser's own error of a file that was moved or locked. */
+  /** Throws if it can no longer be read: `PartUnread` for a service, the browser's own error for a file that was moved or locked. */
   read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
   text: () => Promise<string>;
 };
 
-/** A part that a service did not hand out. */
+/** A part that a service did not deliver. */
 export class PartUnread extends Error {
   constructor(readonly failure: Failure) {
     super(failure.message);

@@ -1,9 +1,9 @@
-// What was dropped or picked, folders included, as files with the paths they had below what was dropped.
-// Guarantees: a folder is walked to its end or to the bound, and the caller is told when the bound was met; what cannot be read is counted.
+// Dropped or picked files, those in folders included, with their paths below the dropped folder.
+// Guarantees: a folder is walked to its end or to the bound, and the caller learns if the bound was met; unreadable entries are counted.
 // Must never: be called after an await in a drop's handler, since the browser empties the drop when its handler returns.
 
 export type NamedFile = { path: string; file: File };
-/** `leftOut`: files that a system keeps beside those of a person. */
+/** `leftOut`: how many files a system keeps beside those of a person. */
 export type Dropped = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
 
 const MOST_FILES = 10_000;
@@ -16,19 +16,19 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   return entries.length === 0 ? Promise.resolve(droppedOf(plain)) : walk(entries);
 }
 
-/** An input with `webkitdirectory` names its files from the chosen folder on. */
+/** An input with `webkitdirectory` gives paths that begin at the chosen folder. */
 export function filesOfInput(files: readonly File[]): Dropped {
   const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const wanted = named.filter(({ path }) => !isOfSystem(path));
   return { ...droppedOf(wanted.slice(0, MOST_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MOST_FILES };
 }
 
-/** Files that were named one by one. */
+/** For files that were chosen one by one. */
 export function droppedOf(files: NamedFile[]): Dropped {
   return { files, unreadable: 0, leftOut: 0, isCut: false };
 }
 
-/** What macOS and Windows leave in folders; a file that was chosen by itself is wanted, whatever its name. */
+/** Files that macOS and Windows leave in folders. A file that was chosen by itself is wanted, whatever its name. */
 function isOfSystem(path: string): boolean {
   return /\/(\.DS_Store|\._[^/]*|(eh)?thumbs\.db|desktop\.ini)$/i.test(path);
 }
@@ -44,7 +44,7 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
       else if (isFile(entry)) found.files.push({ path, file: await fileOf(entry) });
       else if (isFolder(entry)) waiting.push(...(await childrenOf(entry)));
     } catch {
-      // Locked, or gone since it was dropped: told by its count.
+      // Locked, or gone since it was dropped: counted as unreadable.
       found.unreadable += 1;
     }
   }
@@ -63,7 +63,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-/** A reader hands out a hundred at a time, until it hands out none. */
+/** A reader returns a hundred entries at a time, and none at the end. */
 async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];

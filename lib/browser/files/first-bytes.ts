@@ -1,15 +1,15 @@
-// The first bytes of a file, or some further in, of whatever length the file is.
-// Guarantees: no more than the bound is kept or waited for, also of a service that does not know ranges.
+// The first bytes of a file, or some further in, however long the file is.
+// Guarantees: no more than the bound is kept or waited for, even from a service without ranges.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "../read-failure";
 
-/** `isWhole`: nothing comes after them. `size`: of the whole file, from a service that knows ranges. */
+/** `isWhole`: nothing comes after the bytes. `size`: of the whole file, if the service knows ranges. */
 export type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
 
 export async function readFirstBytes(src: string, most: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {
   try {
-    // One byte more than is wanted tells a longer file from one that ends there.
+    // One byte more than wanted, to tell a longer file from one that ends there.
     const answer = await fetch(src, { headers: { range: `bytes=${from}-${from + most}` } });
     if (answer.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
     if (!answer.ok) return failed(readFailure(answer.status, answer.headers.get("retry-after"), await answer.text()));

@@ -1,5 +1,5 @@
-// The beginning of a text file, of whatever length the file is.
-// Guarantees: says whether there is more; a letter that the bound cuts is left out.
+// The beginning of a text file, however long the file is.
+// Guarantees: says whether there is more; a letter that the bound cuts in two is left out.
 
 import { ok, type Result } from "@/lib/shared/result";
 import { readFirstBytes } from "./first-bytes";

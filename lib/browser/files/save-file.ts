@@ -1,10 +1,10 @@
-// Bytes that this page holds, saved as a file of the person's.
-// Must never: be used for what a link to the server could stream; everything of it is in the browser's memory.
+// Saves bytes that this page holds as a file on the person's machine.
+// Must never: be used where a link to the server could stream the file; the browser's memory holds all of it.
 
-/** The browser reads it when it saves, which may be after a question to the person. */
+/** The browser reads the bytes when it saves, perhaps only after asking the person. */
 const KEPT_MS = 60_000;
 
-/** From the page itself, where an embedded one hears of it. */
+/** Clicks a link in the page itself, so that an embedded page notices the download. */
 export function saveFrom(href: string, name: string): void {
   const link = document.createElement("a");
   Object.assign(link, { href, download: name });

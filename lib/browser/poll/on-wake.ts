@@ -1,8 +1,8 @@
-// Tells when the machine has slept: its clock has jumped, and nothing that was due in between has happened.
-// Guarantees: one timer for all who want to know, none while there are none; of several who ask for the same thing only one is told.
+// Notices that the machine has slept: its clock has jumped, and timers that were due in between have not run.
+// Guarantees: one timer for all listeners, none while there are none; of several listeners with the same `about` only one is called.
 
 const LOOK_MS = 2_000;
-/** A busy or a throttled page looks late, too; one more question harms nothing. */
+/** A busy or throttled page seems to have slept, too; one more request does no harm. */
 const ASLEEP_MS = 10_000;
 
 const listeners = new Map<string, Set<() => void>>();

@@ -1,6 +1,6 @@
-// When a page asks again, and how old what it shows is: pure functions, so that they can be tried without a clock.
-// Guarantees: quick while something moves, slow while nothing does, ever slower while it fails, never faster than a service allows.
-// Must never: call a page live when its last answer was a failure.
+// When a page asks again, and how old its data is: pure functions, so that tests need no clock.
+// Guarantees: quick while something moves, slow while nothing does, slower with each failure, never faster than a service allows.
+// Must never: call a page live if its last answer was a failure.
 
 export const BUSY_MS = 1_500;
 export const IDLE_MS = 8_000;
@@ -9,7 +9,10 @@ const BACKGROUND_MS = 10_000;
 const SLOW_MS = 60_000;
 export const LONGEST_WAIT_MS = 10_000;
 
-/** For what is beside the page, such as a count in the navigation: `counting` while something moves, `background` while nothing does; `slow` for sums over many jobs. */
+/**
+ * The last three are for parts beside the page, such as a count in the navigation: `counting` while something moves, `background` while
+ * nothing does; `slow` for sums over many jobs.
+ */
 export type Motion = "moving" | "still" | "counting" | "background" | "slow" | "final";
 
 const waits: Readonly<Record<Motion, number>> = {
@@ -21,14 +24,14 @@ const waits: Readonly<Record<Motion, number>> = {
   final: 0,
 };
 
-/** After an answer. 0 means never again: what is shown cannot change any more. */
+/** The wait after an answer. 0 means never again: the shown value can no longer change. */
 export function nextPollMs(motion: Motion): number {
   return waits[motion];
 }
 
 /**
- * After the n-th failure in a row (1 is the first), of whatever kind: an outage may look like any. A wait that the service named is kept to.
- * `tookMs`: what was waited for the failure itself, so that from one asking to the next it is never longer than that.
+ * The wait after the n-th failure in a row (1 is the first), of any kind, since an outage may look like any. A wait that the service named
+ * is kept. `tookMs`: how long the failed request took; it is subtracted, so that requests begin no further apart.
  */
 export function retryPollMs(failures: number, { retryAfterMs = 0, tookMs = 0 }: { retryAfterMs?: number; tookMs?: number } = {}): number {
   const waitMs = Math.min(BUSY_MS * 2 ** Math.max(0, failures - 1), LONGEST_WAIT_MS - tookMs);
@@ -37,10 +40,10 @@ export function retryPollMs(failures: number, { retryAfterMs = 0, tookMs = 0 }: 
 
 export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline" };
 
-/** An answer takes a moment itself. */
+/** How late the next answer may be, since an answer takes a moment itself. */
 const LATE_MS = 2_500;
 
-/** An answer is live until the one after it is late; a failure makes it offline at once. */
+/** An answer is live until the next one is late; a failure makes it offline at once. */
 export function freshnessOf(at: { nowMs: number; answeredMs: number; everyMs: number; isFailing: boolean }): Freshness {
   if (at.isFailing) return { kind: "offline" };
   const ageMs = Math.max(0, at.nowMs - at.answeredMs);

@@ -1,12 +1,13 @@
-// When each path that fails is asked again, for all parts of a page that show it: the latest failure decides.
-// Guarantees: the timer of an earlier failure asks no sooner than a later one allows; a wait that a service asked for is kept after the machine wakes, too.
-// Must never: keep a path waiting that has answered.
+// When each failed path is asked again, for all parts of a page that show it: the latest failure decides.
+// Guarantees: an earlier failure's timer never asks sooner than a later one allows; a wait that a service asked for is kept even after a
+// sleep.
+// Must never: delay a path that has answered.
 
 type Wait = { atMs: number; isNamed: boolean; wake: () => void };
 
 const ofCaches = new WeakMap<object, Map<string, Wait>>();
 
-/** `cache` is SWR's: what shares answers shares waits. */
+/** `cache` is SWR's: parts that share answers share waits. */
 function waitsOf(cache: object): Map<string, Wait> {
   const waits = ofCaches.get(cache) ?? new Map<string, Wait>();
   ofCaches.set(cache, waits);
@@ -44,7 +45,7 @@ function connectionOf(path: string): string {
   return /[?&]connection=([^&#]*)/.exec(path)?.[1] ?? "";
 }
 
-/** A service has asked to wait longer. */
+/** The service asked to wait, and the wait is not over. */
 export function isToldToWait(cache: object, path: string): boolean {
   const wait = waitsOf(cache).get(path);
   return wait !== undefined && wait.isNamed && wait.atMs > Date.now();

@@ -1,14 +1,15 @@
-// The wait before a query is asked again, one for all parts of a page that show its answer.
-// Guarantees: of several who wait for the same query the earliest moment counts and one of them asks; a hidden page
-// asks nothing and goes on waiting; whatever became of an asking, the next wait begins after it.
-// Must never: believe the browser that there is no network. It cannot know of a console on the same machine, and an asking that fails says so.
+// The wait before a query is asked again, shared by all parts of a page that show its answer.
+// Guarantees: of several waits for one query the earliest counts, and only one part asks; a hidden page asks nothing and goes on waiting;
+// the next wait begins after each request, whatever its outcome.
+// Must never: believe the browser that there is no network. The console may be on the same machine, and a request that fails shows it
+// anyway.
 
 type Ask = () => Promise<unknown>;
 type Wait = { asks: Set<Ask>; timer: ReturnType<typeof setTimeout> | undefined; dueMs: number };
 
 const waits = new Map<string, Wait>();
 
-/** Returns how to wait no longer. */
+/** Returns how to stop waiting. */
 export function waitTogether(query: string, ms: number, ask: Ask): () => void {
   const wait: Wait = waits.get(query) ?? { asks: new Set(), timer: undefined, dueMs: Number.POSITIVE_INFINITY };
   waits.set(query, wait);
@@ -31,7 +32,7 @@ function arm(query: string, wait: Wait, ms: number): void {
     const isSeen = document.visibilityState !== "hidden";
     const asked = isSeen && ask ? ask() : Promise.resolve();
     void asked.finally(() => {
-      // Where the answer was new, the part that shows it has started the next wait already.
+      // If the answer was new, the part that shows it has already started the next wait.
       if (wait.asks.size > 0 && wait.dueMs === Number.POSITIVE_INFINITY) arm(query, wait, ms);
     });
   }, ms);

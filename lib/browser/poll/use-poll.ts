@@ -1,7 +1,8 @@
-// A value that the server rendered, kept true from then on by asking the console's API again (SWR).
-// Guarantees: the newer of the server's and the browser's answer is shown; a failure keeps the last value and says since when it is old;
-// nothing is asked while the page is hidden; whatever failed is asked again by itself, and the first success wakes all of its connection.
-// Must never: replace a value by an empty one because an answer failed.
+// A value that the server rendered, kept up to date by asking the console's API again (SWR).
+// Guarantees: shows the newer of the server's and the browser's answer; a failure keeps the last value and says since when it is old;
+// nothing is asked while the page is hidden; a failed path is asked again by itself, and the first success wakes all paths of its
+// connection.
+// Must never: replace a value with an empty one because a request failed.
 
 import { useEffect, useRef, useState } from "react";
 import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
@@ -19,14 +20,14 @@ const SHORTEST_MS = 500;
 export type Stamped<T> = { value: T; atMs: number };
 
 export type PollOptions<Answer, T> = {
-  /** What the server already rendered, with the moment it was read. */
+  /** The value that the server rendered, with the moment it was read. */
   initial?: Stamped<T>;
-  /** Why the server could not render it. */
+  /** Why the server could not render a value. */
   initialFailure?: ApiFailure;
-  /** Makes the screen's value of the API's answer. Must be a stable function; may be fetched with the first answer. */
+  /** Turns the API's answer into the screen's value. Must be a stable function; its code may be loaded with the first answer. */
   read: (answer: Answer) => T | Promise<T>;
   motion: (value: T) => Motion;
-  /** Where `path` changes to one that was asked before, what it said then is shown and it is asked again at once. */
+  /** If `path` changes back to one that was asked before, its last answer is shown and it is asked again at once. */
   isAskedAnew?: boolean;
 };
 
@@ -38,16 +39,16 @@ export type Poll<T> = {
   failure: ApiFailure | undefined;
   isAsking: boolean;
   refresh: () => Promise<void>;
-  /** Shows a change at once; the next answer has the last word. */
+  /** Shows a change at once; the next answer replaces it. */
   patch: (change: (value: T) => T) => void;
 };
 
-/** The server's reading of a page, as what a poll begins with. */
+/** What the server read for a page, as the start of a poll. */
 export function initialOf<T>(reading: Result<Stamped<T>, Failure>): Pick<PollOptions<never, T>, "initial" | "initialFailure"> {
   return reading.ok ? { initial: reading.value } : { initialFailure: reading.failure };
 }
 
-/** `path` is the API's path with query and connection, and the cache's key; `undefined` asks nothing. */
+/** `path`: the API's path with query and connection, also the cache's key; with `undefined` nothing is asked. */
 export function usePoll<Answer, T>(
   path: `/${string}` | undefined,
   { initial, initialFailure, read, motion, isAskedAnew = false }: PollOptions<Answer, T>,
@@ -63,7 +64,7 @@ export function usePoll<Answer, T>(
     keepPreviousData: false,
     dedupingInterval: SHORTEST_MS,
     focusThrottleInterval: SHORTEST_MS,
-    // Each answer has a moment of its own; to compare a thousand rows word by word would only find that.
+    // Each answer has a moment of its own, so comparing a thousand rows would always find a difference.
     compare: (a, b) => a === b,
     // Coming back to the page, or online, does not shorten a wait that the service asked for; pressing "try again" does.
     isPaused: () => path !== undefined && !isPressed.current && isToldToWait(cache, path),
@@ -72,7 +73,7 @@ export function usePoll<Answer, T>(
       const { retryAfterMs } = failure;
       const waitMs = retryPollMs(retryCount, { retryAfterMs, tookMs: Date.now() - askedMs.current });
       retryIn(cache, key, { waitMs, isNamed: retryAfterMs !== undefined }, () => {
-        // A hidden page asks when it is shown again. Timers of several parts of the page that end together ask once.
+        // A hidden page asks when it is shown again. If timers of several parts of the page end together, only one request is sent.
         if (document.visibilityState !== "hidden") void revalidate({ retryCount, dedupe: true });
       });
     },
@@ -93,7 +94,7 @@ export function usePoll<Answer, T>(
     if (path === undefined) return;
     const ask = () => mutate().catch(passFailure);
     const stopWaking = onWake(path, () => void ask());
-    // After a failure it is `onErrorRetry` that waits.
+    // After a failure, `onErrorRetry` does the waiting.
     const stopWaiting = waitMs > 0 && !isFailing ? waitTogether(path, waitMs, ask) : undefined;
     return () => {
       stopWaking();
@@ -118,7 +119,7 @@ export function usePoll<Answer, T>(
   };
 }
 
-/** The failure is already in `error`; only what is not one may pass. */
+/** The failure is already in `error`; only an error of another kind is thrown on. */
 function passFailure(cause: unknown): void {
   if (!isFailure(cause)) throw cause;
 }

@@ -1,10 +1,10 @@
-// A file's BLAKE3, read slice by slice: at most two slices are held, however large the file is.
-// Guarantees: the same bytes give the same hash wherever it was stopped and taken up again; a stop is an outcome with the place to go on from.
+// A file's BLAKE3 hash, read slice by slice: at most two slices are held, however large the file is.
+// Guarantees: the same bytes give the same hash, wherever hashing was stopped and continued; a stop returns the place to continue from.
 // Must never: read a file whole. It runs in the worker, and in tests with the same library.
 
 import { createBLAKE3 } from "hash-wasm";
 
-/** Where a hash was stopped. The state may hold some bytes of the file: it stays in this tab. */
+/** Where hashing was stopped. The state may hold some bytes of the file, so it stays in this tab. */
 export type HashPoint = { offset: number; state: Uint8Array };
 export type HashOutcome = { kind: "hashed"; hash: string } | { kind: "stopped"; at: HashPoint } | { kind: "unreadable" };
 
@@ -22,19 +22,19 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
   let offset = from?.offset ?? 0;
   const read = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
   try {
-    // The next slice comes from the disk while this one is hashed.
+    // The next slice is read from the disk while this one is hashed.
     for (let coming = read(offset); coming;) {
       const slice = new Uint8Array(await coming);
       if (signal.aborted) return { kind: "stopped", at: { offset, state: hasher.save() } };
       coming = read(offset + slice.length);
-      // A file that is cut short while it is read would come back as nothing for ever.
+      // A file that is shortened while it is read would return empty slices for ever.
       if (slice.length === 0) return { kind: "unreadable" };
       hasher.update(slice);
       offset += slice.length;
       onProgress?.(offset);
     }
   } catch {
-    // Gone, changed, or unreadable: to the caller these are the same.
+    // Gone, changed, or unreadable: the caller treats them alike.
     return { kind: "unreadable" };
   }
   return { kind: "hashed", hash: hasher.digest() };

@@ -1,18 +1,18 @@
-// Hashing away from the page: one worker for each file that is hashed at a time, made when it is needed and kept for the next.
-// Guarantees: an outcome for every file, also where no worker can be had; a stop is answered with the place to go on from.
+// Hashes files away from the page's thread: one worker for each file that is being hashed, made when needed and kept for the next.
+// Guarantees: an outcome for every file, even if no worker can be had; a stop returns the place to continue from.
 // Must never: hash on the page's own thread.
 
 import { type HashOptions, type HashOutcome } from "./hash-file";
 import { type FromHashWorker, type ToHashWorker } from "./hash-worker";
 
-/** As much of a Worker as is used. */
+/** The part of Worker that is used. */
 export type HashWorker = {
   postMessage(message: ToHashWorker): void;
   onmessage: ((event: MessageEvent<FromHashWorker>) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
   terminate(): void;
 };
-/** `unavailable`: this browser does not hash, and the reason is not the file. */
+/** `unavailable`: this browser cannot hash, whatever the file. */
 export type PoolOutcome = HashOutcome | { kind: "unavailable" };
 export type HashPool = (file: Blob, options: Omit<HashOptions, "signal"> & { signal: AbortSignal }) => Promise<PoolOutcome>;
 
@@ -48,10 +48,10 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
     });
 }
 
-/** The one of this tab, for all who hash. */
+/** The pool of this tab, shared by everything that hashes. */
 export const hashPool = createHashPool(makeHashWorker);
 
-/** The real one. The bundler finds the worker's file by this very expression. */
+/** A real worker. The bundler finds the worker's file by exactly this expression. */
 function makeHashWorker(): HashWorker {
   return new Worker(new URL("./hash-worker.ts", import.meta.url), { type: "module", name: "hash" });
 }

@@ -1,5 +1,5 @@
-// The worker that hashes: several files at once, told apart by number; its page may stop one and go on later.
-// Guarantees: every question gets one outcome; progress at most once a slice.
+// The worker that hashes: several files at once, each with a number; the page may stop one and continue later.
+// Guarantees: every request gets one outcome; progress at most once for each slice.
 // Must never: send the bytes anywhere.
 
 import { hashFile, type HashOutcome, type HashPoint } from "./hash-file";
@@ -16,7 +16,7 @@ async function hash({ id, file, from }: Extract<ToHashWorker, { file: Blob }>): 
   try {
     tell({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => tell({ id, bytes }) }) });
   } catch {
-    // No WebAssembly here, or no memory for it: the page sends without a hash and says so.
+    // No WebAssembly here, or no memory for it: the page sends the file without a hash and says so.
     tell({ id, broken: true });
   } finally {
     running.delete(id);

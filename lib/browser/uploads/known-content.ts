@@ -1,6 +1,6 @@
-// Content that a service may have already: its hash is made here and offered before a byte is sent.
-// Guarantees: known only where the service names the very hash that was made here. Whatever goes wrong is "not known": whoever asked
-// sends the file then, and hears what is wrong from that.
+// Content that a service may have already: this page hashes it and offers the hash before a byte is sent.
+// Guarantees: known only if the service returns exactly the hash that was made here. Anything that goes wrong counts as "not known": the
+// caller then sends the file, and learns from that what is wrong.
 // Must never: send the bytes.
 
 import { hashPool } from "./hash-pool";
@@ -8,7 +8,7 @@ import { offerHash } from "./offer-hash";
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };
 
-/** The file's BLAKE3 in bare hexadecimal digits, once the service has made an asset of it. */
+/** The file's BLAKE3 in bare hexadecimal digits, once the service has made an asset from it; undefined if it has not. */
 export async function findKnownContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
   const outcome = await hashPool(file, { signal });
   if (outcome.kind !== "hashed" || signal.aborted) return undefined;

@@ -1,6 +1,6 @@
-// Asks for an asset of content that the service may have, by its hash alone.
-// Guarantees: a hash that the service does not know is no failure, so that a browser logs no error for each new file; an offer without a
-// clear answer is looked up among the newest assets. Must never: offer twice.
+// Asks the service to make an asset from content that it may have, by the hash alone.
+// Guarantees: an unknown hash is not a failure, so the browser logs no error for each new file; after an offer without a clear answer, the
+// newest assets are searched for it. Must never: offer twice.
 
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
@@ -10,7 +10,7 @@ import { callApi } from "../api";
 import { type ApiFailure } from "../read-failure";
 import { withQuery } from "../urls";
 
-/** In the interface's own words. */
+/** With the interface's field names. */
 export type HashOffer = {
   hash: string;
   tags: readonly string[];
@@ -21,9 +21,9 @@ export type HashOffer = {
 
 export type Offered<T> =
   | { kind: "made"; asset: T }
-  /** The service has no such content. */
+  /** The service does not have this content. */
   | { kind: "unknown" }
-  /** No clear answer came. `failure`: where none came at all. */
+  /** No clear answer came. `failure`: if there was no answer at all. */
   | { kind: "notMade" | "unsure"; failure?: ApiFailure };
 
 export async function offerHash<T extends { asset_hash?: string }>(
@@ -48,14 +48,14 @@ export async function offerHash<T extends { asset_hash?: string }>(
   return ok(found ? { kind: "made", asset: found } : { kind: found === null ? "notMade" : "unsure", failure });
 }
 
-/** As many of the newest as are looked through for what may just have been made. */
+/** How many of the newest assets are searched for one that may just have been made. */
 const NEWEST = 50;
-/** Clocks differ. */
+/** How far the clocks of browser and service may differ. */
 const CLOCKS_MS = 60_000;
 
 type Listed = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
 
-/** The asset that has come of it, null where none has, undefined where the service cannot tell, or has the content from before. */
+/** The asset that was made; null if none was; undefined if the service cannot tell, or had the content before. */
 async function findOffered<T extends { asset_hash?: string }>(
   { hash, name, tags }: HashOffer,
   { connection, begunMs }: { connection: string | undefined; begunMs: number },
@@ -69,7 +69,7 @@ async function findOffered<T extends { asset_hash?: string }>(
     Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > begunMs - CLOCKS_MS;
   const isOurs = (asset: Listed) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
   const found = same.find((asset) => isOurs(asset) && isFresh(asset));
-  // Where the service names content by another kind of hash, or by none, nothing follows from its absence.
+  // If the service uses another kind of hash, or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
   return found ?? (isComparable && same.length === 0 ? null : undefined);
 }

@@ -1,7 +1,7 @@
-// Whether a file that calls itself a picture can be read as one, by this browser's own decoder.
-// Guarantees: says "no" only of kinds that every browser reads, and of pictures that are no burden to decode; one is decoded at a time, away
-// from the page's own thread.
-// Must never: keep a picture, or keep a file from being stored. A worker or a test without a decoder says nothing.
+// Whether a file that claims to be a picture can be read as one, by this browser's own decoder.
+// Guarantees: answers "no" only for kinds that every browser reads, and for pictures that are easy to decode; one is decoded at a time,
+// away from the page's own thread.
+// Must never: keep a picture, or stop a file from being stored. Without a decoder (in a worker, in a test) there is no verdict.
 
 import { createTurns } from "@/lib/shared/turns";
 
@@ -10,7 +10,7 @@ const MOST_BYTES = 64 * 1024 ** 2;
 const MOST_PIXELS = 64 * 1024 ** 2;
 const inTurn = createTurns(1);
 
-/** Undefined: no picture, or one that is not judged here. */
+/** Undefined: not a picture, or one that is not judged here. */
 export function canBeRead(file: File): Promise<boolean | undefined> {
   if (!everywhere.test(file.type) || file.size > MOST_BYTES || typeof createImageBitmap !== "function") return Promise.resolve(undefined);
   return inTurn(() => decoded(file));
@@ -28,7 +28,7 @@ async function decoded(file: File): Promise<boolean | undefined> {
   }
 }
 
-/** From its header; undefined where there is none. */
+/** From the file's header; undefined if it has none. */
 function pixelsOf(file: File): Promise<number | undefined> {
   const address = URL.createObjectURL(file);
   const image = new Image();

@@ -1,4 +1,4 @@
-// Sending files with their progress: XMLHttpRequest, since fetch tells nothing of what has gone out.
+// Sends files and reports progress. Uses XMLHttpRequest, since fetch does not report what has been sent.
 // Guarantees: a value or a failure, never an exception; the bytes stream from the file and are not held; an abort ends the connection.
 // Must never: send anything twice by itself.
 
@@ -8,12 +8,12 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "../read-failure";
 import { apiPath } from "../urls";
 
-/** `bytes` go as they are, without a form around them. */
+/** `bytes` are sent as they are, without a form around them. */
 export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
-  /** 0 to 1 of the bytes that have left. */
+  /** 0 to 1, the share of the bytes that have been sent. */
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
-  /** What it is part of, where many are sent by one act. */
+  /** The id of the act, if one act sends many files. */
   act?: string;
 };
 
@@ -48,7 +48,7 @@ function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
     const value: T = parseExactJson(responseText, { means: undefined });
     return ok(value);
   } catch {
-    // A sign-in page or a proxy's greeting with status 200: not an answer of ours.
+    // A sign-in page or a proxy's greeting with status 200, not an answer of ours.
     return failed(readFailure(502, null, ""));
   }
 }

@@ -34,8 +34,7 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);
-  // A connection broke: its user gets the error from the query, and the next user gets another connection. Without a listener the process
-  // ends.
+  // A connection broke: the query in use reports it, and the next one gets another. Without a listener, the event would end the process.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return {
