@@ -18,11 +18,11 @@ export const viewport: Viewport = {
   ],
 };
 
-/** A browser takes long to learn how a language writes numbers: it does so while it waits for the scripts, not while React takes the page over. */
+/** A browser takes long to load a language's number formats: it does so while it waits for the scripts, not while React hydrates. */
 const readNumbers = "self.requestIdleCallback?.(() => new Intl.NumberFormat(document.documentElement.lang))";
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  // The proxy's nonce: the theme must be set before the first paint, by a script that the content policy knows.
+  // The proxy's nonce: the theme is set before the first paint, by a script that the content policy must allow.
   const nonce = (await headers()).get("x-nonce") ?? undefined;
   preload(latin, { as: "font", type: "font/woff2", crossOrigin: "anonymous" });
   return (

@@ -16,7 +16,7 @@ export default async function NotFound() {
         title={t("title")}
         text={t("text")}
         action={
-          // No Link: every page loads what this one needs, and would load that twice.
+          // Not a Link: every page loads the code that this one needs, and would load that of Link twice.
           <a href={apiPath("/")} className={buttonStyle()}>
             {t("action")}
           </a>

@@ -1,5 +1,6 @@
-// `npm run audit -- verify`: whether the audit log is as it was written. The console may run meanwhile.
-// Ends with code 1 and names the first row that was changed, taken out or put in; otherwise prints the last hash, which is worth keeping elsewhere.
+// `npm run audit -- verify`: checks that the audit log is as it was written. The console may run meanwhile.
+// Ends with code 1 and names the first row that was changed, removed or inserted; otherwise prints the last hash, which is worth keeping
+// elsewhere.
 import { fail, onStore } from "./console-store";
 
 if (process.argv.slice(2).join(" ") !== "verify") fail("Usage: npm run audit -- verify");

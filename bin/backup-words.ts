@@ -1,17 +1,17 @@
-// What the commands of backups read and print.
+// What the backup commands read from their arguments and print.
 import { resolve } from "node:path";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Manifest } from "@/lib/server/backup/manifest";
 
 const SAY_EVERY_MS = 2000;
 
-/** Undefined where the words are not one folder and options that are known. */
+/** Undefined unless the arguments are one folder and known options. */
 export function readPlace(known: readonly string[]): { place: string; options: string[] } | undefined {
   const words = process.argv.slice(2);
   const options = words.filter((word) => word.startsWith("--"));
   const [place, ...more] = words.filter((word) => !word.startsWith("--"));
   if (place === undefined || more.length > 0 || options.some((option) => !known.includes(option))) return undefined;
-  // npm has changed into the project: relative means where the person is.
+  // npm has changed into the project's folder; a relative path means the folder of the caller.
   return { place: resolve(process.env.INIT_CWD ?? ".", place), options };
 }
 
@@ -32,7 +32,7 @@ export function progress(): (text: string) => void {
 export function summaryOf({ version, madeAt, console: ofConsole, service }: Manifest): string {
   const rows = Object.entries({ ...ofConsole?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
   const files = service ? [`${service.blobs.count} files of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
-  // Of a backup from before users' own files were rows.
+  // In a backup from before users' own files were rows.
   if (service && service.userdata.count > 0) files.push(`${service.userdata.count} files of users`);
   return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, n]) => `${n} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
 }

@@ -1,6 +1,6 @@
-// `npm run bench`: builds what is missing, then prints the console's figures of docs/benchmarks.md for this machine; some minutes.
-// `npm run bench -- screens` measures only these; the names are those of tests/bench/main.ts.
-// Only on loopback, only with processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
+// `npm run bench`: builds what is missing, then prints the console's figures of docs/benchmarks.md for this machine; takes some minutes.
+// `npm run bench -- screens` measures only these; tests/bench/main.ts has the names.
+// Uses only loopback and processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
 import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
 
 enterProject();

@@ -1,5 +1,5 @@
-// The browser of the browser tests: Chromium without windows, which does the same work in three quarters of the time, or a whole one that is
-// here already; else Debian's package, else Playwright's own download.
+// The browser of the browser tests: Chromium without windows, which does the same work in three quarters of the time, or a full one that is
+// installed already; else Debian's package, else Playwright's own download.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
@@ -8,7 +8,7 @@ const withoutWindows = "chromium-headless-shell";
 const whole = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const elsewhere = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
 
-/** Needed in containers, and keeps the browser from calling home. */
+/** Needed in containers; also keeps the browser from contacting its maker. */
 export const browserFlags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -19,7 +19,7 @@ export const browserFlags = [
   "--disable-sync",
 ];
 
-/** The path of a whole browser on this machine, or undefined: then Playwright looks for its own. LIGHTDESK_BROWSER names one. */
+/** The path of a full browser on this machine, or undefined: then Playwright looks for its own. LIGHTDESK_BROWSER names one. */
 export function findBrowser(env = process.env) {
   return env.LIGHTDESK_BROWSER || find([...whole, withoutWindows], env);
 }
@@ -34,7 +34,7 @@ function find(names, env = process.env) {
   return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...elsewhere].find((file) => existsSync(file));
 }
 
-/** Makes sure that there is a browser that starts, and names it to the processes that follow. Throws with what the last attempt said. */
+/** Makes sure that there is a browser that starts, and passes its path to later processes. Throws with the output of the last attempt. */
 export async function ensureBrowser() {
   const { LIGHTDESK_BROWSER: named } = process.env;
   if (named) {
@@ -55,18 +55,18 @@ export async function ensureBrowser() {
   process.env.LIGHTDESK_BROWSER = own;
 }
 
-/** The path of a program, from Debian where it is not here; undefined where it could not be had. */
+/** The path of a program, installed from Debian if it is missing; undefined if it could not be had. */
 export async function findOrInstall(name, from) {
   const env = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` };
   if (find([name], env) === undefined) await installByApt(from);
   return find([name], env);
 }
 
-/** As root on Debian, which is where checks run by themselves; whether it came is seen by looking for it. */
+/** Only as root on Debian, where checks run unattended. The caller looks whether the program is there afterwards. */
 async function installByApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  // Another check may install at this moment.
+  // Another check may be installing at this moment.
   const bounds = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((bound) => ["-o", bound]);
   const apt = (...args) => run("apt-get", [...bounds, ...args], { env });
   const install = () => apt("install", "-y", "--no-install-recommends", name);
@@ -75,7 +75,7 @@ async function installByApt(name) {
   await install();
 }
 
-/** Some systems ship a `chromium` that only points at a shop. */
+/** Some systems ship a `chromium` that only points to an app store. */
 async function starts(browser) {
   return browser !== undefined && (await run(browser, ["--version"])).code === 0;
 }

@@ -1,4 +1,4 @@
-// `npm run build`: what `npm start` would install and build, without starting it.
+// `npm run build`: installs and builds what `npm start` would, without starting it.
 import { enterProject, ensureBuilt, ensureBundles, load } from "./prepare.mjs";
 
 try {

@@ -1,4 +1,4 @@
-// `npm run service`, `rotate-keys`, `members` and `audit`: installs and bundles what is missing, then becomes the command that is named first.
+// `npm run service`, `rotate-keys`, `members` and `audit`: installs and bundles what is missing, then becomes the command named first.
 import { enterProject, ensureBundles, load } from "./prepare.mjs";
 
 try {

@@ -1,5 +1,5 @@
-// `npm run conformance -- --base-url URL --api-key KEY`: the contract suite of tests/contract against anyone's deployment.
-// Reads only unless `--write` is given; `--help` says the rest. Needs the packages, no build.
+// `npm run conformance -- --base-url URL --api-key KEY`: runs the contract suite of tests/contract against anyone's deployment.
+// Only reads unless `--write` is given; `--help` explains the rest. Needs the packages, but no build.
 import { ensureInstalled } from "./build/installed.mjs";
 import { checkNode, enterProject, root } from "./prepare.mjs";
 

@@ -1,4 +1,4 @@
-// A command on the data of a console, which may run meanwhile. What goes wrong is said on stderr and ends with code 1.
+// A command on a console's data; the console may run meanwhile. An error is written to stderr and ends the command with code 1.
 import { requireStores } from "@/lib/server/backup/copy-stores";
 import { type Env, readEnv } from "@/lib/server/env";
 import { hasStore, openStore, type Store } from "@/lib/server/store/store";

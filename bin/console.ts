@@ -1,4 +1,4 @@
-// The console's own HTTP server around Next: it owns the sockets, so that a stop can let what is in flight end.
+// The console's own HTTP server around Next: it owns the sockets, so that a stop can let requests in flight end.
 // Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
 import { createRequire } from "node:module";
 import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
@@ -31,7 +31,7 @@ import { startTelemetry } from "./telemetry";
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
-/** Long beyond what a busy machine takes: a build that is not complete is the only other reason to wait. */
+/** Far beyond what a busy machine takes; an incomplete build is the only other reason to wait. */
 const INSTRUMENTATION_MS = 120_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
     if (refused) return refuse(request, response, refused, basePath);
     request.url = keepDots(request.url ?? "/");
-    // Below a path the host is others' too: what they speak is not for the console to say.
+    // Below a base path the host serves others too, and their protocol is not the console's to decide.
     if (isSecure(asked.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     request.headers[ADDRESS_HEADER] = addressOf(request);
     handle(request, response).catch((error: unknown) => {
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
   }, STOP_MS);
   const port = await server.listen(asked.port, asked.host);
   const env = { ...asked, port };
-  // Next with its settings, next-auth and the composition read these; all must see one truth.
+  // Next with its settings, next-auth and the composition read these variables; all must see the same values.
   process.env.LIGHTDESK_BASE_PATH = basePath;
   process.env.PORT = String(port);
   process.env.LIGHTDESK_DATA_DIR = env.dataDir;
@@ -87,12 +87,12 @@ async function main(): Promise<void> {
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
   const { default: next } = await import("next");
-  // Next prints how long it took to read its settings, unless they were read before: a start says its addresses and nothing else.
+  // Next prints how long it took to read its settings, unless they were read before; a start prints only its addresses.
   const require = createRequire(import.meta.url);
   const { default: loadConfig }: { default: typeof nextLoadConfig } = require("next/dist/server/config");
   await loadConfig(PHASE_PRODUCTION_SERVER, env.root);
-  // Next puts an upgrade handler of its own on the server it is given, which keeps sockets: it gets one that never listens.
-  // Its proxy calls this machine by that name whatever it is given: a rewrite to another one would go out as a request.
+  // Next puts its own upgrade handler, which keeps sockets, on the server it is given: it gets one that never listens.
+  // Next's proxy always calls this machine "localhost": with another name, a rewrite would go out as a request.
   const app = next({ dev: false, dir: env.root, hostname: "localhost", port, httpServer: createServer() });
   await app.prepare();
   const current = await waitForComposition(INSTRUMENTATION_MS);
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
 }
 
-/** The composition may be there before it can be asked. */
+/** The composition may exist before it can be asked. */
 async function admit(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
   const refused = takeVouched(request, env.proxySignIn);
   if (refused) return { ok: false, refused };
@@ -119,7 +119,7 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
 }
 
-/** The build's own list of pages and routes, read only where somebody is told of them. */
+/** The build's own list of pages and routes, read only if metrics or traces are on. */
 function nameOwnRequests({ root, basePath }: Env): NameRequest | undefined {
   const { metrics, traces } = telemetry();
   if (!metrics && !traces) return undefined;
@@ -135,7 +135,7 @@ function explain(error: unknown): string {
   if (code === "BAD_SETTING") return error.message;
   if (code === "EADDRINUSE") return `PORT must be a free port: something listens on it already (${error.message}).`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST must be an address of this machine (${error.message}).`;
-  // Plain errors and those with a code were written to be read; the others are faults of the program.
+  // Plain errors and those with a code were written for readers; all others are faults of the program.
   return error.name === "Error" || code !== undefined ? error.message : (error.stack ?? error.message);
 }
 

@@ -1,6 +1,6 @@
-// `npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE`: the stores of the data folder, of console and service, into an empty
-// database; `--to sqlite:FOLDER`: those of DATABASE_URL into a folder. Stop every console and service first. What was ended in between goes on
-// when it is run again.
+// `npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE`: copies the stores of the data folder, of console and service,
+// into an empty database; `--to sqlite:FOLDER` copies those of DATABASE_URL into a folder. Stop every console and service first. An
+// interrupted copy continues when the command is run again.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { copyStores } from "@/lib/server/backup/copy-stores";
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const folder = /^sqlite:(.+)$/.exec(target)?.[1];
   const url = /^postgres(ql)?:\/\/./.test(target) ? target : undefined;
   if (option !== "--to" || more.length > 0 || (folder ?? url) === undefined) return fail(usage);
-  // npm has changed into the project: relative means where the person is.
+  // npm has changed into the project's folder; a relative path means the folder of the caller.
   if (folder !== undefined) return toFolder(env, resolve(process.env.INIT_CWD ?? ".", folder));
   if (url !== undefined) return toPostgres(env, url);
 }
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
 const say = (progress: string) => void process.stdout.write(`${progress}\n`);
 
 async function toPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<void> {
-  // An earlier version moved the console's rows alone.
+  // An earlier version moved only the console's rows.
   const { tables, rows } = await copyStores({
     from: { dataDir },
     to: { url },

@@ -1,5 +1,5 @@
-// `npm run doctor [-- --json]`: looks over the installation, also beside a running console and where it does not start: settings, program, disk,
-// databases, keys, clock, port, proxy, services. A line for each; ends with 1 where something is wrong. Prints no secret.
+// `npm run doctor [-- --json]`: checks the installation, even beside a running console or if it does not start: settings, program, disk,
+// databases, keys, clock, port, proxy, services. Prints a line for each; ends with 1 if something is wrong. Prints no secret.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { versionIn } from "@/lib/server/backup/manifest";
 import { type Finding, passed, wrong } from "@/lib/server/doctor/findings";

@@ -1,5 +1,5 @@
-// `npm run members -- reset-link EMAIL`: a way back in for a member who forgot the password, the owner first. For whoever has the data folder.
-// The console may run meanwhile. Prints a link that works once within a day; the log says that it was made.
+// `npm run members -- reset-link EMAIL`: a way back in for a member who forgot the password, the owner above all. For people who can read
+// the data folder. The console may run meanwhile. Prints a link that works once within a day; the audit log records it.
 import { randomBytes } from "node:crypto";
 import { composeReset } from "@/lib/server/auth/reset-link";
 import { fail, onStore } from "./console-store";

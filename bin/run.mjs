@@ -1,10 +1,10 @@
-// Runs one child process to its end, and stops it when this process is told to stop: a half-finished install or build is not left running.
+// Runs one child process to its end, and stops it when this process is told to stop, so that no half-finished install or build goes on.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
 /**
  * Resolves with the exit code (128 + n after signal n) and everything that was written to stdout and stderr, in order.
- * `givesWay`: it computes when nothing else does.
+ * `givesWay`: runs at low priority.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean, givesWay?: boolean }} [options]

@@ -23,7 +23,7 @@ import { copyBlobs, createService, openServiceStore, type Service, type ServiceK
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { startTelemetry } from "./telemetry";
 
-/** With what jobs and requests are given behind it, less than the 30 seconds after which most supervisors kill. */
+/** How long jobs and requests may finish before the stop. Below the 30 seconds after which most supervisors kill. */
 const GRACE_MS = 10_000;
 const STOP_MS = 50_000;
 
@@ -162,12 +162,12 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   stopOnSignals(async () => {
     sockets.close();
     await server.close(GRACE_MS);
-    // One that failed has nothing to stop, and is told below.
+    // A failed start has nothing to stop, and is reported below.
     await starting.catch(() => undefined);
     await service.stop();
     await telemetry().traces?.stop();
   }, STOP_MS);
-  // The port first: a second start on it must not wait for locks and sweeps to learn that it is taken.
+  // The port first: a second start on it learns that it is taken without waiting for locks and sweeps.
   const port = await server.listen(env.port, env.host);
   starting = service.start();
   await starting;
@@ -175,12 +175,12 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
 }
 
-/** Clients of the family leave /api out; of a path that is nowhere, nothing is to be told before the key. */
+/** Clients of the family leave out /api. An unknown path is not reported as such before the key was checked. */
 function withApi(path: string): string {
   return path.startsWith("/") && !/^\/api(\/|\?|$)/.test(path) ? `/api${path}` : path;
 }
 
-/** Browsers cannot send a header with a WebSocket: the key may be in the address, as the interface has it. */
+/** Browsers cannot send a header with a WebSocket, so the interface allows the key in the address. */
 async function admitTo(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
@@ -192,7 +192,7 @@ async function admitTo(service: Service, request: IncomingMessage): Promise<Feed
   return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };
 }
 
-/** What makes no request of the standard's kind, such as a backslash in a path. */
+/** For an address that makes no standard Request, such as one with a backslash in its path. */
 function refuseUnread(error: unknown): Response {
   const [status, code, message] =
     error instanceof RequestError

@@ -7,7 +7,7 @@ process.env.NEXT_TELEMETRY_DISABLED = "1";
 try {
   enterProject();
   const sources = await ensureBundles();
-  // Settings are judged before the build: that PORT is wrong is told at once, not after a minute.
+  // Settings are checked before the build: a wrong PORT is reported at once, not after a minute.
   const { readEnv } = await load("settings");
   await ensureBuilt(sources, readEnv().basePath);
 } catch (error) {

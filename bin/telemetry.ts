@@ -1,10 +1,10 @@
-// Switches on what the settings ask for: metrics with a token, traces with somewhere to send them. Their packages are loaded only then.
+// Switches on what the settings ask for: metrics with a token, traces with a target. Their packages are loaded only then.
 import { keepTelemetry } from "@/lib/shared/telemetry";
 
-/** Of the settings of either command. */
+/** From the settings of either command. */
 type Asked = { metricsToken: string | undefined; traces: { serviceName: string | undefined } | undefined };
 
-/** Before any server is made. */
+/** Call it before any server is made. */
 export async function startTelemetry({ metricsToken, traces }: Asked, name: string): Promise<void> {
   if (metricsToken === undefined && !traces) return;
   const [metrics, sent] = await Promise.all([

@@ -1,5 +1,5 @@
-// `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with how each error begins and
-// the line `N passed, N failed`: who sees only the end of the output knows what failed, and why.
+// `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with the beginning of each
+// error and the line `N passed, N failed`: the end of the output alone says what failed, and why.
 // Names of checks as arguments run only these: `npm test -- lint types`.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -22,9 +22,9 @@ try {
   mkdirSync("test-results");
   const chosen = checks.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
   process.env.TMPDIR = makeTestFolder();
-  // Fetched while other checks compute.
+  // Installed while other checks compute.
   const browser = chosen.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
-  // Said when its tests would begin.
+  // The error is reported when the browser tests would begin.
   browser.catch(() => undefined);
   await runAll(chosen, browser);
 } catch (error) {
@@ -55,7 +55,7 @@ async function runAll(chosen, browser) {
 async function runOne({ name, command: [file, ...args], env, givesWay, read }, browser) {
   if (name === "browser") await browser;
   const started = performance.now();
-  // Whatever path the person at the keyboard has: checks are of the build without one.
+  // Ignores a base path in the caller's environment: checks use the build without one.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, givesWay });
   const { passed, failed, slowest, failures: own } = read?.(code) ?? readByItself(code);
@@ -69,7 +69,7 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
   for (const { file, ms } of slowest) process.stdout.write(`        ${(ms / 1000).toFixed(1).padStart(5)} s  ${file}\n`);
 }
 
-/** A check that is one command and no tests. */
+/** A check that is one command without tests. */
 function readByItself(code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, slowest: [], failures: [] };
 }

@@ -1,11 +1,11 @@
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** A name that comes several times is a list. */
+/** A name that occurs several times is a list. */
 export function toSearchParams(params: SearchParams): URLSearchParams {
   return new URLSearchParams(Object.entries(params).flatMap(([name, value = ""]) => [[name, [value].flat().join(",")]]));
 }
 
-/** Nothing in the address says which list is meant, so that a member's default view may. */
+/** The address does not say which list is meant, so the member's default view may decide. */
 export function isBareAddress(params: SearchParams): boolean {
   return Object.keys(params).every((name) => name === "connection");
 }
@@ -15,7 +15,7 @@ export function textParam(params: SearchParams, name: string): string | undefine
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A segment of the path as text; one that is no valid encoding is taken as it is, and will not be found. */
+/** Decodes a segment of the path; one that is badly encoded is used as it is, and will not be found. */
 export function pathParam(segment: string): string {
   try {
     return decodeURIComponent(segment);

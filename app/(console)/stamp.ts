@@ -1,6 +1,6 @@
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-/** The screen's value of an answer, with the moment it was asked for: the browser shows the newer of this and its own. */
+/** The screen's value from an answer, with the moment it was requested: the browser shows the newer of this and its own. */
 export async function stamp<Answer, T, F>(
   reading: Promise<Result<Answer, F>>,
   read: (answer: Answer) => T,
@@ -13,8 +13,8 @@ export async function stamp<Answer, T, F>(
 const SOON_MS = 100;
 
 /**
- * Whether a read ends within what goes unnoticed. Then a page needs no skeleton, and what was read is in the first paint: behind a skeleton React
- * shows it 300 ms later, and takes it over after that.
+ * Whether a read ends before anyone notices the wait. The page then needs no skeleton, and its data is in the first paint; behind a
+ * skeleton React shows it 300 ms later, and hydrates it after that.
  */
 export async function endsSoon(reading: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

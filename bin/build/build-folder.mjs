@@ -1,7 +1,7 @@
-// Where `next build` puts what it makes. Next writes the base path into all of it: each path has a folder, so that none is taken for another's.
+// The folder for the output of `next build`. Next writes the base path into all of it, so each base path has its own folder.
 
 /** @param {string} basePath as lib/server/env.ts reads it */
 export function buildFolder(basePath) {
-  // No path has this sign in it.
+  // No base path contains this sign.
   return `.next${basePath.replaceAll("/", "~")}`;
 }

@@ -1,5 +1,5 @@
-// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines; and compiles the
-// one kernel that is written in AssemblyScript; and writes down which methods the routes have. Bundles programs of tests/ too, and runs them.
+// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines. Also compiles the
+// one kernel written in AssemblyScript, lists the methods of the routes, and bundles and runs programs of tests/.
 // Packages stay outside the bundles, but for a few; `server-only` is a guard for Next's bundler and is left out here.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export const entries = {
   "node-worker": "lib/service/nodes/worker.ts",
 };
 
-/** Of many small files each, all of which every start would look for and read: two fifths of the processor time of a start of the service. */
+/** Packages of many small files, which every start would find and read: two fifths of the processor time of a start of the service. */
 const inside = ["@fastify/busboy", "@hono/node-server", "file-type", "hono", "kysely", "undici", "ws", "zod"];
 
 const options = {
@@ -51,18 +51,21 @@ export async function bundle() {
 function withPackages() {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const outside = Object.keys(dependencies).filter((name) => !inside.includes(name));
-  // Some of them are no modules, and ask for Node's own parts by `require`.
+  // Some packages are not modules, and load parts of Node by `require`.
   const js = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
   return { packages: "bundle", external: outside.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }
 
-/** A program of tests/, in this process: the benches, and the contract suite as a command. `others`: those that it starts, by their names in dist/. */
+/**
+ * Runs a program of tests/ in this process: the benches, and the contract suite as a command. `others`: programs it starts, by name in
+ * dist/.
+ */
 export async function runBundled(entry, name, others = {}) {
   await build({ ...options, entryPoints: { [name]: entry, ...others } });
   await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** By path, what each route of the console exports: lib/http/route-methods.ts reads it. */
+/** The methods that each route of the console exports, by path: lib/http/route-methods.ts reads the list. */
 async function listMethods(outFile) {
   const files = readdirSync(join(root, "app/api"), { recursive: true, encoding: "utf8" }).filter((file) => /[\\/]route\.ts$/.test(file));
   const entryPoints = files.map((file) => `app/api/${file}`);

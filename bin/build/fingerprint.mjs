@@ -1,11 +1,11 @@
-// One hash of everything a build depends on. Contents, not time stamps: a fresh clone has new times and old contents.
+// One hash of everything a build depends on. Uses contents, not times: a fresh clone has new times and old contents.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const folders = ["app", "components", "lib", "bin", "public"];
 const rootFile = /^(\.env.*|.*\.(ts|js|mjs|cjs|json))$/;
-/** Generated, or read by the checks only. */
+/** Generated, or read only by the checks. */
 const withoutEffect = new Set([
   "next-env.d.ts",
   "knip.json",

@@ -1,5 +1,5 @@
-// Is node_modules what package-lock.json says, for this Node? A stamp answers at once; a person's own `npm install` is accepted
-// when npm's record of it agrees with the lock and the native database loads.
+// Checks that node_modules is what package-lock.json says, for this Node. A stamp answers at once; a person's own `npm install` is accepted
+// if npm's record of it agrees with the lock and the native database loads.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function agreesWithLock(root) {
 async function install(root) {
   const started = performance.now();
   process.stderr.write("Installing the packages; the first time takes a minute or two.\n");
-  // Development packages too: the build needs them, also where NODE_ENV is production.
+  // Development packages too: the build needs them, even if NODE_ENV is production.
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const { code, output } = await run(npm, ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
   if (process.exitCode) process.exit();

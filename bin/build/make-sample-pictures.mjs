@@ -1,5 +1,5 @@
-// Makes the pictures of the samples: public/samples/pictures/NAME.webp, each the first picture that the sample really gives when
-// it runs on the embedded service. Run by hand when a sample changes: node bin/build/make-sample-pictures.mjs [NAME…].
+// Makes the pictures of the samples: public/samples/pictures/NAME.webp, each the first picture that the sample gives when it runs on the
+// embedded service. Run by hand when a sample changes: node bin/build/make-sample-pictures.mjs [NAME…].
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -51,7 +51,7 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Those that components/frame/samples/samples.ts offers. */
+/** The samples that components/frame/samples/samples.ts offers. */
 async function offered() {
   const list = await readFile(join(root, "components/frame/samples/samples.ts"), "utf8");
   const files = (await readdir(samples)).filter((file) => file.endsWith(".json"));
@@ -72,7 +72,7 @@ async function firstPicture(name, headers) {
   const endMs = Date.now() + LONGEST_MS;
   for (;;) {
     const job = await answerOf(`/api/jobs/${id}`, { headers });
-    // A job that fails may have shown a picture before.
+    // A job that fails may have put out a picture before.
     if (job.status === "completed" || job.status === "failed") {
       const file = Object.values(job.outputs ?? {}).flatMap(({ images = [] }) => images)[0];
       if (!file) throw new Error(`${name} gave no picture.`);

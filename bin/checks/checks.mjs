@@ -1,5 +1,5 @@
-// What `npm test` runs: each check is a command, what it must come after, and how its result is counted. Two run at a time.
-// Tests that start servers wait for much of their time, and one such check runs at a time: what only computes goes on beside it and gives way.
+// What `npm test` runs: for each check its command, the checks that come before it, and how its result is counted. Two run at a time.
+// Only one check at a time starts servers, since its tests mostly wait; checks that only compute run beside it at lower priority.
 import { readPlaywright, readVitest } from "./test-results.mjs";
 
 const node = process.execPath;
@@ -27,9 +27,9 @@ export const checks = [
     waits: true,
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
-  // For tests that would else build while others run; beside the tests that do without it.
+  // For tests that would otherwise build while others run; runs beside tests that do not need it.
   { name: "build below a path", command: [node, "bin/build.mjs"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
-  // They make PageProps<"/jobs"> known. A build writes next-env.d.ts too: the last who does names the folder of the types.
+  // Makes PageProps<"/jobs"> known. A build writes next-env.d.ts too; the last writer decides the folder of the types.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",

@@ -1,5 +1,5 @@
-// Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails when Jobs outgrows a budget.
-// They are compared with the frame: the chunks that every page of the console loads, which is what a page with nothing in it would load.
+// Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails if Jobs exceeds a budget.
+// Compared with the frame: the chunks that every page of the console loads, which is what an empty page would load.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { pathToFileURL } from "node:url";
@@ -27,11 +27,11 @@ export function measureFirstLoad() {
   return pages.map(({ page, kB }) => ({ page, kB, overFrameKB: kB - frameKB })).sort((a, b) => a.page.localeCompare(b.page));
 }
 
-/** The routes of the pages that stand in the console's frame. */
+/** The routes of the pages inside the console's frame. */
 function framedRoutes() {
   const files = readdirSync(framed, { recursive: true }).filter((file) => /(^|[\\/])page\.tsx$/.test(file));
   const partsOf = (file) => file.split(/[\\/]/).slice(0, -1);
-  // A folder in brackets is no part of the address.
+  // A folder in brackets is not part of the address.
   return files.map(
     (file) =>
       `/${partsOf(file)
@@ -56,7 +56,7 @@ function describeFirstLoad(pages) {
     .join("\n");
 }
 
-/** One sentence for each budget that is exceeded. */
+/** One sentence for each exceeded budget. */
 export function checkFirstLoad(pages) {
   const watched = pages.find(({ page }) => page === budget.page);
   if (!watched) throw new Error(`The build has no page ${budget.page}.`);

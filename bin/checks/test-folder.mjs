@@ -1,16 +1,16 @@
-// Where the files of tests lie: in memory where there is room, since what a test wrote need not outlive the machine and a disk takes its
-// time for each thing that has to. Elsewhere the system's own folder for what is temporary.
+// The folder for files of tests: in memory if there is room, since these files need not outlive the machine and a disk takes time for each
+// write that must. Otherwise the system's temporary folder.
 import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Several times what lies there at once. */
+/** Several times what the tests store at once. */
 const ROOM_BYTES = 6 * 1024 ** 3;
-/** With the process in it. */
+/** Contains the id of the process. */
 const NAME = /^lightdesk-tests-(\d+)-/;
 
-/** Gone when this process ends; where it was killed, when the next one begins. */
+/** Removed when this process ends; if it was killed, when the next one begins. */
 export function makeTestFolder(memory = "/dev/shm", roomBytes = ROOM_BYTES) {
   if (!isWritable(memory)) return tmpdir();
   removeLeft(memory);
@@ -27,7 +27,7 @@ function isWritable(folder) {
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
-    return false; // not there, or of others
+    return false; // missing, or owned by others
   }
 }
 
@@ -52,7 +52,7 @@ function roomIn(folder) {
   return Math.min(bavail * bsize, process.availableMemory());
 }
 
-/** Containers often have it without. */
+/** In containers, this folder often cannot run programs. */
 function runsPrograms(folder) {
   const program = join(folder, "program");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });

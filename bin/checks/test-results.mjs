@@ -1,4 +1,4 @@
-// What a runner of tests says of its run: how many passed and failed, which files took longest, and why what failed did.
+// What a test runner reports: how many passed and failed, which files took longest, and the errors of failed tests.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -58,8 +58,7 @@ function runsOf({ specs = [], suites = [] }, file) {
   return [...own, ...suites.flatMap((suite) => runsOf(suite, file))];
 }
 
-/**
- * A check without tests, or a runner whose report names no reason: what it said is the error, from where it speaks of one.
+/** For a check without tests, or a runner whose report gives no reason: its output is the error, from the first line that mentions one.
  * @param {string} name
  * @param {string} output
  * @returns {Failure}
@@ -69,11 +68,10 @@ export function failureOf(name, output) {
 }
 
 const MOST_FAILURES = 10;
-/** What a page that shows the end of a run has room for. */
+/** As many lines as fit on a page that shows the end of a run. */
 const MOST_LINES = 30;
 
-/**
- * The beginning of each error, for the end of the output: the fewer there are, the longer it is.
+/** The beginning of each error, for the end of the output: the fewer errors, the longer each.
  * @param {readonly Failure[]} failures
  */
 export function beginnings(failures) {
@@ -96,7 +94,7 @@ function slowest(files) {
   return files.toSorted((one, other) => other.ms - one.ms).slice(0, 10);
 }
 
-/** A runner that ends badly without a failed test (a file that does not load, no report at all) has failed all the same. */
+/** A runner that ends badly without a failed test (a file that does not load, no report at all) counts as one failure. */
 function counted(code, passed, failed) {
   return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
 }

@@ -8,9 +8,9 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.confirmed"))("title") };
 }
 
-/** The end of a tab in which a member signed in again: the tab that waits for it goes on. */
+/** Shown at the end in a tab where a member signed in again: it tells the waiting tab to go on. */
 export default async function ConfirmedPage() {
-  // Whatever their role: whoever waits for it may run apps only.
+  // For every role: the waiting member may be one who only runs apps.
   await requireViewer({ isFrame: true });
   const t = await getTranslations("auth.confirmed");
   const frame = await getTranslations("frame");

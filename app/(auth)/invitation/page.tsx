@@ -11,7 +11,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getInvitation } from "@/lib/server/queries/members";
 import { getSignInChoices } from "@/lib/server/queries/sign-in";
 
-// The token is in the address: no other site may learn it from a referrer.
+// The token is in the address, so no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.invitation"))("tab"), referrer: "no-referrer" };
 }

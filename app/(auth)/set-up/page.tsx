@@ -9,12 +9,12 @@ import { Link } from "@/components/ui/link";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getSetUp } from "@/lib/server/queries/set-up";
 
-// The token is in the address: no other site may learn it from a referrer.
+// The token is in the address, so no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.setUp"))("tab"), referrer: "no-referrer" };
 }
 
-/** What the page says instead of its form. `open` without a token cannot be. */
+/** The text shown instead of the form. `open` without a token cannot occur. */
 const reasons = { over: "over", unknown: "unknown", noToken: "noToken", open: "noToken" } as const;
 
 export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) {
@@ -33,7 +33,7 @@ export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) 
             title={t(`${reasons[state]}.title`)}
             next={t(`${reasons[state]}.text`)}
             actions={
-              // Only a person who has an account can sign in.
+              // Signing in is of use only to people who have an account.
               state === "over" ? (
                 <Link href="/sign-in" className={buttonStyle()}>
                   {t("toSignIn")}

@@ -27,7 +27,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   const { password, providers } = await getSignInChoices();
   const reason = oidcRefusals.find((one) => one === refused);
   const provider = providers.find(({ id }) => id === at);
-  // Whoever was refused while signed in, confirming or connecting, reads why before going back.
+  // A member who was refused while signed in, when confirming or connecting, reads the reason before going back.
   const isBack = (await readViewer(await headers())) !== undefined;
   if (isBack && !(reason && provider)) redirect(returnTo);
   const t = await getTranslations("auth.signIn");
@@ -40,7 +40,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
         <FailureNotice title={t("stranger.title", { email: vouched.slice(0, 254) })} next={t("stranger.next")} />
       </AuthShell>
     );
-  // Nothing was confirmed: the page that says so must not follow.
+  // Nothing was confirmed, so the page that says so must not follow.
   const goBack =
     isBack && returnTo !== "/confirmed" ? (
       <Link href={`/${returnTo.slice(1)}`} className={buttonStyle()}>

@@ -39,7 +39,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   );
 }
 
-/** Of the settings' sentences only the words for acts. */
+/** From the messages of the settings, only the words for acts. */
 async function overviewMessages() {
   const { does, tried } = messagesOf[await getLocale()].settings.audit;
   return { ...(await pickMessages("overview", "samples")), settings: { audit: { does, tried } } };

@@ -6,7 +6,7 @@ import { type SearchParams, toSearchParams } from "../params";
 
 const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], usual: "hidden" } } as const;
 
-/** Each value is judged by itself: a bad one falls back to its default and is named, the good ones stay. Never throws. */
+/** Each value is judged by itself: a bad one falls back to its default and is named, good ones stay. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
   const search = toSearchParams(params);
   const { query: own, ignored } = readAddress(pageParams, search);
@@ -28,7 +28,7 @@ export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; lo
   };
 }
 
-/** What is read for the first paint: of an endless list the chunk that holds the place, of pages the page. */
+/** The read for the first paint: for an endless list the chunk that contains the place, for pages the page. */
 export function firstRead(query: AssetsQuery, look: AssetsLook): AssetsQuery {
   if (look.by === "pages") return query;
   return { ...query, limit: PAGE_SIZE, offset: Math.floor(query.offset / PAGE_SIZE) * PAGE_SIZE };

@@ -10,7 +10,7 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("embedding.choose"))("title") };
 }
 
-/** In embedded pages alone: what is chosen goes to the page around. */
+/** Only in embedded pages: the choice is sent to the page around. */
 export default async function ChoosePage() {
   const { credential } = await requireViewer();
   if (credential.kind !== "embed") return notFound();

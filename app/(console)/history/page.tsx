@@ -25,7 +25,7 @@ export default async function HistoryPage({ searchParams }: PageProps<"/history"
   const viewer = await requireViewer();
   const params = await searchParams;
   const linked = textParam(params, "connection");
-  // A bad value falls back to its default, and the page says by its paging what it shows.
+  // A bad value falls back to its default; the page's paging shows which part of the list it is.
   const { query } = readList("history", toSearchParams(params));
   const reading = isSearch(query)
     ? searchJobs(viewer, query, linked)

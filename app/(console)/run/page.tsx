@@ -25,10 +25,13 @@ export default async function RunPage({ searchParams }: Search) {
 }
 
 const LONGEST_ID = 200;
-/** As many as a person would look through; each is asked for. */
+/** As many as a person would look through; each one costs a request. */
 const MOST_ASSETS = 100;
 
-/** ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID; anything else opens the page as it is. */
+/**
+ * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID; anything else opens
+ * the page without one.
+ */
 function toArrival({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): Arrival | undefined {
   if (isId(job)) return { job, ...(without === "secrets" && { without }) };
   if (typeof file === "string" && file !== "" && file.length <= 2000) return { file };

@@ -6,7 +6,7 @@ import { ok } from "@/lib/shared/result";
 
 /** The guard waits until store and service are up: 200 means ready. */
 export const GET = unguarded("health", () => {
-  // By it the doctor knows whose answer it is.
+  // It tells the doctor which installation answers.
   const headers = new Headers({ [INSTALLATION_HEADER]: nameInstallation(composition().authSecret) });
   return Promise.resolve(ok(jsonAnswer({ status: "ok" }, 200, headers)));
 });

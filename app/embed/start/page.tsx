@@ -9,7 +9,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { PLACE_HEADER } from "@/lib/shared/place";
 import { textParam } from "@/app/(console)/params";
 
-/** Before there is a session: the host page is asked for a ticket. */
+/** Before there is a session: asks the host page for a ticket. */
 export default async function StartPage({ searchParams }: PageProps<"/embed/start">) {
   const params = await searchParams;
   const host = await findHostHere();
@@ -28,7 +28,7 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
   );
 }
 
-/** A link of an embedded page that was opened in a tab of its own: whoever is signed in to the console itself has the same page there. */
+/** An embedded page's link was opened in its own tab: a member who is signed in to the console itself gets the same page there. */
 async function isTabOfMember(): Promise<boolean> {
   const sent = new Headers(await headers());
   sent.delete(PLACE_HEADER);

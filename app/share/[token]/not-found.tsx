@@ -1,7 +1,7 @@
 import { getTranslations } from "next-intl/server";
 import { WholePageNote } from "@/components/ui/whole-page-note";
 
-/** The same for every link that opens nothing, whatever became of it. */
+/** The same for every link that opens nothing, for whatever reason. */
 export default async function NoShare() {
   const t = await getTranslations("sharing.page");
   return (

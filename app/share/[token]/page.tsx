@@ -12,10 +12,10 @@ import { apiPath } from "@/lib/browser/urls";
 import { type SharedPage } from "@/lib/contract/share";
 import { visitShare } from "@/lib/server/queries/shares";
 
-/** The title and the page are one visit. */
+/** The title and the page count as one visit. */
 const visitOnce = cache(async (token: string) => visitShare(token, await headers()));
 
-// The token is in the address: no other site may learn it from a referrer, and no search engine may keep it.
+// The token is in the address, so no other site may learn it from a referrer, and no search engine may keep it.
 export async function generateMetadata({ params }: PageProps<"/share/[token]">): Promise<Metadata> {
   const t = await getTranslations("sharing.page");
   const visit = await visitOnce((await params).token);
@@ -51,7 +51,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
   const t = await getTranslations("sharing.page");
   const { title, maker, expiresAt, items, hasWorkflow, isCleaned } = page;
   const isAlone = items.length === 1;
-  // The server knows no zone of the reader's.
+  // The server does not know the reader's time zone.
   const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
   const until = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
   return (

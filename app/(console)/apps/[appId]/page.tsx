@@ -10,7 +10,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { pathParam, textParam } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
 
-/** The title and the page read the app together. */
+/** The title and the page share one read of the app. */
 const appOnce = cache(async (id: string) => readApp(await requireViewer(), id));
 
 export async function generateMetadata({ params }: PageProps<"/apps/[appId]">): Promise<Metadata> {

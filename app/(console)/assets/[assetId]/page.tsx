@@ -11,11 +11,11 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
 import { pathParam, textParam } from "@/app/(console)/params";
 
-/** A tab is called what it is known to be by then: a service that does not answer keeps no title waiting. */
+/** How long the title waits for the asset's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;
 
 const viewerOnce = cache(requireViewer);
-/** The title and the page read the asset together. */
+/** The title and the page share one read of the asset. */
 const assetOnce = cache(async (assetId: string, connection: string | undefined) => getAsset(await viewerOnce(), assetId, connection));
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/assets/[assetId]">): Promise<Metadata> {

@@ -14,11 +14,11 @@ import { getJob } from "@/lib/server/queries/jobs";
 import { stamp } from "@/app/(console)/stamp";
 import { pathParam, textParam } from "@/app/(console)/params";
 
-/** A tab is called what it is known to be by then: a service that does not answer keeps no title waiting. */
+/** How long the title waits for the job's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;
 
 const viewerOnce = cache(requireViewer);
-/** The title and the page read the job together. */
+/** The title and the page share one read of the job. */
 const jobOnce = cache(async (jobId: string, connection: string | undefined) => getJob(await viewerOnce(), jobId, connection));
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
@@ -54,11 +54,11 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   );
 }
 
-/** A link that names no connection is of the one that its sender used: it leads there, where the job is not in the reader's own. */
+/** A link without a connection means the one its sender used. If the reader's own connection lacks the job, this leads to the sender's. */
 async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const job = await jobOnce(jobId, undefined);
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await viewerOnce(), jobId);
-  // What the ledger knows may be old.
+  // The ledger's knowledge may be old.
   if (connection !== undefined && (await getJob(await viewerOnce(), jobId, connection)).ok)
     redirect(inPlace(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`));
   return null;

@@ -17,7 +17,7 @@ export async function generateMetadata(): Promise<Metadata> {
 
 export default async function AuditPage({ searchParams }: PageProps<"/settings/audit">) {
   const viewer = await requireViewer();
-  // A value that makes no sense narrows nothing down.
+  // A value that makes no sense filters nothing.
   const { query } = readAddress(auditParams, toSearchParams(await searchParams));
   const reads = hasRole(viewer.role, "admin") ? { page: listAudit(viewer, query), choices: listAuditChoices(viewer) } : undefined;
   return (

@@ -10,7 +10,7 @@ import { searchOf } from "@/lib/server/bff/read-request";
 import { failed, ok } from "@/lib/shared/result";
 import { z } from "zod";
 
-/** Its maker's alone at first: who sees it is chosen where it is used. */
+/** At first only the importing member sees the app; they choose afterwards who else may. */
 export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (asked, body) => {
   const file = appFileSchema.safeParse(body);
   if (!file.success) return failed(noAppFile(body, file.error.issues));

@@ -7,7 +7,7 @@ import { guarded } from "@/lib/server/bff/guard";
 import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 
-/** Keeps a choice, so that the file can be fetched by a plain link whatever its length. */
+/** Stores a choice, so that a plain link can fetch the file however long the choice is. */
 export const POST = guarded(
   { action: "chooseArchive", role: "viewer", connection: true, whileReadOnly: true },
   async ({ request, viewer, console, note }) => {

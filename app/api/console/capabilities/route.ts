@@ -7,7 +7,7 @@ import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
 import { ok } from "@/lib/shared/result";
 
-/** Which of the asked capabilities the service has. */
+/** Which of the requested capabilities the service has. */
 export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, viewer, console }) => {
   const search = searchOf(request);
   const access = await openForJobs(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
@@ -16,7 +16,7 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!query.ok) return query;
   const told: Capabilities = {};
   const { id, seenOf } = access.value.connection;
-  // Whoever only sees its jobs does nothing that has to be asked about.
+  // A member who only sees its jobs may do nothing that needs a probe: what is known is enough.
   if (seenOf !== undefined) {
     for (const capability of query.value.of) told[capability] = console.capabilities.knows(id, capability) ?? null;
     return ok(jsonAnswer(told));

@@ -17,7 +17,7 @@ export const POST = consoleBodyRoute(
     const saved = await createConnection(viewer, body);
     if (!saved.ok) return saved;
     const { connection, check } = saved.value;
-    // Without one nothing was added: the service was asked, and that is all.
+    // Without a connection nothing was added: the service was only asked.
     if (!connection) note({ action: "checkConnection" });
     note({
       connectionId: connection?.id,

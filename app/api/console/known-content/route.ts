@@ -6,7 +6,7 @@ import { ok } from "@/lib/shared/result";
 
 const { name: action, role } = operations.createAssetFromHash;
 
-/** POST /api/assets/from-hash for files that are hashed first: that the service does not know a hash is an answer here. */
+/** POST /api/assets/from-hash for files that are hashed first: an unknown hash is an answer here, not a failure. */
 export const POST = guarded({ action, role, connection: true }, async (asked) => {
   const known = await createOfKnownContent(asked);
   return known.ok ? ok(jsonAnswer(known.value)) : known;

@@ -4,7 +4,7 @@ import { searchOf } from "@/lib/server/bff/read-request";
 import { getMaskLayer } from "@/lib/server/queries/mask-layers";
 import { ok } from "@/lib/shared/result";
 
-/** GET /api/files/mask-layers for the editor: that a picture has none is an answer here. */
+/** GET /api/files/mask-layers for the editor: a picture without layers is an answer here, not a failure. */
 export const GET = guarded({ action: "viewMaskLayer", role: "viewer", connection: true }, async ({ request, viewer }) => {
   const layer = await getMaskLayer(viewer, searchOf(request), request.signal);
   return layer.ok ? ok(jsonAnswer(layer.value)) : layer;

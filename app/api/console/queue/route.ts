@@ -5,7 +5,7 @@ import { searchOf } from "@/lib/server/bff/read-request";
 import { getQueue } from "@/lib/server/queries/queue";
 import { ok } from "@/lib/shared/result";
 
-/** What the page's first paint shows, for its polls: the same view through the same query. */
+/** For the page's polls: the same view, by the same query, as in its first paint. */
 export const GET = guarded({ action: "viewQueue", role: "viewer", connection: true }, async ({ request, viewer }) => {
   const view = await getQueue(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined, request.signal);
   return view.ok ? ok(jsonAnswer(view.value)) : view;

@@ -11,7 +11,7 @@ export const POST = consoleBodyRoute("addRunner", { role: "admin", recent: true 
   const saved = await saveRunner((runners) => runners.add(body));
   if (!saved.ok) return saved;
   const { runner, problem } = saved.value;
-  // Without one nothing was added: the address was asked, and that is all.
+  // Without a runner nothing was added: the address was only asked.
   if (problem) note({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
   else note({ target: runner.label, outcome: body.address });
   return ok(jsonAnswer(saved.value, runner ? 201 : 200));

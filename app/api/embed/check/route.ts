@@ -7,7 +7,7 @@ import { readPlace } from "@/lib/server/embed/sessions";
 import { readCookie } from "@/lib/server/read-cookie";
 import { ok } from "@/lib/shared/result";
 
-/** For host pages that see nothing: without a credential, and nothing here is a secret. */
+/** For host pages whose frame stays empty: needs no credential, and nothing in the answer is secret. */
 export const GET = unguarded("embedCheck", async ({ request, console }) => {
   const query = readQuery(searchOf(request), embedCheckQuerySchema);
   if (!query.ok) return query;

@@ -5,11 +5,11 @@ import { refusal } from "@/lib/server/bff/guard";
 import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
 import { failed, ok } from "@/lib/shared/result";
 
-/** Nothing of the team's. */
+/** Changes only the page's own session, nothing of the team's. */
 const ofThePage = { role: "runner", whileReadOnly: true } as const;
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
 
-/** How the page looks from now on: what the host page said. */
+/** The look of the page from now on, as the host page asked. */
 export const PATCH = consoleBodyRoute("embedLook", ofThePage, embedLookSchema, async ({ viewer: { credential }, note }, look) => {
   note({ by: undefined });
   if (credential.kind !== "embed") return none();

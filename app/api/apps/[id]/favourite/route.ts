@@ -8,7 +8,7 @@ function favouriteRoute(isFavourite: boolean): Handler {
   return consoleRoute("favourApp", "runner", async (asked) => {
     const app = await openApp(asked);
     if (!app.ok) return app;
-    // Only the member's own matter.
+    // Not logged: it concerns only the member.
     asked.note({ by: undefined });
     await asked.console.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
     return ok(emptyAnswer());

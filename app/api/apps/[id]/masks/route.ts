@@ -4,7 +4,7 @@ import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
-/** Parts `original_ref` and `image`, and the answer, as POST /api/upload/mask has them. */
+/** The parts `original_ref` and `image` and the answer are those of POST /api/upload/mask. */
 export const POST = consoleRoute("addAppMask", "runner", async (asked) => {
   const app = await openApp(asked);
   if (!app.ok) return app;

@@ -3,7 +3,7 @@ import { streamArchive } from "@/lib/server/archive/stream-archive";
 import { guarded, refusal } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 
-/** The connection is the choice's own, whatever the address says. */
+/** The connection was stored with the choice; one in the address is ignored. */
 export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: false }, async ({ request, viewer, console, params }) => {
   const kept = await console.store.archives.find(viewer.memberId, String(params.id));
   if (!kept) return failed(refusal("NOT_FOUND", "There is no such download; choose the assets again."));

@@ -30,7 +30,7 @@ export const GET = guarded(guard, async ({ request, viewer, note }) => {
   });
 });
 
-/** More named jobs than an address holds. */
+/** For more named jobs than an address can hold. */
 export const POST = guarded(guard, async ({ request, viewer, note }) => {
   const access = await openForJobs(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;

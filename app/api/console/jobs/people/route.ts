@@ -6,7 +6,7 @@ import { searchOf } from "@/lib/server/bff/read-request";
 import { listSubmitters } from "@/lib/server/jobs/job-search";
 import { ok } from "@/lib/shared/result";
 
-/** Whom jobs of a connection can be filtered by. */
+/** The members by whom a connection's jobs can be filtered. */
 export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, viewer }) => {
   const people = await listSubmitters(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!people.ok) return people;

@@ -6,7 +6,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ address: runnerAddressSchema });
 
-/** Whoever may not add an address does not have it asked either. */
+/** As for adding: a member who may not add an address may not have it checked either. */
 export const POST = consoleBodyRoute(
   "checkRunner",
   { role: "admin", recent: true, whileReadOnly: true },

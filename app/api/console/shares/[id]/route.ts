@@ -4,7 +4,7 @@ import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
 
-/** Whoever made it, or an admin. */
+/** For the member who made it, or an admin. */
 export const DELETE = consoleRoute("revokeShare", { role: "operator", session: true }, async ({ params, viewer, console, note }) => {
   const id = idOf({ params });
   note({ target: id });

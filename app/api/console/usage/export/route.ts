@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = querySchema(usageParams);
 
-/** What members have used, as a file: all members for admins, their own for others. */
+/** What members have used, as a file: of all members for admins, of themselves for others. */
 export const GET = consoleRoute("exportUsage", "viewer", async ({ console, request, viewer }) => {
   const query = readQuery(searchOf(request), schema);
   if (!query.ok) return query;

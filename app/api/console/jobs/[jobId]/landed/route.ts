@@ -6,7 +6,7 @@ import { searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { ok } from "@/lib/shared/result";
 
-/** What a job that still runs has put out so far, in the shape of a job's outputs; empty where the service has told nothing. */
+/** What a running job has put out so far, in the shape of a job's outputs; empty if the service has reported nothing. */
 export const GET = guarded({ action: "readLanded", role: "viewer", connection: true }, async ({ request, viewer, params }) => {
   const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;

@@ -7,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() });
 
-/** Pausing, draining and resuming lead no job to another address: whoever must do it in a hurry confirms nothing. */
+/** Pausing, draining and resuming send no job to another address, so an admin in a hurry need not confirm. */
 export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (asked, { state }) => {
   const saved = await saveRunner((runners) => runners.change(idOf(asked), { state }));
   if (!saved.ok) return saved;

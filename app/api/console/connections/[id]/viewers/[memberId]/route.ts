@@ -3,7 +3,7 @@ import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { giveJobsView, takeJobsView } from "@/lib/server/connections/job-viewers";
 import { ok } from "@/lib/shared/result";
 
-/** A member sees the jobs of another member's own connection from now on. */
+/** From now on a member sees the jobs of another member's own connection. */
 export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
   asked.note({ connectionId, target: memberId });
