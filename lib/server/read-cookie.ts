@@ -1,4 +1,4 @@
-// One cookie of a request, by its name. Must never: decode it; ours need none.
+// Reads one cookie of a request by its name. Must never: decode it; ours need no decoding.
 
 import "server-only";
 

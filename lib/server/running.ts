@@ -1,5 +1,5 @@
-// Where the composition of this process is found: on globalThis, because the bundler loads one module several times.
-// Free of everything else, so that the launcher can look without loading a database, a service or a framework a second time.
+// Finds this process's composition: on globalThis, because the bundler loads one module several times.
+// Has no other imports, so that the launcher can look without loading a database, a service or a framework a second time.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
@@ -21,14 +21,14 @@ export function setRunningComposition(composition: Composition | undefined): voi
   Reflect.set(globalThis, place, composition);
 }
 
-/** Next keeps an error of instrumentation to itself; the launcher wants to say why there is no console. */
+/** Next swallows an error of instrumentation; the launcher needs it to say why there is no console. */
 export function keepStartFailure(error: unknown): void {
   Reflect.set(globalThis, failurePlace, error);
 }
 
 type AdmitListener = (request: IncomingMessage) => Promise<FeedAdmission>;
 
-/** Who may listen is decided where the routes are; the launcher has the sockets. */
+/** The routes decide who may listen, but the launcher has the sockets. */
 export function keepAdmission(admit: AdmitListener): void {
   Reflect.set(globalThis, listenersPlace, admit);
 }
@@ -40,7 +40,7 @@ export function keptAdmission(): AdmitListener | undefined {
 
 type MaySee = (request: IncomingMessage) => Promise<boolean>;
 
-/** Who may see why the console is not ready; likewise. */
+/** Likewise for the decision who may see why the console is not ready. */
 export function keepReasonsCheck(check: MaySee): void {
   Reflect.set(globalThis, reasonsPlace, check);
 }
@@ -50,7 +50,7 @@ export function keptReasonsCheck(): MaySee | undefined {
   return found;
 }
 
-/** Next is prepared a moment before its instrumentation has run. Throws what went wrong there, or that nothing came of it. */
+/** Next may be prepared a moment before its instrumentation has run. Throws the start's error, or that there was no start in time. */
 export async function waitForComposition(patienceMs: number): Promise<Composition> {
   for (const end = Date.now() + patienceMs; Date.now() < end;) {
     const failure: unknown = Reflect.get(globalThis, failurePlace);

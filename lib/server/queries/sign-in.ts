@@ -1,5 +1,5 @@
-// How one may sign in: what the sign-in page offers, and what a member has of it.
-// Guarantees: of a provider only its name for people leaves the server.
+// The ways to sign in: those that the sign-in page offers, and those that a member has.
+// Guarantees: of a provider's settings only its id and its name for people leave the server.
 
 import "server-only";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/oidc";
@@ -19,7 +19,7 @@ export async function getSignInChoices(): Promise<SignInChoices> {
 
 export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
   const { env, store } = composition();
-  // A console without providers asks nothing more than before.
+  // A console without providers makes no further queries.
   const fixed: Pick<SignInMethods, "hasFixedAddress"> = leadsByAddress() ? { hasFixedAddress: true } : {};
   if (env.oidc.length === 0) return { password: true, ...fixed, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
@@ -27,7 +27,7 @@ export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): 
   return { password: member !== undefined && mayUsePassword(member), ...fixed, providers };
 }
 
-/** For the list of members; undefined where passwords are the only way to sign in. */
+/** For the list of members; undefined if passwords are the only way to sign in. */
 export async function readMemberMethods(): Promise<((member: Member) => MemberMethods) | undefined> {
   const { env, store } = composition();
   const identities = await store.identities.list();
@@ -43,7 +43,7 @@ export async function readMemberMethods(): Promise<((member: Member) => MemberMe
 export async function disconnectProvider(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
   const { password, providers } = await getSignInMethods(viewer);
   const connected = providers.filter((provider) => provider.connected);
-  // The day of a reset link does not count: it is over soon.
+  // A reset link's day of password use does not count: it ends soon.
   const hasPassword = password && composition().env.passwordSignIn;
   if (!hasPassword && connected.every((provider) => provider.id === id))
     return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });

@@ -1,4 +1,4 @@
-// Personal access tokens for the settings page: those there are, and what a new one can be made for.
+// Personal access tokens for the settings page: the existing ones, and what a new one can be made for.
 
 import "server-only";
 import { allOperations } from "@/lib/contract/operations";

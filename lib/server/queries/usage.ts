@@ -1,6 +1,6 @@
 // What members have used, for the page and as a file.
-// Guarantees: admins see all members, others only themselves; a connection that another member keeps for themselves is not named; a range is
-// counted a few days in each turn, so that other requests do not wait for it. Must never: count what is not known as nothing.
+// Guarantees: admins see all members, others only themselves; other members' own connections are not named; a range is counted a few days
+// per turn, so other requests do not wait for it. Must never: count unknown figures as zero.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
@@ -29,7 +29,7 @@ const DAYS_A_TURN = 3;
 type Counted = { runs: number; failed: number; runMs: number; untimed: number; outputs: number; uncounted: number } & {
   bytes: number;
   unsized: number;
-  /** How they ended was never seen. */
+  /** Runs whose end was never seen. */
   lost: number;
 };
 
@@ -66,7 +66,7 @@ function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, byte
   to.outputs += outputs;
   to.bytes += bytes;
   if (state === "failed") to.failed += jobs;
-  // What failed or was cancelled before it began has no times and no outputs to tell of.
+  // Runs that failed or were cancelled before they began have no times and outputs to count.
   if (state === "completed") {
     to.untimed += untimed;
     to.uncounted += uncounted;
@@ -74,7 +74,7 @@ function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, byte
   }
 }
 
-/** A range that is too long keeps its end. */
+/** If a range is too long, its beginning is cut off. */
 function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: number; toMs: number } {
   const toMs = to ?? nowMs + 1;
   const fromMs = from ?? (to === undefined ? nowMs - within * HOUR_MS : toMs - MOST_DAYS * DAY_MS);
@@ -98,7 +98,7 @@ async function named(viewer: Viewer, all: readonly (Counted & { memberId: string
   for (const counted of all) {
     const { memberId } = counted;
     const connection = connectionOf(counted.connectionId);
-    // Connections without a name are one row, as nothing would tell them apart.
+    // Connections without a name become one row, because nothing would tell them apart.
     const key = [memberId, connection.kind, connection.id].join(" ");
     const before = rows.get(key);
     const figures = figuresOf(counted);
@@ -119,7 +119,7 @@ function figuresOf({ runs, failed: failures, runMs, untimed, outputs, uncounted,
   };
   return {
     runs,
-    // Most fail of none: that is no unknown number.
+    // Most connections lose no run: their number of failures is exact.
     failed: lost === 0 ? { value: failures } : { value: failures, isAtLeast: true as const },
     seconds: amount(Math.round(runMs) / 1000, untimed + lost),
     outputs: amount(outputs, uncounted + lost),

@@ -1,10 +1,11 @@
-// A stretch of a file without its metadata, streamed out of a stretch of the original.
-// Guarantees: nothing of the original passes that no piece names; a chunk is held at a time; an original that ends early breaks the stream.
+// Streams a part of a file without its metadata, from a part of the original.
+// Guarantees: bytes of the original pass only if a piece names them; holds one chunk at a time; an original that ends early breaks the
+// stream.
 
 import "server-only";
 import { lengthOf, type Piece } from "./clean/pieces";
 
-/** What of the pieces lies between `from` and `to` of what they make together. */
+/** The parts of the pieces between `from` and `to`, counted in the cleaned file. */
 export function piecesBetween(pieces: readonly Piece[], from: number, to: number): Piece[] {
   const found: Piece[] = [];
   let at = 0;
@@ -20,7 +21,7 @@ export function piecesBetween(pieces: readonly Piece[], from: number, to: number
   return found;
 }
 
-/** The stretch of the original that is needed for them; undefined where none is. */
+/** The part of the original that the pieces need; undefined if they need none. */
 export function spanOf(pieces: readonly Piece[]): { from: number; to: number } | undefined {
   const kept = pieces.filter((piece) => "to" in piece);
   const [first, last] = [kept[0], kept.at(-1)];
@@ -29,7 +30,7 @@ export function spanOf(pieces: readonly Piece[]): { from: number; to: number } |
 
 const ZEROS = 64 * 1024;
 
-/** `original` begins at `at` of the original. */
+/** `original` begins at offset `at` of the original file. */
 export function cleanStream(pieces: readonly Piece[], original: ReadableStream<Uint8Array> | null, at: number): ReadableStream<Uint8Array> {
   const source = original?.getReader();
   const made = make(pieces, source, at);
@@ -39,7 +40,7 @@ export function cleanStream(pieces: readonly Piece[], original: ReadableStream<U
         const next = await made.next();
         if (!next.done) return controller.enqueue(next.value);
         controller.close();
-        // What comes after the last piece is not wanted.
+        // Bytes after the last piece are not needed.
         await source?.cancel().catch(() => undefined);
       },
       cancel: (reason) => source?.cancel(reason),

@@ -1,6 +1,6 @@
-// The original of what is shared, at its service.
-// Guarantees: it is there only while the service has it under the id that was shared, with the content that was shared.
-// Must never: be handed a name or an id that came from a stranger.
+// The original of a shared item, at its service.
+// Guarantees: found only while the service has it under the shared id, with the shared content.
+// Must never: be given a name or an id from a stranger.
 
 import "server-only";
 import { operations } from "@/lib/contract/operations";
@@ -15,13 +15,13 @@ import { noShare } from "./open-share";
 type Headers = Readonly<Record<string, string>>;
 type Asking = { signal: AbortSignal; headers?: Headers };
 
-/** BLAKE3 in hexadecimal, where the service told it. */
+/** BLAKE3 in hexadecimal, if the service gave it. */
 export function hashOf({ asset_hash: hash }: Pick<Asset, "asset_hash">): string | undefined {
   return /^(?:blake3:)?([0-9a-f]{64})$/.exec(hash?.startsWith("sha256:") ? "" : (hash ?? ""))?.[1];
 }
 
 export async function openOriginal(access: Access, item: ShareItem, { signal, headers = {} }: Asking): Promise<Result<Response, Failure>> {
-  // Without either, another file under the same name could not be told apart.
+  // Without a hash or a validator, another file under the same name would not be noticed.
   if (!item.isFixed && item.validator === undefined) return failed(noShare);
   const opened = await openUnchecked(access, item, { signal, headers });
   if (!opened.ok || item.isFixed || validatorOf(opened.value) === item.validator) return opened;
@@ -29,7 +29,7 @@ export async function openOriginal(access: Access, item: ShareItem, { signal, he
   return failed(noShare);
 }
 
-/** Without reading it. */
+/** Checks without reading the file. */
 export async function isThere(access: Access, item: ShareItem, signal: AbortSignal): Promise<boolean> {
   if (item.asset !== undefined && item.isFixed) return (await sameAsset(access, item, signal)) !== undefined;
   const opened = await openOriginal(access, item, { signal, headers: { range: "bytes=0-0" } });
@@ -37,13 +37,13 @@ export async function isThere(access: Access, item: ShareItem, signal: AbortSign
   return opened.ok;
 }
 
-/** What tells a file at a place from another one that took the place: the size and the service's own word. */
+/** Distinguishes a file from another that took its place: the size, and the service's own ETag or date. */
 export function validatorOf({ headers }: Response): string {
   const total = headers.get("content-range")?.split("/")[1] ?? headers.get("content-length") ?? "";
   return [total, headers.get("etag") ?? headers.get("last-modified") ?? ""].join(" ");
 }
 
-/** Whatever is in its place now: for its maker alone, while the share is made. */
+/** Opens the file that is there now, unchecked: only for the maker, while the share is made. */
 export async function openUnchecked(access: Access, item: ShareItem, { signal, headers = {} }: Asking): Promise<Result<Response, Failure>> {
   if (item.file) return access.upstream.forward(operations.view, { query: item.file, signal, headers });
   const asset = await sameAsset(access, item, signal);
@@ -56,17 +56,17 @@ async function sameAsset(access: Access, { asset: id, hash, isFixed }: ShareItem
   return asset.ok && (!isFixed || hashOf(asset.value) === hash) ? asset.value : undefined;
 }
 
-/** Where in the file an answer begins: all of it, or a range. Undefined of any other answer. */
+/** Where in the file an answer begins, for a whole file or a range. Undefined for any other answer. */
 export function beginOf({ status, headers }: Response): number | undefined {
   if (status === 200) return 0;
   const [, begin] = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "") ?? [];
   return status === 206 && begin !== undefined ? Number(begin) : undefined;
 }
 
-/** A service that broke off, or that does not hand out what it should: it may the next time. */
+/** The service broke off, or did not deliver the file; the next attempt may succeed. */
 export class Unreadable extends Error {}
 
-/** As they come; a reader that stops early ends the answer. */
+/** Bytes as they arrive; if the reader stops early, the answer is cancelled. */
 export async function* bytesIn({ body }: Response): AsyncGenerator<Uint8Array, void> {
   const reader = body?.getReader();
   const next = () =>

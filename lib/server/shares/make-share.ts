@@ -1,6 +1,6 @@
-// Making a share: what the maker sees at this moment becomes a fixed list, behind a token that is shown once.
-// Guarantees: nothing gets into the list that the maker's connection did not answer just now; what cannot be cleaned is refused by name unless
-// its metadata is kept, or it is left out. Must never: keep the token or the password in the clear.
+// Makes a share: what the maker sees at this moment becomes a fixed list, behind a token that is shown once.
+// Guarantees: the list contains only what the maker's connection has just answered; a file that cannot be cleaned is refused by name,
+// unless its metadata is kept or the file is left out. Must never: store the token or the password in plain text.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -96,7 +96,7 @@ async function chosenAssets(access: Access, ids: readonly string[], signal: Abor
   return ok(items);
 }
 
-/** Files that stay; what may vanish only where there is nothing else. */
+/** Lasting files; temporary ones only if there are no others. */
 async function outputsOf(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
   const job = await access.upstream.call(operations.getJob, { params: { job_id: id }, signal });
   if (!job.ok) return failed(toBrowser(job.failure, access));
@@ -115,7 +115,7 @@ function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): Shar
 const HEAD_BYTES = 64 * 1024;
 const MOST_HASHED = 256 * 1024 ** 2;
 
-/** Undefined of what could not be read: nothing would tell it from another file that takes its place. */
+/** Undefined if the file could not be read: nothing would distinguish it from a file that takes its place. */
 async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "broke off"> {
   try {
     const known = item.isFixed ? item : await hashed(access, item, signal);
@@ -128,7 +128,7 @@ async function described(access: Access, item: ShareItem, signal: AbortSignal): 
   }
 }
 
-/** The room that a picture takes on its page is known before it is there. */
+/** The beginning of a picture tells its size, so that the page can reserve the room for it. */
 async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
   const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
   const parts: Uint8Array[] = [];
@@ -141,7 +141,7 @@ async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal)
   return new Uint8Array(Buffer.concat(parts).subarray(0, HEAD_BYTES));
 }
 
-/** Of what its service does not name by its content: the hash, and what tells it apart when it is asked for again. */
+/** For a file that its service does not name by content: computes the hash and the validator for later requests. */
 async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
   const opened = await openUnchecked(access, item, { signal });
   if (!opened.ok) return undefined;

@@ -1,7 +1,7 @@
 // From the token in a link to what it opens: the share, and its maker's connection.
-// Guarantees: nothing opens once the share is expired or revoked, its maker was suspended, removed or lowered below operator, or lost the
-// connection, or the connection leads elsewhere: all of it is looked up at each request, and again before each call to the service.
-// Must never: say to a stranger which of these it was.
+// Guarantees: nothing opens if the share is expired or revoked, its maker was suspended, removed, lowered below operator or lost the
+// connection, or the connection leads elsewhere; all of this is checked at each request and before each call to the service.
+// Must never: tell a stranger which of these it was.
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -15,9 +15,9 @@ import { type Access, openQuietly } from "../connections/access";
 import { type Share } from "../store/shares";
 
 export const LEAST_ROLE = "operator";
-/** The one answer to every stranger whose link opens nothing. */
+/** The same answer for every stranger whose link opens nothing. */
 export const noShare: Failure = { code: "NOT_FOUND", message: "This link does not work.", status: 404 };
-/** To a stranger who may come again in a moment. */
+/** For a stranger who may try again in a moment. */
 export const tooMany: Failure = {
   code: "SERVICE_UNAVAILABLE",
   message: "Too many requests for this at once. Try again in a moment.",
@@ -28,7 +28,7 @@ export const locked: Failure = { code: "UNAUTHORIZED", message: "This share need
 
 export type OpenedShare = { share: Share; maker: string; access: Access };
 
-/** Without its password. */
+/** Without checking its password. */
 export async function openShare(token: string): Promise<OpenedShare | undefined> {
   const { store, env, now, ready } = composition();
   await ready;
@@ -48,7 +48,7 @@ export async function openShare(token: string): Promise<OpenedShare | undefined>
   return access.ok && access.value.connection.baseUrl === share.baseUrl ? { share, maker: member.name, access: access.value } : undefined;
 }
 
-/** With its password, where it has one. */
+/** Checks its password, if it has one. */
 export async function enterShare(token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
   const opened = await openShare(token);
   if (!opened) return failed(noShare);
@@ -71,7 +71,7 @@ export function isUnlocked(share: Share, cookies: string | null): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected) && Number(until) > composition().now();
 }
 
-/** For whoever gave the password: a cookie that opens this share in this browser for half a day. */
+/** After the right password: a cookie that opens this share in this browser for half a day. */
 export function unlockedCookie(share: Share): string {
   const { env, now } = composition();
   const until = String(now() + UNLOCKED_SECONDS * 1000);

@@ -1,6 +1,6 @@
-// The original of what is shared, read in blocks to find what is to be taken out of it.
-// Guarantees: a few blocks are held at a time, whether its service knows ranges or not; others have their turn between two blocks; so much of
-// it is read and no more. Must never: take one stretch of a file for another.
+// Reads the original of a shared file in blocks, to find what must be removed from it.
+// Guarantees: holds a few blocks at a time, whether the service supports ranges or not; lets other requests run between two blocks; reads a
+// bounded amount. Must never: take one part of a file for another.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
@@ -12,14 +12,14 @@ import { beginOf, bytesIn, openOriginal, Unreadable } from "./item-source";
 const BLOCK = 256 * 1024;
 const MOST_HELD = 16;
 const MOST_READ = 128 * 1024 ** 2;
-/** Of a file that is made to hold one up, all of it parts of a few bytes, nothing is shown. */
+/** A file made to block the console, of countless parts of a few bytes, is not shown. */
 const MOST_PARTS = 500_000;
 const PARTS_A_TURN = 1000;
 
 /** `next`: the number of the block that comes next. */
 type Source = { answer: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
 
-/** Throws `Unreadable` where it is not there or breaks off, `NotCleanable` where too much of it would have to be read. */
+/** Throws `Unreadable` if the file is missing or breaks off, `NotCleanable` if too much of it would have to be read. */
 export async function readOriginal<T>(
   access: Access,
   item: ShareItem,
@@ -31,7 +31,7 @@ export async function readOriginal<T>(
   let read = 0;
   let parts = 0;
 
-  /** Returns the size of the whole, where its service says it. */
+  /** Returns the size of the whole file, if the service tells it. */
   async function open(index: number): Promise<number | undefined> {
     await letGo(source);
     const from = index * BLOCK;
@@ -61,7 +61,7 @@ export async function readOriginal<T>(
   async function block(index: number): Promise<Buffer> {
     const known = held.get(index);
     if (known) return known;
-    // A service without ranges is read on to the place, or again from the beginning.
+    // Without ranges, the answer is read on to the block, or again from the beginning.
     if (!source?.isWhole || source.next > index) await open(index);
     for (;;) {
       const isWanted = source?.next === index;
@@ -101,7 +101,7 @@ export async function readOriginal<T>(
   }
 }
 
-/** Blocks that were never asked for have not taken the answer, and do not end it. */
+/** If no block was ever requested, the generator has not locked the body, so it is cancelled here. */
 async function letGo(source: Source | undefined): Promise<void> {
   await source?.blocks.return();
   if (source?.answer.body?.locked === false) await source.answer.body.cancel();

@@ -1,6 +1,6 @@
 // The routes of a share, for people without an account: its files, its thumbnails, its workflow, and its password.
-// Guarantees: whatever is wrong is the same 404, but for a share that only waits for its password, and where too many ask at once; what is asked is counted by address.
-// Must never: log or answer the token, or an id of the service's.
+// Guarantees: every error is the same 404, except a missing password and too many requests at once; requests are counted by address.
+// Must never: log or answer the token, or an id of the service.
 
 import "server-only";
 import { operations } from "@/lib/contract/operations";
@@ -32,7 +32,7 @@ function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Pr
     const opened = await enterShare(tokenOf(asked), asked.request.headers.get("cookie"));
     if (!opened.ok) return opened;
     const answer = await run(asked, opened.value);
-    // Which of the service's refusals it was is not a stranger's matter.
+    // A stranger is not told which of the service's refusals it was.
     return answer.ok || answer.failure === tooMany ? answer : failed(noShare);
   });
 }
@@ -58,7 +58,7 @@ export function shareThumbnailRoute(): Handler {
     const { asset, file, hash, isFixed } = found.item;
     const { signal } = asked.request;
     const subject = asset === undefined ? file : { asset };
-    // A thumbnail outlives its file in the cache: what was deleted is not shown.
+    // A thumbnail may outlive its file in the cache: a deleted file is not shown.
     if (!subject || !(await isThere(opened.access, found.item, signal))) return failed(noShare);
     const made = await getThumbnail(opened.access, asked.console, { subject, edge, version: hash, isFixed, asker: asked.request });
     if (!made.ok) return made;
@@ -67,7 +67,7 @@ export function shareThumbnailRoute(): Handler {
   });
 }
 
-/** Secrets are masked in it, for whoever asks. */
+/** Secrets are masked in it for everyone. */
 export function shareWorkflowRoute(): Handler {
   return ofShare("shareWorkflow", async (asked, { share, access }) => {
     if (!share.showsWorkflow || share.jobId === undefined) return failed(noShare);
@@ -91,7 +91,7 @@ export function unlockShareRoute(): Handler {
     if (!opened) return failed(noShare);
     const { share } = opened;
     if (share.passwordHash === undefined) return ok(emptyAnswer());
-    // The visitor is unknown; the number of attempts is limited.
+    // Logged, because the visitor is unknown; the number of attempts is limited.
     asked.note({ isWritten: true, target: share.id, connectionId: share.connectionId });
     if (!(await console.store.shares.takeAttempt(share.id, console.now()))) return failed(noMore);
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
@@ -112,7 +112,7 @@ async function findItem({ params, console }: Opened, { share }: OpenedShare): Pr
   return found && { number, ...found };
 }
 
-/** Where the count fails, the file is still handed out. */
+/** If counting fails, the file is still sent. */
 async function count({ console }: Opened, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
   try {
     await console.store.shares[what](share.id);

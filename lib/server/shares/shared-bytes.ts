@@ -1,6 +1,6 @@
 // The file behind a number of a share, streamed by the console: as it is, or without its metadata.
-// Guarantees: a range is answered of what is handed out, not of the original; a file whose metadata could not be taken out is not handed out;
-// only media are shown in place (bff/bytes.ts). Must never: redirect to the service, or let a header of it tell a name or a time.
+// Guarantees: ranges refer to the delivered file, not to the original; a file whose metadata could not be removed is not delivered; only
+// media are shown in place (bff/bytes.ts). Must never: redirect to the service, or let one of its headers tell a name or a time.
 
 import "server-only";
 import { z } from "zod";
@@ -21,14 +21,14 @@ import { readOriginal } from "./original-reading";
 type Asked = { number: number; item: ShareItem; pieces: string | undefined };
 type Wanted = { range: string | null; signal: AbortSignal; isDownload: boolean };
 
-/** What another version of the cleaning made is cleaned again; of what cannot be cleaned there are no pieces. */
+/** Pieces of another cleaning version are made again; a file that cannot be cleaned has no pieces. */
 const keptSchema = z.object({
   version: z.literal(CLEANING),
   pieces: z.array(
     z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
   ),
 });
-/** Each reads a file to find what is to be taken out. */
+/** Each of these reads a whole file to find what must be removed. */
 const LOOKING_AT_ONCE = 4;
 const MOST_WAITING = 40;
 const looking = createTurns(LOOKING_AT_ONCE);
@@ -71,7 +71,7 @@ async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wan
   const original = await openOriginal(opened.access, asked.item, { signal, headers });
   if (!original.ok) return original;
   const begin = beginOf(original.value);
-  // Of another stretch than the one that was asked for nothing would be where it is looked for.
+  // In another range than the requested one, nothing would be where the pieces expect it.
   if (begin === undefined || (begin !== 0 && begin !== span?.from)) {
     await original.value.body?.cancel();
     return failed(noShare);
@@ -85,7 +85,7 @@ async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wan
   return ok(new Response(answer.body, { status: 206, headers: answer.headers }));
 }
 
-/** Looked for once: the content that is shared does not change. */
+/** Computed once: the shared content does not change. */
 async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const kept = readKept(asked.pieces);
   if (kept) return ok(kept);
@@ -100,7 +100,7 @@ async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal):
 
 async function look({ share, access }: OpenedShare, { number, item }: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const { shares } = composition().store;
-  // The one before it in the queue may have made them.
+  // The request before this one in the queue may have made them.
   const kept = readKept((await shares.item(share.id, number))?.pieces);
   if (kept) return ok(kept);
   let found: Piece[] | undefined;
@@ -118,7 +118,7 @@ function readKept(pieces: string | undefined): Piece[] | undefined {
   return pieces === undefined ? undefined : keptSchema.safeParse(JSON.parse(pieces)).data?.pieces;
 }
 
-/** Of one range, as players ask; of several, or of a word that is not understood, all is answered. */
+/** For one range, as players request; for several, or for a header that is not understood, the whole file is sent. */
 function partOf(range: string | null, size: number): { from: number; to: number } | "none" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? "") ?? [];
   if (first === "" && last === "") return undefined;

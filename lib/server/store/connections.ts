@@ -1,5 +1,5 @@
 // Connections: where a service is and who may use it. The key is stored apart, in keys.ts.
-// Guarantees: every read names the member; a personal connection is found by its own member only.
+// Guarantees: every read names the member; a personal connection is found only by its own member.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -15,7 +15,7 @@ export type Connection = {
   accountUrl: string | undefined;
   /** Undefined: shared by the team. */
   memberId: string | undefined;
-  /** The member whose own it is, to whoever sees its jobs and nothing else of it. */
+  /** The name of the owner, for a member who may only see the connection's jobs. */
   seenOf?: string;
   status: ConnectionStatus;
   dialect: Dialect;
@@ -32,7 +32,7 @@ export type NewConnection = {
   hasAssets?: boolean;
   createdAt: number;
 };
-/** What is left out stays as it is; an empty account URL is taken away. */
+/** Absent fields stay unchanged; an empty account URL is removed. */
 export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -56,13 +56,13 @@ export function createConnectionStore(database: Database) {
       return row && toConnection(row);
     },
 
-    /** Of all there are, whosever they are. */
+    /** Ids of all connections of all members. */
     async listIds(): Promise<Set<string>> {
       const rows = await database.selectFrom("connections").select("id").execute();
       return new Set(rows.map(({ id }) => id));
     },
 
-    /** A given id that exists already keeps its row. */
+    /** If the id exists already, the existing row stays. */
     async create(connection: NewConnection): Promise<Connection> {
       const row: ConnectionRow = {
         id: connection.id ?? randomUUID(),
@@ -98,7 +98,7 @@ export function createConnectionStore(database: Database) {
       await database.updateTable("connections").set({ status }).where("id", "=", id).execute();
     },
 
-    /** False where it is gone already: of many at once one removes it. */
+    /** False if it is already gone: of several requests, one removes it. */
     async remove(id: string): Promise<boolean> {
       const done = await database.deleteFrom("connections").where("id", "=", id).executeTakeFirst();
       return Number(done.numDeletedRows) > 0;

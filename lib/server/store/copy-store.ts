@@ -1,5 +1,6 @@
 // Copies a console's store from one database into another: from SQLite to PostgreSQL, or back.
-// Guarantees: those of lib/shared/database/copy-tables.ts; the index of the jobs' words is made along. No console starts on a copy that has not ended.
+// Guarantees: those of lib/shared/database/copy-tables.ts; the index of the jobs' words is built too. No console starts on an unfinished
+// copy.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -12,7 +13,7 @@ import { type Tables } from "./tables";
 
 type Copying = { from: Database; to: Database; say(progress: string): void; alongside?(): Promise<void> };
 
-/** Both have today's schema; what the target has and the source has not goes. Limits of sign-in begin anew, and the index cannot be read out of SQLite. */
+/** Both have the current schema; rows only in the target are deleted. Sign-in limits start anew; SQLite's index cannot be read out. */
 export async function copyStore({ from, to, say, alongside }: Copying): Promise<Copied> {
   return copyTables({
     from,
@@ -31,19 +32,19 @@ export async function copyStore({ from, to, say, alongside }: Copying): Promise<
   });
 }
 
-/** A copy that was begun and has not ended: a console that starts on it would lose what is not copied yet. */
+/** Throws for an unfinished copy: a console that starts on it would lose the rows not copied yet. */
 export async function requireFinished(database: Database): Promise<void> {
   if (await isUnfinishedCopy(database)) throw new Error(UNFINISHED_COPY);
 }
 
-/** Whether a copy may begin, or go on, here. */
+/** Throws unless a copy may begin or continue here. */
 export async function requireVacant(to: Database): Promise<void> {
   const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
   if (there && !(await isUnfinishedCopy(to)))
     throw new Error("The target holds a console already: name an empty database, or an empty folder.");
 }
 
-/** The index is made anew from what it was made of. */
+/** The index is built again from the columns it was made of. */
 async function putWords(trx: Kysely<Tables>, row: Row): Promise<void> {
   const text = (name: string) => (typeof row[name] === "string" ? row[name] : undefined);
   const kinds = (text("kinds") ?? "").split(",").filter(Boolean);

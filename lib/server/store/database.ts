@@ -1,6 +1,6 @@
-// Opens the console's database and brings it to the newest schema.
-// Guarantees: one that is damaged, from a newer version, or suddenly empty is named with its file and what to do; nothing is written to it.
-// SQLite's; PostgreSQL's is dialect/open-postgres.ts.
+// Opens the console's SQLite database and migrates it to the newest schema; PostgreSQL is opened by dialect/open-postgres.ts.
+// Guarantees: a database that is damaged, from a newer version, or suddenly empty is reported with its file and what to do; nothing is
+// written to it.
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
@@ -14,12 +14,12 @@ const MOST_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
 
-/** `keys`: files beside it that only a console with something to lose has; where one is there, an empty database is not taken for a new one. */
+/** `keys`: files that only a console with data has beside it; if one exists, an empty database is not accepted as a new one. */
 export function openDatabase(file: string, keys: readonly string[] = [], reserve?: DiskReserve): Database {
   try {
     return open(file, keys, reserve);
   } catch (error) {
-    // The index of the log takes room of its own, unless no other process may open the database: then it lies in memory.
+    // The index of the WAL needs disk space, unless no other process may open the database: then it is kept in memory.
     if (isFullDisk(error)) return open(file, keys, reserve, "EXCLUSIVE");
     throw asStartFailure(error, file);
   }
@@ -48,7 +48,7 @@ function prepareConnection(sqlite: SqliteDatabase.Database, file: string, keys: 
         `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup; to begin anew, take ${key} away first.`,
       );
     }
-    // From now on it has begun, even if this process dies before there is a table.
+    // From now on the database counts as begun, even if this process dies before there is a table.
     sqlite.pragma("user_version = 1");
   }
   sqlite.pragma("journal_mode = WAL");
@@ -57,17 +57,17 @@ function prepareConnection(sqlite: SqliteDatabase.Database, file: string, keys: 
   sqlite.pragma("busy_timeout = 5000");
 }
 
-/** What every request asks: written once, asked with other values. `query` holds as many placeholders, in this order. */
+/** For queries of every request: compiled once, run with other values. `query` has as many placeholders, in this order. */
 export function prepareOne<Row>(database: Database, query: Compilable<Row>): (...values: string[]) => Promise<Row | undefined> {
   const compiled = query.compile();
   return async (...parameters) => (await database.executeQuery<Row>({ ...compiled, parameters })).rows[0];
 }
 
-/** What removes something, ends a session or takes a right away: a full disk must not keep it from happening. */
+/** Statements that delete, end a session or take a right away: a full disk must not prevent them. */
 const makesRoom =
   /^(delete from |insert into "(sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
-/** Preparing a statement takes longer than most of them run; lists of ids make many different ones, so the oldest go. */
+/** Preparing a statement takes longer than running most of them; lists of ids make many different ones, so the oldest are dropped. */
 function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskReserve | undefined): Sqlite {
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
@@ -97,14 +97,14 @@ function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskRes
   };
 }
 
-/** Throws when a migration fails: a console on half a schema must not start. */
+/** Throws if a migration fails: a console must not start on half a schema. */
 export async function migrate(database: Database, file: string): Promise<void> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: () => Promise.resolve(migrations) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw asStartFailure(error, file);
 }
 
-/** For whoever reads the terminal. */
+/** Explains the error for the person at the terminal. */
 function asStartFailure(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";

@@ -1,6 +1,6 @@
-// Takes the metadata out of a file of a known format: judged by its first bytes, whatever it is called.
-// Guarantees: what comes out of it holds no text, EXIF, XMP, tag, comment or time of making; what it cannot clean it says so of, and it
-// never lets a file pass that it did not understand to its end. Must never: decode or recompress.
+// Removes the metadata of a file of a known format, recognised by its first bytes, whatever its name.
+// Guarantees: the result has no text, EXIF, XMP, tag, comment or creation time; it says what it cannot clean, and never passes a file that
+// it did not understand to its end. Must never: decode or recompress.
 
 import "server-only";
 import { cleanMatroska } from "./matroska";
@@ -9,12 +9,12 @@ import { cleanGif, cleanJpeg, cleanPng, cleanWebp } from "./pictures";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
 
-/** Raised with every change of what is taken out: files that an older version looked at are looked at again. */
+/** Raised whenever the removed things change: files cleaned by an older version are then cleaned again. */
 export const CLEANING = 2;
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;
 
-/** Of these kinds a file is cleaned; by name alone, since its bytes are looked at when it is first opened. */
+/** Kinds of files that can be cleaned, judged only by name and type: the bytes are read when the file is first opened. */
 const endings = /\.(png|apng|jpe?g|webp|gif|bmp|mp4|m4v|m4a|mov|webm|mkv|mp3|flac|wav|txt|md|csv|srt|vtt)$/i;
 const types =
   /^(image\/(png|apng|jpeg|webp|gif|bmp)|video\/(mp4|quicktime|webm|x-matroska)|audio\/(mpeg|mp4|flac|x-flac|wav|x-wav)|text\/(plain|markdown|csv))$/i;
@@ -23,7 +23,7 @@ export function isCleanable(name: string, type: string | undefined): boolean {
   return endings.test(name) || (type !== undefined && types.test(type));
 }
 
-/** Undefined of what cannot be cleaned. */
+/** Undefined if the file cannot be cleaned. */
 export async function cleanPieces(file: Reading): Promise<Piece[] | undefined> {
   const clean = cleanerOf(await file.read(0, 4096));
   if (!clean) return undefined;
@@ -37,7 +37,7 @@ export async function cleanPieces(file: Reading): Promise<Piece[] | undefined> {
   return out.pieces;
 }
 
-/** A still or moving picture in the boxes of an MP4, whose metadata is among its pixels' own. */
+/** AVIF and HEIF store pictures in the boxes of an MP4, with metadata among the pixels. */
 const heif = /^(avi[fs]|hei[cmsx]|hev[cmx]|mif1|msf1|mif2)/;
 
 function cleanerOf(head: Buffer): Clean | undefined {
@@ -57,7 +57,7 @@ function cleanerOf(head: Buffer): Clean | undefined {
   return undefined;
 }
 
-/** Some put an MP3's tag before a FLAC. */
+/** Some programs put an MP3's tag before a FLAC. */
 async function cleanTagged(file: Reading, out: Pieces): Promise<void> {
   const tried = createPieces();
   const isFlac = await cleanFlac(file, tried).then(
@@ -74,7 +74,7 @@ async function asItIs({ size }: Reading, out: Pieces): Promise<void> {
   out.keep(0, size);
 }
 
-/** Plain words: markup may hold anything. */
+/** Plain text only: markup may hold anything. */
 function isText(head: Buffer): boolean {
   return !/[\0\x01-\x08\x0e-\x1f<{]/.test(head.toString("latin1"));
 }

@@ -1,5 +1,5 @@
-// Of EXIF the one field that a picture is drawn by: which way up it is.
-// Guarantees: never throws; 1 (as it is) where none is told.
+// Reads and writes the one field of EXIF that matters for display: the orientation of the picture.
+// Guarantees: never throws; 1 (upright) if none is given.
 
 import "server-only";
 
@@ -19,7 +19,7 @@ export function orientationIn(tiff: Buffer): number {
   return 1;
 }
 
-/** A TIFF with that field alone. */
+/** A TIFF with only that field. */
 export function orientationOnly(orientation: number): Buffer {
   const tiff = Buffer.alloc(26);
   tiff.write("MM\0*", 0, "latin1");

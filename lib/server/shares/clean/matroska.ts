@@ -1,4 +1,4 @@
-// WebM and Matroska without their tags, attachments, titles and names. What is taken out is overwritten in its place, as in mp4.ts.
+// WebM and Matroska without tags, attachments, titles and names. Removed parts are overwritten in place, as in mp4.ts.
 
 import "server-only";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
@@ -12,12 +12,12 @@ const CODEC_PRIVATE = 0x63a2;
 const elements: Readonly<Record<number, ReadonlySet<number>>> = {
   // Seek heads, info, tracks, cues, clusters.
   [SEGMENT]: new Set([0x114d9b74, INFO, TRACKS, 0x1c53bb6b, 0x1f43b675]),
-  // The scale of time and the duration; who wrote the file is required, and emptied.
+  // Time scale and duration; the writing program's names are required, and emptied.
   [INFO]: new Set([0x2ad7b1, 0x4489, 0x4d80, 0x5741]),
   [TRACKS]: new Set([TRACK]),
 };
 const emptied = new Set([0x4d80, 0x5741]);
-/** Of a track only its name goes, and the sum over what was changed. */
+/** Removed from a track: its name, and the checksum over the changed content. */
 const ofTrack = new Set([0x536e, 0xbf]);
 
 export async function cleanMatroska(file: Reading, out: Pieces): Promise<void> {
@@ -54,7 +54,7 @@ async function walkElements(file: Reading, out: Pieces, { parent, from, to }: { 
   if (!isShown) throw new NotCleanable("a track of data");
 }
 
-/** What a sound is decoded by: of FLAC and Vorbis it has the tags of the file that it came from. */
+/** The data that a decoder of sound needs. For FLAC and Vorbis it includes the tags of the file that the sound came from. */
 async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const head = await file.read(from, Math.min(to - from, 1024));
   if (head.toString("latin1", 0, 4) === "fLaC") {
@@ -65,7 +65,7 @@ async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: num
       if (end > to) throw new NotCleanable("a block is longer than what holds it");
       if (((block[0] ?? 0) & 0x7f) === 0) out.keep(at, end);
       else {
-        // Padding.
+        // The block becomes padding.
         out.add(Buffer.from([((block[0] ?? 0) & 0x80) | 1]));
         out.keep(at + 1, at + 4);
         out.zeros(end - at - 4);
@@ -89,7 +89,7 @@ async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: num
     throw new NotCleanable("the tags of a sound are elsewhere");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(rest);
-  // The name of a program that is all zeros, and no tag.
+  // A program name of zeros, and no tag.
   out.keep(from, tags + 7);
   out.add(length);
   out.zeros(rest + 4);
@@ -97,7 +97,7 @@ async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: num
   out.keep(tags + second, to);
 }
 
-/** Pictures (1) and sound (2), as of an MP4. */
+/** Pictures (1) and sound (2), as for an MP4. */
 async function isOfShownType(file: Reading, from: number, to: number): Promise<boolean> {
   const type = to - from > 8 ? 0 : (await exactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
   return type === 1 || type === 2;
@@ -117,7 +117,7 @@ async function readElement(file: Reading, at: number, to: number): Promise<{ id:
   return { id: bytes.readUIntBE(0, idLength), start, end: start + size };
 }
 
-/** An element of nothing, of the same length. */
+/** An empty element of the same length. */
 function blank(out: Pieces, length: number): void {
   const head = Buffer.alloc(length > 128 ? 9 : 2);
   head[0] = 0xec;

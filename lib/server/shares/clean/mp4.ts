@@ -1,10 +1,10 @@
-// MP4 and MOV without their tags, names and times. What is taken out is overwritten in its place, so that every offset in the file still
-// fits and a player can ask for any stretch of it.
+// MP4 and MOV without tags, names and times. Removed parts are overwritten in place, so every offset in the file stays valid and a player
+// can request any part of it.
 
 import "server-only";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
-/** What is read on, by what holds it; all else is blanked. */
+/** The boxes that are kept, by their parent; all others are blanked. */
 const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
   "": new Set(["ftyp", "styp", "moov", "moof", "mdat", "sidx", "mfra", "pdin", "ssix"]),
   moov: new Set(["mvhd", "trak", "mvex"]),
@@ -21,7 +21,7 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
   traf: new Set(["tfhd", "tfdt", "trun", "sbgp", "sgpd", "subs", "saiz", "saio", "senc", "sdtp"]),
 };
 const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
-/** A track of anything else (words, places, sensors, times of day) may tell of who made the film. */
+/** Any other track (words, places, sensors, times of day) may identify the maker of the film. */
 const shown = new Set(["vide", "soun"]);
 
 export async function cleanMp4(file: Reading, out: Pieces): Promise<void> {
@@ -69,7 +69,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
   if (!isShown) throw new NotCleanable("a track of data");
 }
 
-/** Where the samples are: in this file, without a path to it. */
+/** Samples must be in this file, without a path to it. */
 async function checkReferences(file: Reading, from: number, to: number): Promise<void> {
   const count = (await exactly(file, from, 8)).readUInt32BE(4);
   if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanable("samples are elsewhere");

@@ -1,5 +1,5 @@
-// PNG, JPEG, WebP and GIF without texts, EXIF, XMP, comments and what comes after their end. Pixels, colours and animation stay, and so
-// does which way up a picture is.
+// PNG, JPEG, WebP and GIF without texts, EXIF, XMP, comments and bytes after their end. Pixels, colours, animation and orientation are
+// kept.
 
 import "server-only";
 import { crc32 } from "node:zlib";
@@ -66,7 +66,7 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
   }
 }
 
-/** Of what applications put in (APPn) only how the picture is to be decoded and coloured. */
+/** Of the segments that applications add (APPn), only those needed to decode and colour the picture are kept. */
 function isDrawn(marker: number, head: string): boolean {
   if (marker === 0xe0) return head.startsWith("JFIF\0");
   if (marker === 0xe2) return head.startsWith("ICC_PROFILE\0");
@@ -80,7 +80,7 @@ function exifSegment(orientation: number): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** The next marker that is none of a scan's own. */
+/** The next marker that does not belong to the scan itself. */
 async function endOfScan(file: Reading, from: number): Promise<number> {
   const STRETCH = 64 * 1024;
   for (let at = from; ;) {

@@ -1,6 +1,6 @@
-// What a file without its metadata is made of: stretches of the original, a few bytes in between, and zeros.
-// Guarantees: stretches come in the order of the original, so that it can be cleaned while it streams, from any place on.
-// Must never: keep what was not named: what a format's reader does not know is left out.
+// The pieces of a file without its metadata: parts of the original, a few bytes in between, and zeros.
+// Guarantees: parts follow the order of the original, so the file can be cleaned while it streams, from any position.
+// Must never: keep what was not named: anything that a format's reader does not know is left out.
 
 import "server-only";
 
@@ -8,11 +8,11 @@ import "server-only";
 export type Piece = { from: number; to: number } | { bytes: string } | { zeros: number };
 export type Reading = {
   size: number;
-  /** Fewer than asked for only at the end. */
+  /** Answers fewer bytes than requested only at the end. */
   read(at: number, length: number): Promise<Buffer>;
 };
 
-/** The file is not what its first bytes said, or holds what cannot be taken out. */
+/** The file is not what its first bytes said, or holds something that cannot be removed. */
 export class NotCleanable extends Error {}
 
 const MOST_PIECES = 4000;
@@ -43,7 +43,7 @@ export function lengthOf(piece: Piece): number {
   return "zeros" in piece ? piece.zeros : Buffer.byteLength(piece.bytes, "base64");
 }
 
-/** Exactly so many; a file that ends before is broken. */
+/** Reads exactly that many bytes; a file that ends earlier is broken. */
 export async function exactly({ size, read }: Reading, at: number, length: number): Promise<Buffer> {
   if (at + length > size) throw new NotCleanable("the file ends too early");
   const bytes = await read(at, length);

@@ -1,4 +1,4 @@
-// MP3, FLAC and WAV without their tags, pictures and comments.
+// MP3, FLAC and WAV without tags, pictures and comments.
 
 import "server-only";
 import { riff } from "./pictures";
@@ -10,14 +10,14 @@ export async function cleanMp3(file: Reading, out: Pieces): Promise<void> {
   out.keep(start, await beforeTags(file));
 }
 
-/** The head of an MPEG audio frame of layer III, none of whose fields is a forbidden one. */
+/** The header of an MPEG audio frame of layer III, without forbidden field values. */
 export function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): boolean {
   const isLayer3 = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
   const bitrate = third >> 4;
   return isLayer3 && bitrate > 0 && bitrate < 15 && (third & 0x0c) !== 0x0c && (fourth & 3) !== 2;
 }
 
-/** Where what is no ID3v2 tag begins. */
+/** The offset after all leading ID3v2 tags. */
 async function afterId3(file: Reading): Promise<number> {
   for (let at = 0; ;) {
     const head = await file.read(at, 10);
@@ -28,7 +28,7 @@ async function afterId3(file: Reading): Promise<number> {
 }
 
 const TAIL_BYTES = 4096;
-/** Lyrics3, a second APE or ID3v1, its longer form, and ID3v2 behind the sound. */
+/** Lyrics3, a second APE or ID3v1, its longer form, and ID3v2 after the sound. */
 const otherTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
 
 /** Tags at the end: ID3v1, and APE before it. */

@@ -1,5 +1,5 @@
-// What members keep with an app: whether it is a favourite, presets by name, and which files they gave it.
-// Guarantees: one's own, and of presets those that were shared with the team.
+// What members keep with an app: favourites, presets by name, and the files they gave it.
+// Guarantees: reads find the member's own, and presets shared with the team.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -13,7 +13,7 @@ import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 
 export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };
-/** `bytes`: 0 where they are not known. */
+/** `bytes`: 0 if not known. */
 export type KeptFile = { name: string; ownName: string; bytes: number; pixels: number | undefined };
 export type AppKeepStore = ReturnType<typeof createAppKeepStore>;
 
@@ -56,7 +56,7 @@ export function createAppKeepStore(database: Database) {
       }));
     },
 
-    /** Undefined where the member has as many as may be. */
+    /** Undefined if the member already has the maximum number. */
     async addPreset(appId: string, preset: Omit<KeptPreset, "id">): Promise<string | undefined> {
       return dialectOf(database).serially(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
         const { count } = await trx
@@ -83,13 +83,13 @@ export function createAppKeepStore(database: Database) {
       await database.deleteFrom("app_presets").where("id", "=", id).execute();
     },
 
-    /** Those that no run names any more are forgotten. */
+    /** Also deletes files that no run names any more. */
     async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: KeptFile, now: number): Promise<void> {
       await database
         .deleteFrom("app_files")
         .where("app_id", "=", appId)
         .where("member_id", "=", memberId)
-        // Of those from before files had a time, it is not known whether a run names them.
+        // Files from before this time was stored may still be named by a run.
         .where("given_at", ">", 0)
         .where("given_at", "<", now - RUNS_KEPT_MS)
         .execute();
@@ -101,19 +101,19 @@ export function createAppKeepStore(database: Database) {
         .execute();
     },
 
-    /** A run names them: they are kept as long as that, in whichever app they were given. */
+    /** A run names these files: they are kept as long as the run, in every app they were given to. */
     async giveAgain(memberId: string, names: readonly string[], now: number): Promise<void> {
       if (names.length === 0) return;
       await database.updateTable("app_files").set({ given_at: now }).where("member_id", "=", memberId).where("name", "in", names).execute();
     },
 
-    /** Given to whichever app of the connection. */
+    /** Given to any app of the connection. */
     async file(connectionId: string, memberId: string, name: string): Promise<KeptFile | undefined> {
       const row = await filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
       return row && toFile(row);
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async files(connectionId: string, memberId: string, limit: number): Promise<KeptFile[]> {
       const rows = await filesOf(connectionId, memberId).orderBy("given_at", "desc").orderBy("name").limit(limit).execute();
       return rows.map(toFile);

@@ -5,19 +5,19 @@ import "server-only";
 export type AppRow = {
   id: string;
   connection_id: string;
-  /** Null: who made it has left. */
+  /** Null: its maker has left. */
   maker_id: string | null;
   title: string;
   text: string;
-  /** JSON, like all that is below it. */
+  /** JSON, like all columns below it. */
   tags: string;
   cover: string | null;
-  /** What a search looks in, in small letters. */
+  /** The text that searches look in, in lower case. */
   words: string;
   definition: string;
   /** team, members or me. */
   access: string;
-  /** Those whose members see it, where some were chosen. */
+  /** The roles whose members see it, if roles were chosen. */
   roles: string;
   limits: string;
   version: number;
@@ -27,7 +27,7 @@ export type AppVersionRow = {
   app_id: string;
   number: number;
   at: number;
-  /** The name of whoever made it, as it was then. */
+  /** The name of the member who made it, at that time. */
   by: string;
   changes: string;
   restored_from: number | null;
@@ -56,8 +56,8 @@ export type AppRunRow = {
   created_at: number;
   ended_at: number | null;
   error: string | null;
-  /** JSON of what the sentence says; null where it is all that is known. */
+  /** JSON of the facts behind the error's sentence; null if there are none. */
   error_facts: string | null;
-  /** What it put out, once it has ended; null before. */
+  /** Its outputs, once it has ended; null before. */
   results: string | null;
 };

@@ -1,6 +1,6 @@
-// Runs of apps: written down before anything is sent, so that a console that ends in between neither loses one nor sends it twice.
-// Guarantees: one run for a member, an app and a key, however many ask at once; limits hold over restarts and several processes, since those
-// of a member and an app begin one after the other. Must never: hold a key or a token that was given as an input.
+// Runs of apps: stored before anything is sent, so that a console that ends in between neither loses a run nor sends it twice.
+// Guarantees: one run per member, app and key, however many requests come at once; limits hold across restarts and processes, because a
+// member's runs of an app begin one after the other. Must never: hold a key or a token that was given as an input.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -14,11 +14,11 @@ import { type AppRunRow } from "./app-rows";
 import { type Tables } from "../tables";
 
 const RUNS_READ = 20;
-/** From when they began. */
+/** Counted from when they began. */
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
-/** `number`: its address, given when it landed. */
+/** `number`: the result's number in addresses, given when it arrived. */
 export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string; number?: number };
 export type StoredRun = {
   id: string;
@@ -45,7 +45,7 @@ export type AppRunStore = ReturnType<typeof createAppRunStore>;
 export function createAppRunStore(database: Database) {
   const ofMember = (appId: string, memberId: string) =>
     database.selectFrom("app_runs").selectAll().where("app_id", "=", appId).where("member_id", "=", memberId);
-  /** Of the member's other runs: whether one more may begin. */
+  /** Whether one more run may begin, counting the member's other runs. */
   const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
     const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
     return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan}) < ${runsPerDay ?? 0})
@@ -58,7 +58,7 @@ export function createAppRunStore(database: Database) {
   ) => dialectOf(database).serially(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
-    /** False where the key was used before, or a limit is reached. */
+    /** False if the key was used before, or a limit is reached. */
     async begin(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
@@ -77,7 +77,7 @@ export function createAppRunStore(database: Database) {
       );
     },
 
-    /** One that was not sent, as if it were begun now. False where it is under way by now, or a limit is reached. */
+    /** Begins an unsent run again, as if it began now. False if it is already under way, or a limit is reached. */
     async beginAgain(run: Omit<NewRun, "key" | "contentHash">, limits: Limits): Promise<boolean> {
       return alone(run, (trx) =>
         sql`
@@ -97,7 +97,7 @@ export function createAppRunStore(database: Database) {
       return row && toRun(row);
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
       let query = ofMember(appId, memberId);
       if (before)
@@ -109,8 +109,8 @@ export function createAppRunStore(database: Database) {
     },
 
     /**
-     * What the member's runs of a connection's apps put out, the newest first, of the runs whose results hold this piece of JSON. Read page by
-     * page, for as long as whoever asks goes on: what runs put out may be long.
+     * Results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON. Read page by
+     * page, only as far as the caller goes, because results may be long.
      */
     async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<KeptResult> {
       const pattern = `%${holding.replace(/[%_\\]/g, "\\$&")}%`;
@@ -145,7 +145,7 @@ export function createAppRunStore(database: Database) {
       return rows.map(toRun);
     },
 
-    /** `seen`: nothing is written where the run has moved on since. */
+    /** `seen`: nothing is written if the run has changed since. */
     async set(id: string, set: Change, seen?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
       const query = database
         .updateTable("app_runs")
@@ -168,7 +168,7 @@ export function createAppRunStore(database: Database) {
       return Number(done.numUpdatedRows) > 0;
     },
 
-    /** Nothing was started: it counts for nothing, and its key may be used again. */
+    /** Nothing was started: the run does not count, and its key may be used again. */
     async forget(id: string): Promise<void> {
       await database.deleteFrom("app_runs").where("id", "=", id).execute();
     },

@@ -1,6 +1,6 @@
 // Apps, and their versions.
-// Guarantees: every read names the member who asks, and finds only what that member may see; a version is never changed; of two who change
-// the same version one is told so.
+// Guarantees: every read names the asking member, and finds only what that member may see; a version never changes; if two members change
+// the same version, the second is told so.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -94,14 +94,14 @@ export function createAppStore(database: Database) {
   async function putMembers(trx: Database, id: string, access: AppAccess) {
     await trx.deleteFrom("app_members").where("app_id", "=", id).execute();
     if (access.kind !== "members" || access.members.length === 0) return;
-    // A member who is gone by now is left out.
+    // Members who were removed meanwhile are left out.
     const there = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
     const rows = there.map((member) => ({ app_id: id, member_id: member.id }));
     if (rows.length > 0) await trx.insertInto("app_members").values(rows).execute();
   }
 
   return {
-    /** Undefined where the connection has as many as it may. */
+    /** Undefined if the connection already has the maximum number. */
     async create(app: {
       connectionId: string;
       memberId: string;
@@ -140,7 +140,7 @@ export function createAppStore(database: Database) {
       });
     },
 
-    /** By title. `next`: what comes after. */
+    /** Sorted by title. `next`: the place after which the next page begins. */
     async list(asker: Asker, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
       let query = cards(asker).where("connection_id", "=", connectionId);
       for (const word of filter.words) query = query.where(holds(sql.ref("words"), word));
@@ -181,7 +181,7 @@ export function createAppStore(database: Database) {
       };
     },
 
-    /** The number of its version now; undefined where it is no more at `fromVersion`. */
+    /** Answers the current version number; undefined if the app is no longer at `fromVersion`. */
     async change(id: string, change: Change): Promise<number | undefined> {
       const { fromVersion, definition, access, limits, now } = change;
       const number = fromVersion + (definition ? 1 : 0);
@@ -213,7 +213,7 @@ export function createAppStore(database: Database) {
       return Number(done.numDeletedRows) > 0;
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async versions(id: string): Promise<AppVersionView[]> {
       const rows = await database
         .selectFrom("app_versions")
@@ -242,7 +242,7 @@ export function createAppStore(database: Database) {
   };
 }
 
-/** Its maker; the team or whoever was chosen; admins, but for what is its maker's alone while there is one. */
+/** Visible to its maker, to the team or the chosen members, and to admins, except private apps whose maker still exists. */
 function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: Asker): Expression<SqlBool> {
   return where.or([
     where("apps.maker_id", "=", memberId),
@@ -293,7 +293,7 @@ function toCard(row: CardRow): StoredCard {
   };
 }
 
-/** What this store wrote, from what the contract's schemas had read. */
+/** JSON that this store wrote, from values parsed with the contract's schemas. */
 export function readKept<T>(json: string): T {
   return parseExactJson(json) as T;
 }

@@ -1,6 +1,7 @@
-// The ids under which the entries of one act are joined in the audit log: made here, so that no client chooses where its own are read.
-// Guarantees: an id is for one member, one connection and one family of acts, for so many entries, and for no longer than the act goes on.
-// Must never: outlive the process; what goes on after a restart is a second row.
+// Makes the ids that join the entries of one act in the audit log; made here, so no client chooses which entries its own are joined to.
+// Guarantees: an id is for one member, one connection and one family of acts, a bounded number of entries, and only while the act
+// continues.
+// Must never: outlive the process; an act that continues after a restart is a second row.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -14,7 +15,7 @@ const MOST_ACTS = 10_000;
 type Written = { act?: string; action: string; memberId?: string; via?: string; connectionId?: string; at: number };
 
 export function createActIds() {
-  /** The one that was written to last is the last. */
+  /** The most recently written act is last. */
   const open = new Map<string, { id: string; entries: number; at: number }>();
   return ({ act, action, memberId, via, connectionId, at }: Written): string | null => {
     const family = act === undefined ? undefined : familyOf(action);

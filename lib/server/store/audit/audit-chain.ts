@@ -1,6 +1,6 @@
-// The chain of the audit log: every row holds the hash of its own content and of the hash before it.
-// Guarantees: a row that was changed, taken out or put in between is found, and so is the end of the log when it was cut off, unless whoever did
-// it wrote every later hash anew; the last hash, kept elsewhere, finds that too.
+// The chain of the audit log: every row holds the hash of its content and of the hash before it.
+// Guarantees: finds a row that was changed, removed or inserted, and a cut-off end, unless every later hash was rewritten too; a copy of
+// the last hash, kept elsewhere, detects even that.
 // Must never: change. A row that was hashed once is hashed the same way for ever.
 
 import "server-only";
@@ -30,14 +30,14 @@ export function hashRow(before: string, row: Hashed): string {
     status,
     code,
     outcome,
-    // Rows from before there was one are hashed as they were.
+    // Rows from before these columns existed are hashed without them.
     ...(act_id || via ? [act_id] : []),
     ...(via ? [via] : []),
   ];
   return createHash("sha256").update(writeExactJson(content)).digest("hex");
 }
 
-/** For rows from before there was a chain. */
+/** For rows from before the chain existed. */
 export async function chainAll(database: Kysely<unknown>): Promise<void> {
   const tables = database.withTables<Tables>();
   let before = CHAIN_START;
@@ -48,7 +48,7 @@ export async function chainAll(database: Kysely<unknown>): Promise<void> {
 }
 
 export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
-  // Read first: what is written while the rows are read is no end that was cut off.
+  // Read first: rows added while reading must not look like a cut-off end.
   const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();
   let before = CHAIN_START;
   let rows = 0;

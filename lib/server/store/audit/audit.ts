@@ -1,4 +1,4 @@
-// Who changed what, and what the service really answered. Rows are added, never changed, and chained by hash.
+// Who changed what, and what the service answered. Rows are only added, never changed, and chained by hash.
 // Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
 
 import "server-only";
@@ -21,13 +21,13 @@ export type AuditEntry = {
   status: number;
   code?: string;
   outcome?: string;
-  /** The act on many things that it is part of, as the browser calls it. */
+  /** The client's id of the act on many things that the entry belongs to. */
   act?: string;
-  /** By what of the member's it was done, as "token NAME"; absent: by themselves. */
+  /** The member's credential that was used, such as "token NAME"; absent: the member themselves. */
   via?: string;
 };
 export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
-/** `upTo`: the newest entry when the reading began. An act that goes on meanwhile is read as it was then, or its beginning would be passed over. */
+/** `upTo`: the newest entry when reading began. Later entries of an act are ignored: otherwise it would move, and be missed on its page. */
 type AuditSearch = {
   memberId?: string;
   action?: string;
@@ -41,7 +41,7 @@ type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 const MOST_CHOICES = 500;
-/** One may be a thousand entries, and a query holds up everything else. */
+/** Few, because an act may have a thousand entries, and a query blocks everything else. */
 const ACTS_AT_ONCE = 5;
 
 export function createAuditStore(database: Database) {
@@ -59,7 +59,7 @@ export function createAuditStore(database: Database) {
     return rows.map(toEntry);
   };
 
-  /** The newest entries that no newer one of their act replaces, and with each what else its act did. */
+  /** The newest entries that no newer one of their act replaces, each with the other entries of its act. */
   const newestActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
     const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
     const rows = await database
@@ -88,7 +88,7 @@ export function createAuditStore(database: Database) {
     return acts;
   };
 
-  /** So many acts at most, and no further one once their entries are more than that; each is whole. */
+  /** At most this many acts, and none that would exceed the limit of entries; acts are returned whole, and at least one. */
   const listActs = async (search: AuditSearch, most: { acts: number; entries: number }): Promise<ActsPage> => {
     const acts: KeptEntry[][] = [];
     let entries = 0;
@@ -121,7 +121,7 @@ export function createAuditStore(database: Database) {
         via: plain(entry.via),
       };
       await database.transaction().execute(async (transaction) => {
-        // Written first: from here on nobody else writes to the log, in whichever process. What fails gives its number back.
+        // Written first: it blocks all other writers of the log, in every process. If the transaction fails, the number is free again.
         const end = await transaction
           .updateTable("audit_end")
           .set((where) => ({ id: where("id", "+", 1) }))
@@ -136,10 +136,10 @@ export function createAuditStore(database: Database) {
       });
     },
 
-    /** How many rows there are and the last hash, or the first row that is not as it was written. */
+    /** The number of rows and the last hash, or the first row that is not as it was written. */
     verify: () => verifyChain(database),
 
-    /** The newest first. */
+    /** Newest first. */
     list,
     listActs,
     async newestId(): Promise<number | undefined> {
@@ -151,7 +151,10 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /** Who did it first to each of them, under the name that they have now, or had last; what was not done through the console is absent. */
+    /**
+     * The member who did it first to each target, by their current or last name; targets that were not touched through the console are
+     * absent.
+     */
     async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
@@ -161,7 +164,7 @@ export function createAuditStore(database: Database) {
         .where("audit.action", "=", action)
         .where("audit.connection_id", "=", connectionId)
         .where("audit.status", "<", 300)
-        // Unindexed order: by the index of an action's entries SQLite would go through all of them.
+        // `+` keeps SQLite from sorting by the index of an action's entries, for which it would read all of them.
         .orderBy(sql`+audit.id`, "desc")
         .execute();
       return new Map(
@@ -171,7 +174,7 @@ export function createAuditStore(database: Database) {
       );
     },
 
-    /** Every member and every act in it; a member under the name of their last entry. */
+    /** All members and all acts in the log; members by the name in their last entry. */
     async choices(): Promise<{ members: { id: string; name: string }[]; actions: string[] }> {
       const last = database
         .selectFrom("audit")
@@ -190,7 +193,7 @@ export function createAuditStore(database: Database) {
   };
 }
 
-/** `memberId`: of a member who may be gone. */
+/** `memberId`: of a member who may have been removed. */
 type Actor = { memberId: string | undefined; name: string };
 
 function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
@@ -207,7 +210,7 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
   return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }
 
-/** What a service said of itself, or a member of theirs, could otherwise look like another row, or like another name. */
+/** One line: a service's or a person's text could otherwise imitate another row, or another name. */
 function plain(text: string | undefined): string | null {
   return text === undefined ? null : toPlainLine(text);
 }

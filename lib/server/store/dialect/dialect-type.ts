@@ -1,24 +1,24 @@
-// What is said differently in SQLite and in PostgreSQL, as a type.
+// The type of what SQLite and PostgreSQL do differently.
 
 import "server-only";
 import { type Kysely, type RawBuilder, type SqlBool } from "kysely";
 import { type Tables } from "../tables";
 
-/** A job that the index of words is to find: each of these holds where one of its pieces is in the job's entry. */
+/** One condition of a search in the index of words: a job matches if its entry contains at least one of these pieces. */
 export type Term = readonly string[];
 
 export type StoreDialect = {
   isFile: boolean;
-  /** Runs one work of this name after the other, in whichever process: what it has read still holds when it writes. */
+  /** Runs works of the same name one after the other, across processes: what a work has read is still true when it writes. */
   serially<T>(database: Kysely<Tables>, name: string, work: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /** The moment that rows of all consoles are compared with, in ms: the database's own where several share it, whose clocks may differ. */
+  /** The current time in ms for comparing rows of all consoles: the database's own if several share it, as their clocks may differ. */
   clock(now: number): RawBuilder<number>;
   /** To select from: a table with the column `value`. */
   rowsOf(texts: readonly string[]): RawBuilder<unknown>;
-  /** Whether the text of a column has this text in it. */
+  /** Whether the column's text contains this text. */
   holds(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
-  /** Replaces the entry of a job in the index of words. */
+  /** Replaces a job's entry in the index of words. */
   putWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
-  /** Selects the `key` of each job between two keys that has every one of these terms, and there is one. */
+  /** Selects the `key` of each job between two keys that matches all terms; there must be at least one term. */
   keysWith(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
 };

@@ -1,4 +1,4 @@
-// What is said differently in SQLite and in PostgreSQL: every store asks for it here, and none asks which of the two it has.
+// What SQLite and PostgreSQL do differently: stores get it here and never ask which of the two they have.
 
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
@@ -11,7 +11,7 @@ export function dialectOf(database: Kysely<Tables>): StoreDialect {
   return database.getExecutor().adapter instanceof PostgresAdapter ? postgresDialect : sqliteDialect;
 }
 
-/** For `column in`: one value, of however many texts, so that the statement is the same for all. */
+/** For `column in`: one bound value for any number of texts, so that the statement stays the same. */
 export function oneOf(database: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> {
   return sql<string>`(SELECT value FROM ${dialectOf(database).rowsOf(texts)})`;
 }

@@ -1,4 +1,4 @@
-// Opens the console's database where it is PostgreSQL, and brings it to the newest schema.
+// Opens the console's database in PostgreSQL, and migrates it to the newest schema.
 
 import "server-only";
 import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
@@ -15,7 +15,7 @@ export function openPostgres(url: string): Database {
   return open({ url, max: MOST_CONNECTIONS, statementMs: STATEMENT_MS });
 }
 
-/** Throws when a migration fails: a console on half a schema must not start. Several at once wait for each other. */
+/** Throws if a migration fails: a console must not start on half a schema. Several consoles at once wait for each other. */
 export async function migratePostgres(url: string): Promise<void> {
   const database = open({ url, max: 1, statementMs: MIGRATION_MS });
   try {
@@ -31,7 +31,7 @@ export async function migratePostgres(url: string): Promise<void> {
   }
 }
 
-/** As SQLite does: texts that later migrations have added are compared in the language of the database until then. Others' tables stay. */
+/** Texts compare by bytes, as in SQLite: new columns have the database's collation until then. Others' tables are not changed. */
 async function compareTextsByBytes(database: Database): Promise<void> {
   await sql`
     DO $$ DECLARE found record; BEGIN

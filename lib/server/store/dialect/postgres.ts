@@ -1,4 +1,4 @@
-// What PostgreSQL says in its own way. Its writers do not wait for each other, so whoever reads and then writes takes a lock by name.
+// PostgreSQL's part of the dialect. Its writers do not wait for each other, so work that reads and then writes takes a lock by name.
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
@@ -9,12 +9,12 @@ export const postgresDialect: StoreDialect = {
   isFile: false,
   serially: (database, name, work) =>
     database.transaction().execute(async (trx) => {
-      // Given back with the transaction.
+      // Released with the transaction.
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       return work(trx);
     }),
   clock: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
-  // An array and no JSON: a text of JSON could name a character that PostgreSQL does not take.
+  // An array and not JSON: a JSON text could name a character that PostgreSQL does not accept.
   rowsOf: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
   holds: (column, text) => sql`strpos(${column}, ${text}) > 0`,
 

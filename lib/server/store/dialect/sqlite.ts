@@ -1,4 +1,4 @@
-// What SQLite says in its own way. Its writers come one after the other: the process has one connection, which a transaction keeps to itself.
+// SQLite's part of the dialect. Its writers run one after the other: the process has one connection, which a transaction keeps to itself.
 
 import "server-only";
 import { sql } from "kysely";
