@@ -1,4 +1,4 @@
-// What changes one asset, as calls of the interface.
+// The API calls that change one asset.
 
 import { type CallInit } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";

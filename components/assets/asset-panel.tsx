@@ -20,18 +20,18 @@ import { useAssetRights } from "./use-asset-rights";
 
 type AssetPanelProps = {
   id: string;
-  /** The list's own, where it holds this asset: shown until the asset's own answer comes. */
+  /** The asset as the list has it, shown until the asset's own answer arrives. */
   listed?: AssetView;
   connectionId?: string;
   connection?: string;
   canChange: boolean;
   onClose: () => void;
-  /** The row shows it too. */
+  /** Updates the row as well. */
   onPatch: (id: string, change: (asset: AssetView) => AssetView) => void;
   onDeleted: (id: string) => void;
 };
 
-/** Beside the wall, which keeps its place and the keys: arrows go on to the next picture, and the panel follows. */
+/** Beside the wall, which keeps its place and its keys: arrows move to the next picture, and the panel follows. */
 export function AssetPanel({ id, listed, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
   const { asset, failure, refresh, patch } = useAsset({ id, connectionId, listed });
@@ -49,7 +49,7 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
   usePageKey(
     (event) => {
       if (!isEscape(event)) return;
-      // Before the selection, which is cleared at the next press.
+      // Closes the panel before Esc clears the selection, which needs a second press.
       event.preventDefault();
       event.stopImmediatePropagation();
       onClose();

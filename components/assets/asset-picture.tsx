@@ -13,7 +13,7 @@ type AssetPictureProps = {
   connection?: string;
   edge: ThumbnailEdge;
   alt: string;
-  /** False: its box alone, until a person stays to look. */
+  /** False: only the box is drawn, until the person stops scrolling. */
   isAsked?: boolean;
   /** Too small for text. */
   isPlain?: boolean;
@@ -22,11 +22,11 @@ type AssetPictureProps = {
   className?: string;
 };
 
-/** What every browser and the console read; of other kinds one may show what the other does not. */
+/** Formats that every browser and the console can read; of other formats one of them may read what the other cannot. */
 const mustBeReadable = /\.(png|jpe?g|webp|gif)$/i;
 const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 
-/** The preview, or a placeholder of the same size that says what kind of file it is. Nothing is asked for where there can be no picture. */
+/** The preview, or a placeholder of the same size that names the kind of file. Nothing is requested where no picture can exist. */
 export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isPlain = false, eager, fit, className }: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
   const kind = extensionOf(asset) ?? <KindName kind={asset.kind} />;
@@ -76,7 +76,7 @@ function Plate({ kind, words, alt, isPlain }: PlateProps) {
   );
 }
 
-/** In the place of a picture that did not come: that it is none, where the console has said so; nothing is asked for a second time. */
+/** Replaces a picture that failed to load: says that there is none, if the console has said so; nothing is requested twice. */
 function LostPlate({ address, ...plate }: PlateProps & { address: string | undefined }) {
   const t = useTranslations("assets");
   const [isNone, setNone] = useState(false);
@@ -85,7 +85,7 @@ function LostPlate({ address, ...plate }: PlateProps & { address: string | undef
     let isWanted = true;
     fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
       ({ status }) => isWanted && setNone(status === 204),
-      // Not kept: it did not come for another reason.
+      // Not stored, as the picture failed for another reason.
       () => undefined,
     );
     return () => void (isWanted = false);

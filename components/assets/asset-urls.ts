@@ -1,22 +1,22 @@
-// Where an asset's page, bytes and uses are, and what its job is called.
+// The addresses of an asset's page, bytes and uses, and the short name of its job.
 
 import { apiPath, type ThumbnailEdge, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 
-/** An address is bounded: proxies in front of a console refuse longer ones. */
+/** Proxies in front of a console refuse longer addresses. */
 export const MOST_IN_RUN = 100;
 
-/** As jobs are named everywhere: enough of the id to tell them apart. */
+/** The name of jobs everywhere: enough of the id to tell them apart. */
 export function shortJob(jobId: string): string {
   return jobId.slice(0, 8);
 }
 
-/** Its page; the connection travels along, or a link sent to a colleague would open another service's list. */
+/** Its page. The address names the connection, as otherwise a link sent to a colleague could open another service's list. */
 export function assetHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}`, { connection });
 }
 
-/** The page in full, to be shared. */
+/** The page's full address, for sharing. */
 export function assetLink(id: string, connection?: string): string {
   return window.location.origin + apiPath(assetHref(id, connection));
 }
@@ -25,12 +25,12 @@ export function maskHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}/mask`, { connection });
 }
 
-/** A run with these as its inputs. */
+/** A run with these assets as its inputs. */
 export function runHref(ids: readonly string[], connection?: string): `/${string}` {
   return withQuery("/run", { assets: ids, connection });
 }
 
-/** The workflow that it carries, in Run. */
+/** Opens in Run the workflow that the asset carries. */
 export function carriedHref(id: string, connection?: string): `/${string}` {
   return withQuery("/run", { carrier: id, connection });
 }
@@ -45,7 +45,7 @@ export function pictureUrl(
   return thumbnailUrl({ asset: id, version, edge, fit, connection });
 }
 
-/** The file in full. */
+/** The address of the whole file. */
 export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "tags">, connection?: string): string {
   return viewUrl({ ...fileOfAsset(asset), connection });
 }

@@ -4,20 +4,20 @@ import { addressValues } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetsLook, lookParams, usualLook } from "./assets-look";
 
-/** Pictures, so fewer rows of the screen than a list of words; fills five columns by twelve. */
+/** Tiles take more room than rows of text, so a page has fewer; 60 fills five columns by twelve rows. */
 export const PAGE_SIZE = 60;
 
 /** Tags that the interface itself gives. */
 export const ownTags = ["output", "input", "temp"] as const;
 
-/** The words of the address are turned into the question that is asked: what it leaves out by itself is in the question like any other tag. */
+/** Turns the address's query into the one that is sent: hidden mask layers become an excluded tag like any other. */
 export function withoutLayers(query: AssetsQuery, layers: "hidden" | "shown"): AssetsQuery {
   return layers === "shown" || tagState(query, MASK_LAYER_TAG) !== "any"
     ? query
     : { ...query, ...withTagState(query, MASK_LAYER_TAG, "exclude") };
 }
 
-/** All five fields, both ways; the first word of each pair is what people ask for first. */
+/** All five fields, in both directions; the first key of each pair is the more common one. */
 export const sortings = [
   { key: "newest", sort: "created_at", order: "desc" },
   { key: "oldest", sort: "created_at", order: "asc" },
@@ -35,12 +35,12 @@ export const sortings = [
 export type AssetsPlace = {
   look?: AssetsLook;
   connection?: string;
-  /** A person with a default view reaches the bare list by `view=all`; any other address says itself what it shows. */
+  /** A member with a default view reaches the bare list by `view=all`; any other address names its own filters. */
   view?: "all";
   asset?: string;
 };
 
-/** The page's own address for a query; defaults are left out, so that two ways to the same view have one address. */
+/** The page's own address for a query; defaults are left out, so that the same view always has the same address. */
 export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${string}` {
   const search = {
     name_contains: query.name_contains,
@@ -59,12 +59,12 @@ export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${str
   return withQuery("/assets", { ...search, view: isBare ? place.view : undefined, connection: place.connection, asset: place.asset });
 }
 
-/** Where a saved view leads. */
+/** The address of a saved view. */
 export function viewHref(query: string, connection: string | undefined): `/${string}` {
   return withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(query)), view: query === "" ? "all" : undefined, connection });
 }
 
-/** What is asked, on whatever page: lists of the same question are parts of one list. */
+/** The query without its page: lists with the same value are parts of one list. */
 export function questionOf(query: AssetsQuery): string {
   return assetsHref({ ...query, offset: 0, limit: PAGE_SIZE });
 }
@@ -73,7 +73,7 @@ export function isNewestFirst({ sort, order }: AssetsQuery): boolean {
   return sort === "created_at" && order === "desc";
 }
 
-/** The API's path for a query: the key under which the browser keeps the answer. */
+/** The API path of a query, also the browser's cache key. */
 export function assetsApiPath(query: AssetsQuery, connection: string | undefined): `/${string}` {
   return withQuery("/api/assets", { ...query, connection });
 }
@@ -93,12 +93,12 @@ export function withTagState(query: AssetsQuery, tag: string, state: TagState): 
 
 const after: Readonly<Record<TagState, TagState>> = { any: "include", include: "exclude", exclude: "any" };
 
-/** The first press asks for assets with the tag, the second for those without it, the third removes it. */
+/** The first click asks for assets with the tag, the second for those without it, the third removes it. */
 export function withNextTagState(query: AssetsQuery, tag: string): Pick<AssetsQuery, "include_tags" | "exclude_tags"> {
   return withTagState(query, tag, after[tagState(query, tag)]);
 }
 
-/** The interface's own tags first, then whatever else is asked for. */
+/** The interface's own tags first, then all others in the query. */
 export function shownTags({ include_tags, exclude_tags }: AssetsQuery): string[] {
   return [...new Set([...ownTags, ...(include_tags ?? []), ...(exclude_tags ?? [])])];
 }
@@ -108,7 +108,7 @@ export function isFiltered({ name_contains, include_tags, exclude_tags, metadata
   return Boolean(name_contains || include_tags?.length || isWithout || metadata_filter || !include_public);
 }
 
-/** Nothing filtered, in the order that was chosen. */
+/** No filters, in the chosen order. */
 export const unfiltered = {
   name_contains: undefined,
   include_tags: undefined,

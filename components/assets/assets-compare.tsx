@@ -16,16 +16,16 @@ import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 
 type AssetsCompareProps = {
-  /** The ids, as the address has them. */
+  /** The ids as the address has them. */
   named: string;
-  /** The assets that are known already. */
+  /** The assets that are loaded already. */
   find: (id: string) => AssetView | undefined;
   connectionId?: string;
   connection?: string;
   onClose: () => void;
 };
 
-/** The pictures that an address names, beside each other; what is not at hand is read, and one that cannot be had is said and left out. */
+/** The pictures named by an address, side by side; missing ones are loaded, and one that cannot be loaded is reported and left out. */
 export function AssetsCompare({ named, find, connectionId, connection, onClose }: AssetsCompareProps) {
   const errors = useTranslations("errors");
   const t = useTranslations("viewer.comparing");
@@ -39,7 +39,7 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
           return known ? ok(known) : await readAsset(id, connectionId);
         }),
       ),
-    // An answer that has come is not given again to who comes back at once: it may be a failure.
+    // Reopening must not reuse an earlier answer, which may be a failure.
     { dedupingInterval: 0 },
   );
   const found = data?.flatMap((read) => (read.ok ? [read.value] : []));
@@ -52,7 +52,7 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
   }, [failure, lost, isPossible, t, errors, onClose]);
   const hasFailed = failure !== undefined;
   useEffect(() => {
-    // Opened again, it asks again for what it did not get.
+    // Drops a failed answer, so that opening it again asks again.
     if (hasFailed) return () => void mutate(undefined, { revalidate: false });
   }, [hasFailed, mutate]);
   if (!found || !isPossible) return null;

@@ -15,18 +15,18 @@ type AssetsFooterProps = {
   hasMore: boolean | undefined;
   by: AssetsLook["by"];
   place: ListState<AssetsQuery>;
-  /** The first one in view, counted from 0. */
+  /** The first visible one, counted from 0. */
   firstIndex: number;
   onBy: (by: AssetsLook["by"]) => void;
   onJump: (index: number) => void;
   onSelectAll: () => void;
 };
 
-/** On a phone above the navigation: the end of a long list, where it would otherwise be, is nowhere to be scrolled to. */
+/** On a phone it is above the navigation, as the end of a long list cannot be reached by scrolling. */
 const bar =
   "sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 mt-auto flex h-11 shrink-0 items-center gap-3 border-t border-line bg-bg px-4 text-ink-3 md:bottom-0 md:px-5";
 
-/** Where in the list one is, and the ways to another part of it: page by page, or one long list with a jump. */
+/** The position in the list, and ways to another part of it: page by page, or one long list with a jump. */
 export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJump, onSelectAll }: AssetsFooterProps) {
   const t = useTranslations("assets.foot");
   const number = useNumber();

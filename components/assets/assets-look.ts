@@ -1,4 +1,4 @@
-// How the wall looks, beside what it shows: gallery or table, three sizes, pictures filled or whole, endless or in pages.
+// The look of the wall, apart from its content: gallery or table, three sizes, pictures cropped or whole, endless or paged.
 // Guarantees: every value has a default that the address leaves out.
 
 import { type Params, readAddress, type ValuesOf } from "@/lib/contract/params";

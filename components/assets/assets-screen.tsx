@@ -49,11 +49,11 @@ const AssetsViewer = dynamic(() => import("./assets-viewer").then((module) => mo
 const WallTable = dynamic(() => import("./wall/wall-table").then((module) => module.WallTable), { loading: () => <AssetsTableSkeleton /> });
 
 type AssetsScreenProps = {
-  /** In an endless list, of the chunk that it opens at. */
+  /** In an endless list, the query of the chunk that it opens at. */
   query: AssetsQuery;
-  /** `?connection=` of the address, where it has one. */
+  /** `?connection=` of the address, if present. */
   connection?: string;
-  /** The bare list needs `view=all` in its address, since there is a default view. */
+  /** There is a default view, so the bare list needs `view=all` in its address. */
   view?: "all";
   canChange: boolean;
   assets: Promise<Result<Stamped<AssetPage>, Failure>>;
@@ -71,7 +71,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const paged = usePaged({ query, connectionId, first, isOn: isPaged });
   const source = isPaged ? paged : endless;
   const { failure } = source;
-  // A service without assets is not out of reach: there is nothing to filter, to add or to wait for.
+  // A service without assets is not unreachable: there is nothing to filter, to add or to wait for.
   const isAbsent = failure !== undefined && lacksOperation(failure);
   const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
@@ -81,7 +81,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const openId = useOpenedId(opened);
   const goToPage = useCallback((id: string) => router.push(pageOf(id)), [router, pageOf]);
   const search = useSearchParams();
-  // Other filters make another list, which opens at its own scroll position.
+  // Other filters make another list, which has its own scroll position.
   const wallKey = `${questionOf(query)} ${look.by} ${isPaged ? query.offset : ""}`;
   const startIndex = useStart(wallKey, isPaged ? 0 : (placeOf(search?.get("offset")) ?? query.offset));
   const [rest, setRest] = useState({ wallKey, index: startIndex });
@@ -105,7 +105,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
       const isOnPage = index >= pageStart && index < pageStart + source.count;
       if (!isOnPage) return place.go({ offset: Math.floor(index / query.limit) * query.limit });
       wall.current?.reveal(index - pageStart);
-      // The keys go on from the picture that was seen last; where they came from may have been scrolled away meanwhile.
+      // The focus goes to the picture that was seen last; the tile that had it before may have been scrolled away.
       focusOn(whole.at(index)?.id);
     },
   });
@@ -113,7 +113,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const compared = useShown("compare");
   const compare = useCallback((ids: readonly string[]) => compared.open(ids.join(",")), [compared]);
   function done(act: AssetAct, entries: readonly Entry[]) {
-    // Deleted ones leave the list; tags are put right where they are, so that nothing jumps.
+    // Deleted assets leave the list; tags are updated in place, so that nothing moves.
     if (act.kind === "delete") return source.refresh();
     const shown = new Set(source.rows().map(({ id }) => id));
     for (const { id, total } of entries) if (total && shown.has(id)) source.patch(id, (asset) => ({ ...asset, tags: [...total] }));
@@ -139,7 +139,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
       </PageHeader>
       {isAbsent ? null : (
         <ToolBar label={t("filter.label")}>
-          {/* What is about the view stays in its place: the filters scroll beside it, and fade where there are more. */}
+          {/* The view's tools stay in place: the filters scroll beside them, and fade out where there are more. */}
           <div className="flex min-w-0 flex-1 items-center gap-2 max-md:contents md:-my-1 md:-ml-1 md:overflow-x-auto md:mask-r-from-[calc(100%-16px)] md:py-1 md:pr-4 md:pl-1">
             <AssetsFilters
               place={place}
@@ -168,7 +168,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
                   <Button onClick={() => place.go(unfiltered)}>{t("filter.reset")}</Button>
                 ) : null
               }
-              // Above whatever part of the list a person looks at.
+              // Stays visible above any part of the list.
               className="sticky top-[57px] z-10 mx-4 mt-4 md:top-[111px] md:mx-5"
             />
           ) : null}
@@ -250,7 +250,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   );
 }
 
-/** The place that the address named when this list came; scrolling on changes the address, not where the list opened. */
+/** The position that the address named when this list appeared; scrolling changes the address, but not where the list opened. */
 function useStart(wallKey: string, offset: number): number {
   const [start, setStart] = useState({ wallKey, offset });
   if (start.wallKey === wallKey) return start.offset;

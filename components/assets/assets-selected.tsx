@@ -19,7 +19,7 @@ type AssetsSelectedProps = {
   onCompare: (ids: readonly string[]) => void;
 };
 
-/** Nothing of it is there before something is selected; once it was needed it stays: it holds the receipt of what was done. */
+/** Mounted with the first selection; it then stays mounted, as it shows the receipt of what was done. */
 export function AssetsSelected(props: AssetsSelectedProps) {
   const { store } = props.picking;
   const isAny = useChosen(store, () => store.ids().size > 0);
@@ -28,7 +28,7 @@ export function AssetsSelected(props: AssetsSelectedProps) {
   return wasAny ? <Selected {...props} /> : null;
 }
 
-/** What is selected, by name or as all that match. */
+/** The selection: a list of assets, or all that match. */
 function Selected({ picking, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectedProps) {
   const rights = useAssetRights(connectionId, canChange);
   const { store, chosen } = picking;

@@ -10,13 +10,13 @@ import { type AssetsLook, usualLook } from "./assets-look";
 import { assetLooks } from "./wall/asset-looks";
 import { GAP_X, plainLayout } from "./wall/wall-layout";
 
-/** More than the first screen of most windows holds. */
+/** More than fit on the first screen of most windows. */
 const TILES = 60;
 const tiles = Array.from({ length: TILES }, (_, index) => index);
 
 type AssetsSkeletonProps = { look?: Pick<AssetsLook, "look" | "size"> };
 
-/** As tall as the window and no taller: nothing is scrolled before it is there. */
+/** Exactly as tall as the window, so that nothing can be scrolled before it is there. */
 export function AssetsSkeleton({ look = usualLook }: AssetsSkeletonProps) {
   const t = useTranslations("assets");
   const { widthPx, picturePx } = plainLayout(look.size);

@@ -16,13 +16,13 @@ type AssetsToolsProps = {
   place: ListState<AssetsQuery>;
   look: AssetsLook;
   onLook: (change: Partial<AssetsLook>) => void;
-  /** Absent where nothing is there. */
+  /** Absent where there are no assets. */
   onView: (() => void) | undefined;
   linked: string | undefined;
   canShare: boolean;
 };
 
-/** What is about the view, on the right of the tool bar. */
+/** The view's own tools, on the right of the tool bar. */
 export function AssetsTools({ place, look, onLook, onView, linked, canShare }: AssetsToolsProps) {
   const t = useTranslations("assets");
   const [isOpen, setOpen] = useState(false);

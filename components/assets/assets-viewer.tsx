@@ -18,10 +18,10 @@ type AssetsViewerProps = Where & {
   isCovered: boolean;
 };
 
-/** The next few are read before they are shown. */
+/** The next assets are loaded this far ahead. */
 const AHEAD = 12;
 
-/** Through the whole filtered list, as it is, one asset at a time; one that a link names and the list does not hold is shown alone. */
+/** Shows the whole filtered list, one asset at a time; an asset that a link names but the list lacks is shown alone. */
 export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }: AssetsViewerProps) {
   const errors = useTranslations("errors");
   const { want, count } = source;
@@ -41,7 +41,7 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
     showToast({ tone: "bad", text: failureText(errors, failure) });
     close();
   }, [isLost, failure, errors, close]);
-  // The one dialog for both: opened anew, it would cover a comparison that is open over it.
+  // One dialog stays open throughout: reopening it would cover a comparison that is open above it.
   return (
     <Viewer
       count={isAlone ? 1 : count}

@@ -1,5 +1,5 @@
-// The ending of an asset's name, where it is one that says a format. "Sofa no.2" and "Portrait of J.Doe" have none:
-// digits alone say nothing, and what a media type says plainly is not denied by an unknown ending.
+// The extension of an asset's name, if it names a format. "Sofa no.2" and "Portrait of J.Doe" have none:
+// digits alone are no extension, and an unknown extension does not override a clear media type.
 
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { kindOfName, mediaKindOf } from "@/lib/contract/views/media-kind";

@@ -5,7 +5,7 @@ import { ok, type Result } from "@/lib/shared/result";
 import { type AssetPage, toAssetPage } from "./asset-page";
 import { assetsApiPath } from "./assets-address";
 
-/** The most assets that the interface answers at once. */
+/** The most assets that the interface returns in one answer. */
 export const MOST_AT_ONCE = 500;
 
 type Where = { query: AssetsQuery; connectionId: string | undefined };

@@ -13,9 +13,9 @@ type TagsDialogProps = {
   title: string;
   label: string;
   connectionId: string | undefined;
-  /** Offered first: those of the assets at hand. */
+  /** Tags of the loaded assets, offered first. */
   seen: readonly string[];
-  /** Only these can be meant, as when tags are removed. */
+  /** Only these can be chosen, as when tags are removed. */
   isClosed?: boolean;
   onTags: (tags: string[]) => void;
   onClose: () => void;
@@ -23,7 +23,7 @@ type TagsDialogProps = {
 
 const OFFERED = 12;
 
-/** One or more tags, typed or taken from those that are there. */
+/** Chooses one or more tags, typed or from the existing ones. */
 export function TagsDialog({ title, label, connectionId, seen, isClosed = false, onTags, onClose }: TagsDialogProps) {
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
@@ -34,10 +34,10 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
   const { tags: listed } = useTags(isClosed ? undefined : connectionId, wanted.includes(",") ? "" : wanted);
   const known = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
   const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase())).slice(0, OFFERED);
-  // A tag that is there may have a comma in it, given by another person.
+  // An existing tag, set elsewhere, may contain a comma.
   const meant = known.includes(wanted) ? [wanted] : readTags(wanted);
   const only = onlyTag(wanted, offered);
-  // With a comma after it, what was typed is a tag of its own, whatever it is a part of.
+  // With a comma after it, the typed text is a complete tag, even if it is a part of another.
   const typedOut = wanted.includes(",");
   const take = (taken: readonly string[]) => {
     setTags([...tags.filter((other) => !taken.includes(other)), ...taken]);
@@ -76,7 +76,7 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
           placeholder={t("searchPlaceholder")}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            // A second Enter, with nothing typed, is the one that acts; while a word is composed it is the keyboard's.
+            // A second Enter, with nothing typed, submits; during composition (IME) Enter is left to the keyboard.
             if (event.key !== "Enter" || event.nativeEvent.isComposing || wanted === "") return;
             event.preventDefault();
             take(typedOut || !only ? meant : [only]);

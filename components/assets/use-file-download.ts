@@ -9,8 +9,8 @@ import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 
 /**
- * Whether files can be had of this service at all. Where it has the core of the interface alone, that is asked of one file, once in a tab:
- * everywhere else it is known to be so.
+ * Whether this service hands out files. A service with only the core interface is asked for one file, once per tab;
+ * all others are known to hand out files.
  */
 export function useHandsOutFiles(connectionId: string | undefined, file: string | undefined): boolean {
   const isCore = useCapabilities(connectionId, ["tags.list"]).has("tags.list") === false;
@@ -20,7 +20,7 @@ export function useHandsOutFiles(connectionId: string | undefined, file: string 
   return data === undefined || (data.status !== 404 && !lacksOperation(data));
 }
 
-/** Saves a file whose first byte was given: a service that refuses it is heard here, and not in place of the page. */
+/** Saves a file after its first byte was received: a refusal is reported here, and does not replace the page. */
 export function useFileDownload(): (url: string, name: string) => Promise<void> {
   const errors = useTranslations("errors");
   const [isAsking, setAsking] = useState(false);
@@ -38,7 +38,7 @@ async function firstByteFailure(url: string) {
   const stop = new AbortController();
   try {
     const answer = await fetch(url, { headers: { range: "bytes=0-0" }, signal: stop.signal });
-    // A file of no bytes has no first one.
+    // An empty file has no first byte (416).
     if (answer.ok || answer.status === 416) return undefined;
     return readFailure(answer.status, answer.headers.get("retry-after"), await answer.text());
   } catch (cause) {

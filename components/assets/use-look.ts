@@ -3,7 +3,7 @@ import { useCallback, useMemo } from "react";
 import { addressValues, readAddress } from "@/lib/contract/params";
 import { type AssetsLook, lookParams } from "./assets-look";
 
-/** The look that the address names. Another look is another address, and asks nothing of the server. */
+/** The look named by the address. Changing it changes only the address, without a request to the server. */
 export function useLook(): [AssetsLook, (change: Partial<AssetsLook>) => void] {
   const search = useSearchParams();
   const look = useMemo(() => readAddress(lookParams, new URLSearchParams(search ?? "")).query, [search]);

@@ -2,7 +2,7 @@ import { TOP } from "@/lib/contract/userdata-paths";
 
 export type Crumb = { name: string; dir: string };
 
-/** "a/b/" is a, then b. The top has none. */
+/** "a/b/" gives a, then b. The top folder gives none. */
 export function crumbsOf(dir: string): Crumb[] {
   if (dir === TOP) return [];
   const names = dir.slice(0, -1).split("/");
@@ -13,7 +13,7 @@ export function within(dir: string, name: string): string {
   return (dir === TOP ? "" : dir) + name;
 }
 
-/** Undefined where no service could keep it; the service's own rules have the last word. */
+/** Undefined for a name that no service could store; the service may have further rules. */
 export function toFolderName(typed: string): string | undefined {
   const name = typed.trim().replace(/^\/+|\/+$/g, "");
   const isOdd = name === "" || name.split("/").some((part) => part.trim() === "" || part === "." || part === "..");

@@ -15,7 +15,7 @@ type Choices = {
   t: ReturnType<typeof useTranslations<"files">>;
   locale: string;
   canChange: boolean;
-  /** Nothing else can be done with many. Where it cannot, the room of the boxes stays, so that no name moves. */
+  /** Deleting is the only bulk act. Without it the checkboxes' column stays, so that no name moves. */
   canRemove: boolean;
   hrefOf: (row: FileRow) => string;
   count: number;

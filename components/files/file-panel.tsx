@@ -45,7 +45,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
   }, [path]);
   const [gone, setGone] = useState<string>();
   const reads = abilities.has("userdata.read") !== false;
-  // Where the list has it again it is there again.
+  // A file that was gone exists again once the list has it again.
   const hasActs = reads && (row !== undefined || gone !== path);
   return (
     <aside
@@ -101,13 +101,13 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
 
 type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilities"> & { onGone: () => void };
 
-/** Nothing is asked for that is known: what the service does not hand out, and what has no byte, would appear as errors in the browser's log. */
+/** Requests nothing that is known to fail or to be empty, as that would log errors in the browser. */
 function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
   if (abilities.isAsking) return <ContentSkeleton />;
   const isRead = abilities.has("userdata.read") === true;
-  // If another person changes or removes the file, the list has another size or time for it, or no entry.
+  // If someone else changes or removes the file, the list gets another size or time for it, or no entry.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
   return <FileContent path={path} connection={connection} version={version} isRead={isRead} onGone={onGone} />;
 }
@@ -115,14 +115,14 @@ function Content({ path, row, connection, abilities, onGone }: ContentProps) {
 type FileContentProps = {
   path: string;
   connection: string | undefined;
-  /** As the list knows it: where it changes, the content is read again. */
+  /** Taken from the list: when it changes, the content is read again. */
   version: string;
-  /** Other files were read from this service: what cannot be read is gone. */
+  /** The service is known to hand out files: one that cannot be read is gone. */
   isRead: boolean;
   onGone: () => void;
 };
 
-/** Text as it is stored, to its last digit: nothing is parsed and written again. */
+/** Text exactly as stored: nothing is parsed and written again. */
 function FileContent({ path, connection, version, isRead, onGone }: FileContentProps) {
   const t = useTranslations("files.content");
   const locale = useLocale();

@@ -1,6 +1,6 @@
-// Deleting user files, outside the page: a look into another folder and back finds the work going on, and what became of it.
-// Guarantees: one piece of work at a time; a folder's files are those that are in it when the work begins; every file is told as deleted,
-// refused with its reason, or left as it was; stopping lets what is under way finish. A plain rate limit is waited out.
+// Deletes user files, outside the page: it continues, with its outcome, while the person visits another folder.
+// Guarantees: one job at a time; a folder's files are those in it when its deletion begins; every file is reported as deleted,
+// refused with its reason, or untouched; after a stop, the running calls are finished. A rate limit is waited out.
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
@@ -62,7 +62,7 @@ export function createFileRemovals(ports: RemovalPorts) {
         if (result.ok) outcome.removed += 1;
         else {
           outcome.failed.push({ path, failure: result.failure });
-          // It would fail for every other file, too: no network, no session, no such operation.
+          // The same failure would meet every other file too: no network, no session, no such operation.
           isOver ||= meetsAll(result.failure) || learnAbsence(result.failure, connection, "userdata.delete");
         }
         change({ done: outcome.removed + outcome.failed.length });

@@ -1,5 +1,5 @@
-// Files on their way into the user data, outside the page: a look into another folder and back finds them where they are.
-// Guarantees: three at a time; nothing that exists is replaced unless confirmed, for one file or for all that are on their way.
+// Uploads into the user data, outside the page: they continue while the person visits another folder.
+// Guarantees: three at a time; no existing file is replaced unless confirmed, for one file or for the rest of its batch.
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
@@ -12,11 +12,11 @@ export type FileUpload = {
   path: string;
   bytes: number;
   connection: string | undefined;
-  /** What came together: one answer can be for all of it. */
+  /** Files that were added together: one answer can apply to all of them. */
   batch: number;
-  /** `asked`: a file of this name is there, and a choice has to be made. `stopped`: how much of it had left is not known. */
+  /** `asked`: a file of this name exists, and the person must choose. `stopped`: it is unknown how much was sent. */
   state: "waiting" | "sending" | "asked" | "stored" | "kept" | "failed" | "stopped";
-  /** 0 to 1 of the bytes that have left. */
+  /** The share of bytes sent, from 0 to 1. */
   share?: number;
   failure?: ApiFailure;
 };
@@ -30,7 +30,7 @@ const AT_ONCE = 3;
 type Held = FileUpload & { file: File; act: string; overwrite: boolean; stop: AbortController };
 
 export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "asked";
-/** What a person may want to send once more. */
+/** Files that a person may want to send again. */
 export const isLeft = ({ state }: FileUpload) => state === "failed" || state === "stopped";
 
 export type FileUploads = ReturnType<typeof createFileUploads>;
@@ -39,7 +39,7 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
   const store = createStore<readonly Held[]>(() => []);
   let lastKey = 0;
   let lastBatch = 0;
-  /** What was said for all of a batch. */
+  /** Answers given for a whole batch. */
   const forAll = new Map<number, Answer>();
 
   function become(next: readonly Held[]): void {
@@ -121,7 +121,7 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
       );
       pump();
     },
-    /** Whatever is not through stays in the list, to be sent again or cleared. */
+    /** Unfinished files stay in the list, to be sent again or cleared. */
     stopAll(): void {
       const ended = store.getState().filter(isUnderWay);
       become(store.getState().map((one) => (isUnderWay(one) ? { ...one, state: "stopped" } : one)));
@@ -133,7 +133,7 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
       gone?.stop.abort();
       pump();
     },
-    /** What is through leaves the list; what still has a question or is on its way stays. */
+    /** Removes finished files from the list; those being sent or asked about stay. */
     clear: () => become(store.getState().filter(isUnderWay)),
   };
 }

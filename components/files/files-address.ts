@@ -7,7 +7,7 @@ export const fileSorts = ["name", "size", "modified"] as const;
 
 const LONGEST = 1000;
 
-/** `dir` ends with a slash; "/" is the top. `all`: every file below the folder, instead of its folders and its own files. */
+/** `dir` ends with a slash; "/" is the top. `all`: lists every file below the folder instead of its folders and own files. */
 export const filesParams = {
   dir: { kind: "text", most: LONGEST, usual: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
   all: { kind: "boolean", usual: false },
@@ -24,24 +24,24 @@ function isFolder(dir: string): boolean {
   return parts.pop() === "" && parts.every((part) => part !== "" && part !== "." && part !== "..") && !/[\\\u0000-\u001f\u007f]/.test(dir);
 }
 
-/** A listing has no pages of its own: so many rows are on the screen at a time. */
+/** A listing is not paged by the service: the page shows this many rows at a time. */
 export const ROWS = 500;
 
 export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
   return withQuery("/files", { ...addressValues(filesParams, query), file, connection });
 }
 
-/** Always with the folders inside: folders have no entries of their own, they are read off the paths. */
+/** Always recursive: folders have no entries of their own and are derived from the paths. */
 export function listApiPath(dir: string, connection: string): `/${string}` {
   return withQuery("/api/userdata", { dir, recurse: true, full_info: true, connection });
 }
 
-/** The listing as one screen's poll: what is behind # tells two views of one folder apart and never leaves the browser. */
+/** The poll key of one view of the listing: the part after # tells two views of one folder apart and is never sent. */
 export function viewApiPath(query: FilesQuery, connection: string): `/${string}` {
   return `${listApiPath(query.dir, connection)}#${writeExactJson(query)}`;
 }
 
-/** A slash in a path leaves as %2F: services take the path as one part of the address. */
+/** Slashes in a path are sent as %2F, as services take the path as one segment of the address. */
 export function fileApiPath(path: string, query: { connection?: string; overwrite?: boolean; full_info?: boolean }): `/${string}` {
   return withQuery(`/api/userdata/${encodeURIComponent(path)}`, query);
 }

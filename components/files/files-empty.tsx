@@ -11,7 +11,7 @@ const WORKFLOWS = "workflows/";
 type FilesEmptyProps = {
   query: FilesQuery;
   hasFiles: boolean;
-  /** Files in its folders that the name matches. */
+  /** Matching files in its subfolders. */
   below?: number;
   canChange: boolean;
   onOpen: (dir: string) => void;
@@ -20,7 +20,7 @@ type FilesEmptyProps = {
   onFiles: (picked: Dropped) => void;
 };
 
-/** A folder that nothing is in is not there: it comes with its first file, and this says so. */
+/** An empty folder does not exist: it is created with its first file, and this says so. */
 export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
   const pick = useFilePick({ isMany: true, onFiles: (files) => onFiles(filesOfInput(files)) });

@@ -41,7 +41,7 @@ const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete"
 
 type FilesScreenProps = {
   query: FilesQuery;
-  /** `?connection=` of the address, where it has one. */
+  /** `?connection=` of the address, if present. */
   linked?: string;
   /** The path of the file in the panel. */
   opened?: string;
@@ -67,7 +67,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   const poll = usePoll(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read, motion: still });
   const view = poll.value;
   const rows = view?.rows ?? noRows;
-  // What was empty and cannot be read any more has no figures.
+  // An empty list that can no longer be read shows no numbers.
   const counted = poll.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);

@@ -10,7 +10,7 @@ const TYPING_MS = 300;
 
 type FilesToolBarProps = {
   query: FilesQuery;
-  /** Below the folder, all in all. */
+  /** The total size below the folder. */
   bytes: number | undefined;
   onChange: (change: Partial<FilesQuery>) => void;
   children?: ReactNode;
@@ -21,7 +21,7 @@ export function FilesToolBar({ query, bytes, onChange, children }: FilesToolBarP
   const locale = useLocale();
   const [name, setName] = useState(query.name);
   const [known, setKnown] = useState(query.name);
-  // Back and a link change the address: what was typed for the other one goes.
+  // Back and links change the address: text typed for the previous one is dropped.
   if (known !== query.name) {
     setKnown(query.name);
     setName(query.name);

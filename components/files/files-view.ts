@@ -5,7 +5,7 @@ import { type FilesQuery, ROWS } from "./files-address";
 
 export type FileRow = {
   kind: "file" | "folder";
-  /** From the top; a folder's ends with a slash. */
+  /** From the top; a folder's path ends with a slash. */
   path: string;
   /** Within the folder that is shown. */
   name: string;
@@ -17,12 +17,12 @@ export type FileRow = {
 
 export type FilesView = {
   rows: readonly FileRow[];
-  /** Rows that match, on all pages. */
+  /** Matching rows, on all pages. */
   total: number;
-  /** Files below the folder, whatever is filtered. */
+  /** Files below the folder, regardless of filters. */
   files: number;
   bytes: number;
-  /** Files that the name matches, folders inside included. */
+  /** Files whose name matches, including those in subfolders. */
   below: number;
 };
 
@@ -46,7 +46,7 @@ function toRow({ path, size, modified }: UserdataFile, dir: string): FileRow {
   return { kind: "file", path, name, bytes: size ?? undefined, modifiedMs: toMilliseconds(modified), files: 1 };
 }
 
-/** The files of the folder itself, and one row for each folder in it, made of what lies below. */
+/** The folder's own files, and one row for each subfolder, derived from the files in it. */
 function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
   const own: FileRow[] = [];
   const folders = new Map<string, FileRow>();
@@ -69,7 +69,7 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
   return [...folders.values(), ...own];
 }
 
-/** Letters that look alike are alike, however a service spells them. */
+/** Names that look the same compare equal, however a service encodes them. */
 const folded = (name: string) => name.normalize("NFC").toLowerCase();
 
 function newer(one: number | undefined, other: number | undefined): number | undefined {
@@ -78,7 +78,7 @@ function newer(one: number | undefined, other: number | undefined): number | und
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** Folders first; equal rows by their path, so that the order is total. */
+/** Folders first; equal rows by path, so that the order is total. */
 function inOrder({ sort, order }: FilesQuery) {
   const sign = order === "asc" ? 1 : -1;
   const compare = (one: FileRow, other: FileRow): number => {

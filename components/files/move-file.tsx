@@ -14,7 +14,7 @@ import { moveApiPath } from "./files-address";
 
 type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void };
 
-/** A new name, or another folder: the whole path is typed. What is there is replaced only after a second press that says so. */
+/** Renames or moves a file by its whole path. An existing file is replaced only after a second click on a button that says so. */
 export function MoveFile({ path, connection, onMoved }: MoveFileProps) {
   const t = useTranslations("files.move");
   const form = useId();
@@ -39,7 +39,7 @@ export function MoveFile({ path, connection, onMoved }: MoveFileProps) {
     setBusy(false);
     if (moved.ok) {
       close();
-      // Where the service says: it may spell a name its own way.
+      // The path that the service reports, which may spell the name differently.
       return onMoved(moved.value.path);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);

@@ -10,7 +10,7 @@ import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
 
-/** A folder that is not there yet comes with its first file: the dialog says so, and asks for that file. */
+/** A new folder is created with its first file: the dialog says so, and asks for that file. */
 export function NewFolder({ onName, onFiles }: NewFolderProps) {
   const t = useTranslations("files.newFolder");
   const form = useId();

@@ -3,7 +3,7 @@ import { Button } from "@/components/ui/controls/button";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
-/** Files, or a whole folder with what is in it. */
+/** Picks files, or a whole folder with its content. */
 export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
   const t = useTranslations("files.upload");
   const take = (picked: File[]) => onFiles(filesOfInput(picked));

@@ -1,5 +1,5 @@
 // The beginning of a stored file as text, if it is text.
-// Guarantees: no more than a quarter of a megabyte is taken in, however large the file is; never an exception.
+// Guarantees: reads at most a quarter of a megabyte, however large the file is; never throws.
 
 import { readFirstBytes } from "@/lib/browser/files/first-bytes";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -16,7 +16,7 @@ export async function readText(path: string, connection: string | undefined): Pr
   return read.ok ? ok(toText(read.value.bytes, read.value.isWhole)) : read;
 }
 
-/** Text is what holds no NUL and is UTF-8; a letter cut in two at the bound is no fault of the file. */
+/** Text contains no NUL and is valid UTF-8; a character cut in two at the limit is allowed. */
 export function toText(bytes: Uint8Array, isWhole: boolean): TextOfFile {
   if (bytes.includes(0)) return { kind: "bytes" };
   try {

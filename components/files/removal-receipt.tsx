@@ -9,7 +9,7 @@ import { type useFileRemoval } from "./use-file-removal";
 
 type Removal = ReturnType<typeof useFileRemoval>;
 
-/** The tool bar scrolls sideways on narrow screens, where a receipt would be out of sight: there it is above the bar at the bottom. */
+/** The tool bar scrolls sideways on narrow screens, which would hide the receipt: there it is shown above the bottom bar. */
 const NARROW =
   "max-sm:fixed max-sm:right-2 max-sm:bottom-[72px] max-sm:left-2 max-sm:z-30 max-sm:flex max-sm:*:shrink max-sm:*:flex-wrap max-sm:*:border max-sm:*:border-line-strong max-sm:*:bg-surface max-sm:*:px-2.5 max-sm:*:py-1.5 max-sm:*:shadow-lg";
 
@@ -21,7 +21,7 @@ export function RemovalReceipt({ removal }: { removal: Removal }) {
   );
 }
 
-/** How far it is, then what became of it. */
+/** The progress, then the outcome. */
 function Receipt({ removal }: { removal: Removal }) {
   const t = useTranslations("files.removal");
   const { state, stop, dismiss, again } = removal;
@@ -55,7 +55,7 @@ function Receipt({ removal }: { removal: Removal }) {
   );
 }
 
-/** Those that can still be taken back, each for itself. */
+/** Deletions that can still be undone, each separately. */
 export function PendingRemovals({ removal: { pending, undo } }: { removal: Removal }) {
   const t = useTranslations("files.removal");
   const common = useTranslations("common");
@@ -75,7 +75,7 @@ export function PendingRemovals({ removal: { pending, undo } }: { removal: Remov
 
 const SHOWN = 50;
 
-/** Each file that was refused, with its reason. */
+/** Each refused file, with its reason. */
 export function RefusedFiles({ removal: { state } }: { removal: Removal }) {
   const t = useTranslations("files.removal");
   const errors = useTranslations("errors");

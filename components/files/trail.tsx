@@ -6,11 +6,11 @@ import { type Crumb } from "./crumbs";
 
 type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string };
 
-/** Of a deep folder the last ones are shown, since it is them that say where one is. */
+/** Of a deep path the last folders are shown, as they tell best where one is. */
 const SHOWN = 2;
 const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
-/** Where the list is: each folder on the way leads back to itself; many of them are behind one press. */
+/** The path of the list: each folder on the way is a link; if there are many, a button shows the rest. */
 export function Trail({ title, crumbs, hrefOf }: TrailProps) {
   const t = useTranslations("files");
   const [isWhole, setWhole] = useState(false);
@@ -20,7 +20,7 @@ export function Trail({ title, crumbs, hrefOf }: TrailProps) {
   if (!current) return title;
   function showWhole() {
     flushSync(() => setWhole(true));
-    // The button disappears when pressed: the focus moves to what appears.
+    // The button disappears when clicked: the focus moves to what appears.
     first.current?.focus();
   }
   return (

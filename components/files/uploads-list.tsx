@@ -38,7 +38,7 @@ function urgency(one: FileUpload): number {
   return isUnderWay(one) ? (one.state === "sending" ? 1 : 2) : 3;
 }
 
-/** What is on its way, below the tool bar: the newest last, those with a question or a failure first. */
+/** The uploads, below the tool bar: newest last, those with a question or a failure first. */
 export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const t = useTranslations("files.upload");
   const all = useSyncExternalStore(uploads.subscribe, uploads.get, () => nothing);
@@ -112,15 +112,15 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
 
 type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
 
-/** Asks about one file after the other; one answer can be for all that came with it. Closing it asks no more until a person wants to decide. */
+/** Asks about one file after the other; one answer can apply to its whole batch. Once closed, it stays closed until a person reopens it. */
 function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
-  // Of a whole upload: its other files go on coming back as asked about, and each of them would open it again.
+  // Batches to ask about later: their other files also become `asked`, and each would open the dialog again.
   const [later, setLater] = useState<ReadonlySet<number>>(new Set());
   const asked = all.filter(({ state }) => state === "asked");
   const open = asked.filter(({ batch }) => !later.has(batch));
-  // What is being read is not swapped for another question, whichever file turns out to exist meanwhile.
+  // The file being asked about stays the same, even if another one turns out to exist meanwhile.
   const [key, setKey] = useState<number>();
   const file = open.find((one) => one.key === key) ?? open[0];
   if (file?.key !== key) {
@@ -141,7 +141,7 @@ function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
       <Dialog
         isOpen={file !== undefined}
         onClose={() => {
-          // Without a file it closed by itself, since nothing is left to ask.
+          // Without a file the dialog closed by itself, as nothing was left to ask.
           if (file) setLater((before) => new Set([...before, ...open.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}

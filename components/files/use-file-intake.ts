@@ -12,14 +12,14 @@ import { createFileUploads, type FileUpload, type FileUploads, type SendFile } f
 const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal, onProgress }) =>
   patiently(
     () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act }),
-    // A folder of many files meets a rate limit that one file never sees.
+    // A folder of many files meets a rate limit that one file never does.
     { signal, onWait: () => undefined },
   );
 
 let uploads: FileUploads | undefined;
 const whenStored = new Set<(upload: FileUpload) => void>();
 
-/** Those of this tab: made when the first page asks for them, and kept over pages. */
+/** The uploads of this tab: created when a page first asks for them, and kept across pages. */
 function tabFileUploads(): FileUploads {
   uploads ??= createFileUploads(sendFile, (upload) => {
     for (const tell of whenStored) tell(upload);
@@ -34,12 +34,12 @@ function onFileStored(tell: (upload: FileUpload) => void): () => void {
 
 type Choices = { connection: string | undefined; refresh: () => Promise<unknown> };
 
-/** Takes files in for the tab, says what it leaves out, and has the list read again while they are stored. */
+/** Takes files for upload, reports skipped ones, and refreshes the list while they are stored. */
 export function useFileIntake({ connection, refresh }: Choices) {
   const t = useTranslations("files.upload");
   const uploads = tabFileUploads();
   const onStored = useEffectEvent(() => refresh());
-  // Otherwise three hundred files would ask for the list three hundred times.
+  // Otherwise three hundred files would refresh the list three hundred times.
   useEffect(() => {
     const again = oneMore(() => onStored());
     return onFileStored(() => void again());

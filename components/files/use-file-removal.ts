@@ -10,7 +10,7 @@ import { fileApiPath, listApiPath } from "./files-address";
 
 let removals: FileRemovals | undefined;
 
-/** Those of this tab: made when the first page asks for them, and kept over pages. */
+/** The removals of this tab: created when a page first asks for them, and kept across pages. */
 function tabFileRemovals(): FileRemovals {
   removals ??= createFileRemovals({
     list: (folder, connection) => callApi<UserdataFile[]>(listApiPath(folder, connection ?? ""), { cache: "no-store" }),
@@ -23,7 +23,7 @@ type Choices = { connection: string | undefined; refresh: () => Promise<unknown>
 
 const idle: RemovalState = { kind: "idle" };
 
-/** Held for a moment, then done by the tab, which this page looks at like any other. */
+/** Deletions can be undone for a moment; after that the tab carries them out, and any page can follow them. */
 export function useFileRemoval({ connection, refresh }: Choices) {
   const removals = tabFileRemovals();
   const state = useSyncExternalStore(removals.subscribe, removals.get, () => idle);
@@ -43,7 +43,7 @@ export function useFileRemoval({ connection, refresh }: Choices) {
   return {
     state,
     pending: acts,
-    /** Rows that go, or are about to. */
+    /** Rows that are being deleted, or about to be. */
     busy,
     undo(key: number) {
       const taken = undo(key);
@@ -55,7 +55,7 @@ export function useFileRemoval({ connection, refresh }: Choices) {
       removals.dismiss();
       if (paths.length > 0) schedule(paths);
     },
-    /** What was refused or left, without waiting: it was decided already. */
+    /** Retries refused and remaining files without the undo period, as the decision was made before. */
     again: (paths: readonly string[]) => void removals.remove(paths, connection),
   };
 }

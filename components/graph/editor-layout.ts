@@ -1,5 +1,5 @@
-// The editor's own drawing of a workflow: its places, sizes, colours and groups, one subgraph at a time.
-// Guarantees: pure; bounded, whatever the file holds: a node without a readable position is at the origin. Ids are those of the graph.
+// The editor's own drawing of a workflow: its positions, sizes, colours and groups, one subgraph at a time.
+// Guarantees: pure; bounded, whatever the file holds; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
 import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/follow";
@@ -8,7 +8,7 @@ import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 
-/** In the editor's units: the title bar of a node is above its position. */
+/** In the editor's units; a node's title bar is above its position. */
 const HEAD = 30;
 const SLOT = 20;
 const COLLAPSED = 160;
@@ -16,13 +16,13 @@ const smallest = { width: 60, height: 10 };
 const largest = { width: 3_000, height: 6_000 };
 const FARTHEST = 200_000;
 const MOST_GROUPS = 1_000;
-/** Subgraphs in subgraphs, as the reading of the file has it. */
+/** The depth of nested subgraphs, the same limit as in reading the file. */
 const DEEPEST = 50;
 
-/** `at`: ids of the uses that lead there, from the outside in. */
+/** Ids of the nested subgraph nodes, from the outermost inwards. */
 export type Inside = readonly string[];
 
-/** Where a node of the graph is drawn: in which subgraph, and by which of its boxes. */
+/** Where a node of the graph is drawn: in which subgraph, and in which of its boxes. */
 export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: string } | undefined {
   if (file.nodes.some(({ id }) => id === nodeId)) return { inside: [], id: nodeId };
   const parts = nodeId.split(":", DEEPEST);
@@ -33,7 +33,7 @@ export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: s
   return undefined;
 }
 
-/** What each use on the way is called. */
+/** The title of each subgraph node on the way. */
 export function namesOf(file: EditorFile, inside: Inside): string[] {
   return inside.map((id, at) => {
     const use = netAt(file, inside.slice(0, at))?.nodes.find((node) => node.id === id);
@@ -45,7 +45,7 @@ function nameOf(file: EditorFile, { title, type }: EditorNode): string {
   return title ?? file.definitions.get(type)?.name ?? type.replace(/^workflow[>/]/, "");
 }
 
-/** `graph`: what is run of it. Without it all of it is. */
+/** `graph`: the part of it that runs; if absent, all of it. */
 export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph): GraphLayout {
   const net = netAt(file, inside) ?? file;
   const prefix = inside.map((id) => `${id}:`).join("");
@@ -112,7 +112,7 @@ function groupOf(value: unknown): PlacedGroup[] {
   ];
 }
 
-/** Links of the file, muted and bypassed nodes and reroutes among their ends. */
+/** The file's links, including those of muted and bypassed nodes and of reroutes. */
 function edgesOf(net: Net, prefix: string, nodes: ReadonlyMap<string, PlacedNode>): GraphEdge[] {
   return net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link, name }, slot): GraphEdge[] => {
@@ -138,7 +138,7 @@ function bounded(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 
-/** A file names colours freely, and they go into the page. */
+/** A file may contain any text as a colour, so only hexadecimal colours get into the page. */
 function colorOf(value: unknown): string | undefined {
   return typeof value === "string" && /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value) ? value : undefined;
 }

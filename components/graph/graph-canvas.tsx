@@ -18,16 +18,16 @@ type GraphCanvasProps = {
   selected?: string;
   found: ReadonlySet<string>;
   onSelect: (id: string) => void;
-  /** Kept behind another face, so that it comes back as it was left. */
+  /** Kept mounted behind another view, so that it reappears as it was. */
   isHidden: boolean;
   className: string;
 };
 
-/** Only the nodes that are seen are elements of the page. */
+/** Only visible nodes are elements of the page. */
 export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden, className }: GraphCanvasProps) {
   const t = useTranslations("graph");
   const { frame, view, size, handlers, placeOf } = viewport;
-  // Where no word can be read, all nodes together are a handful of shapes.
+  // Where no text is readable, all nodes together are drawn as a few shapes.
   const isReadable = view.scale >= READABLE;
   const edges = useMemo(() => edgesPath(layout, layout.edges), [layout]);
   const near = useMemo(

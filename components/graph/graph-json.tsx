@@ -7,7 +7,7 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
-/** More than this is no reading matter; the whole is in the copy and in the file. */
+/** Longer text is cut here; the copy and the file hold all of it. */
 const MOST_SHOWN = 200_000;
 
 type GraphJsonProps = { json: unknown; fileName: string; className?: string };

@@ -1,19 +1,19 @@
-/** By index: what a node takes from, and what takes from it. */
+/** By index: the nodes that each node takes from, and those that take from it. */
 export type Ends = { sources: number[][]; targets: number[][] };
 
-/** Ways of long links through the layers between: each lane is in its layer like a narrow node, so that no link is drawn over a node. */
+/** Paths of long links through the layers between: each lane is placed in its layer like a narrow node, so that no link crosses a node. */
 export type Lanes = {
   ends: Ends;
-  /** Of every node, and behind them of every lane. */
+  /** The layer of every node, followed by those of every lane. */
   layer: number[];
   /** The lanes that a link from one node to another passes, in order. */
   between: (source: number, target: number) => readonly number[];
 };
 
-/** So many are drawn at once; beyond, a link is a curve that keeps clear of nothing. */
+/** The most lanes drawn; further links are plain curves that may cross nodes. */
 const MOST_LANES = 4_000;
 
-/** Links of one source share their lanes as far as they go together. */
+/** Links from one source share their lanes as far as their ways are the same. */
 export function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes {
   const count = layer.length;
   const levelOf = (node: number) => layer[node] ?? 0;

@@ -4,29 +4,32 @@ import { type Ends, withLanes } from "./graph-lanes";
 
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
-/** From one layer to the next, and from node to node within one; a layer that holds more is folded into several: five thousand loose nodes would be a thread. */
+/**
+ * Distances from layer to layer, and from node to node within one. A layer with more than `most` nodes is folded into several, as five thousand
+ * loose nodes would be one long line.
+ */
 const pitches = {
   flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, most: 72 },
   upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, most: 12 },
 } as const;
-/** From a lane to what is beside it, half of it on its own side. */
+/** The distance from a lane to its neighbour, half of it on each side. */
 const LANE = 16;
 const SWEEPS = 6;
 
 export type PlacedNode = { id: string; x: number; y: number; width: number; height: number; look?: NodeLook };
-/** As the editor's file has it. `title`: of what is no node of the graph. */
+/** Of a box from the editor's file. `title`: for a box that is no node of the graph. */
 export type NodeLook = {
   kind: "node" | "subgraph" | "note" | "reroute";
   title: string;
-  /** `leftOut`: on, but not in the graph. */
+  /** `leftOut`: switched on, but not in the graph. */
   mode?: "muted" | "bypassed" | "leftOut";
   color?: string;
   text?: string;
-  /** Nodes inside. */
+  /** The number of nodes inside. */
   count?: number;
 };
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
-/** A stretch through a layer between two nodes, along the layers: where it begins, as a point on its line. */
+/** A link's passage through a layer between two nodes: the point where it begins, at the middle of its line. */
 export type LaneStart = { x: number; y: number };
 /** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they are shown in the node's inputs. `via`: what it passes. */
 export type GraphEdge = {
@@ -34,7 +37,7 @@ export type GraphEdge = {
   target: string;
   input: string;
   via: readonly LaneStart[];
-  /** How far down its nodes it begins and ends, where that is not their middle. */
+  /** Vertical offsets of its ends on their nodes, if not in the middle. */
   at?: { from: number; to: number };
 };
 export type GraphLayout = {
@@ -47,9 +50,9 @@ export type GraphLayout = {
 };
 
 /**
- * Nodes in columns, each to the right of what it takes from; upright they are rows, each below what it takes from, for a frame that is
- * narrow and high. Links that pass columns have ways of their own there. The same graph is always drawn the same.
- * Pure, no recursion, no two nodes overlap. Of a loop, the link that closes it runs backwards.
+ * Nodes in columns, each to the right of the nodes it takes from; if upright, in rows, each below them, for a narrow and
+ * high frame. Links that pass columns have lanes there. The same graph always gets the same drawing.
+ * Pure, no recursion, no two nodes overlap. In a loop, the closing link runs backwards.
  */
 export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   const pitch = pitches[isUpright ? "upright" : "flat"];
@@ -97,7 +100,7 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
   return { nodes, edges, isUpright, ...(isUpright ? { width: breadth, height: length } : { width: length, height: breadth }) };
 }
 
-/** How far each node is from the beginning, along the longest way; what closes a loop counts for nothing. */
+/** The length of the longest path from the beginning to each node; links that close a loop do not count. */
 function layersOf({ sources, targets }: Ends): number[] {
   const waits = sources.map((list) => list.length);
   const layer = sources.map(() => 0);
@@ -115,7 +118,7 @@ function layersOf({ sources, targets }: Ends): number[] {
         if (waits[target] === 0) ready.push(target);
       }
     }
-    // Only loops are left: the first of them in the graph's own order is taken as if nothing led to it.
+    // Only loops are left: the first node in the graph's order is treated as if it had no sources.
     while (next < isPlaced.length && isPlaced[next]) next++;
     if (next >= isPlaced.length) return layer;
     ready = [next];
@@ -123,7 +126,7 @@ function layersOf({ sources, targets }: Ends): number[] {
   }
 }
 
-/** A layer that holds too many becomes several, one behind the other. */
+/** Splits a layer with too many nodes into several, one behind the other. */
 function foldedLayers(layer: readonly number[], ends: Ends, most: number): number[] {
   const columns = columnsOf(layer, ends).flatMap((nodes) => {
     const parts = Math.max(1, Math.ceil(nodes.length / most));
@@ -135,7 +138,7 @@ function foldedLayers(layer: readonly number[], ends: Ends, most: number): numbe
   return folded;
 }
 
-/** What is in each layer, in the order in which it is there. */
+/** The items of each layer, in their order there. */
 function columnsOf(layer: readonly number[], ends: Ends): number[][] {
   const columns: number[][] = [];
   layer.forEach((at, node) => (columns[at] ??= []).push(node));
@@ -144,7 +147,7 @@ function columnsOf(layer: readonly number[], ends: Ends): number[][] {
   return columns;
 }
 
-/** Nodes are near what they are linked with: each layer in the order of its neighbours' middle, to and fro. */
+/** Places nodes near their neighbours: sorts each layer by the middle of its neighbours, in alternating sweeps. */
 function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void {
   const rank: number[] = [];
   const note = (nodes: readonly number[]) => nodes.forEach((node, index) => (rank[node] = index - nodes.length / 2));
@@ -160,7 +163,7 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void 
   }
 }
 
-/** Places across, of the middles, that pull everything towards its neighbours' middle without changing an order or letting two overlap. */
+/** Positions of the middles across the layer: pulls everything towards its neighbours' middle, keeping the order and without overlaps. */
 function placesOf(columns: readonly number[][], { sources, targets }: Ends, roomOf: (item: number) => number): number[] {
   const places: number[] = [];
   const stepsOf = new Map(columns.map((column) => [column, stepsIn(column, roomOf)]));
@@ -178,13 +181,13 @@ function placesOf(columns: readonly number[][], { sources, targets }: Ends, room
   return places;
 }
 
-/** How far each is from the first, where all are as near as they may. */
+/** Each item's distance from the first, if all are packed as closely as allowed. */
 function stepsIn(column: readonly number[], roomOf: (item: number) => number): number[] {
   let sum = 0;
   return column.map((item, index) => (sum += index === 0 ? 0 : (roomOf(column[index - 1] ?? 0) + roomOf(item)) / 2));
 }
 
-/** The nearest places to the wanted ones that keep their steps: neighbours that would collide share their middle. */
+/** The positions nearest to the wanted ones that keep these distances: neighbours that would collide share their middle. */
 function spread(wanted: readonly number[], steps: readonly number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
   wanted.forEach((across, index) => {

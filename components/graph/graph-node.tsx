@@ -23,7 +23,7 @@ const ROW = 18;
 
 type GraphNodeBoxProps = {
   place: PlacedNode;
-  /** Undefined of what only the editor's drawing has. */
+  /** Undefined for a box that exists only in the editor's drawing. */
   node: GraphNode | undefined;
   mark?: NodeMark;
   isSelected: boolean;
@@ -31,7 +31,7 @@ type GraphNodeBoxProps = {
   onSelect: (id: string) => void;
 };
 
-/** A node of the drawing. Not in the order of Tab: the list beside the drawing is the way for keys. */
+/** A node of the drawing. Tab skips it: keyboard users have the list beside the drawing. */
 export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected, isFound, onSelect }: GraphNodeBoxProps) {
   const t = useTranslations("graph");
   const { look } = place;
@@ -87,7 +87,7 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
   );
 });
 
-/** Icon, word, colour; and for how long, where that is known. */
+/** Icon, word and colour of the state, and its duration where known. */
 export function MarkWord({ mark }: { mark: NodeMark }) {
   const t = useTranslations("graph.state");
   const tone = toneOfState[mark.state];

@@ -3,8 +3,8 @@ import { type GraphEdge, type GraphLayout, type PlacedNode } from "./graph-layou
 type Ends = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">;
 
 /**
- * From the right of one node to the left of another, upright from the foot to the head: a curve between layers, straight on through those it passes.
- * A link that closes a loop is drawn with wide curves at both ends.
+ * A curve from the right of one node to the left of another (if upright, from bottom to top), straight through the layers in between.
+ * A link that closes a loop has wide curves at both ends.
  */
 function edgePath({ from, to, via, at: slots }: Ends, isUpright: boolean): string {
   const { width, height } = from;
@@ -29,7 +29,7 @@ function edgePath({ from, to, via, at: slots }: Ends, isUpright: boolean): strin
   return path;
 }
 
-/** All of them as one shape: thousands of links are one element of the page. */
+/** All edges as one shape, so that thousands of links are one element of the page. */
 export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
   return edges
     .map(({ source, target, ...way }) => {
@@ -39,7 +39,7 @@ export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly Gra
     .join("");
 }
 
-/** Nodes as plain boxes, as one shape. */
+/** Nodes as plain boxes, in one shape. */
 export function boxesPath(nodes: readonly PlacedNode[]): string {
   return nodes.map(({ x, y, width, height }) => `M${n(x)} ${n(y)}h${width}v${height}h${-width}z`).join("");
 }

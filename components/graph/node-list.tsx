@@ -19,7 +19,7 @@ type NodeListProps = {
   className: string;
 };
 
-/** The drawing as a list, for keys and screen readers: the same nodes, marks and panel. */
+/** The drawing as a list, for keyboards and screen readers: the same nodes, marks and panel. */
 export function NodeList({ graph, ids, marks, selected, onSelect, className }: NodeListProps) {
   const t = useTranslations("graph");
   const [most, setMost] = useState(AT_ONCE);

@@ -3,11 +3,11 @@ import { type Tone } from "@/components/ui/tone";
 export const nodeStates = ["done", "cached", "running", "waiting", "stopped", "failed", "refused", "faulty", "unreached"] as const;
 export type NodeState = (typeof nodeStates)[number];
 
-/** What became of a node. Nodes without a mark are drawn plain: nothing was said of them. */
+/** The state of a node. Nodes of unknown state have no mark and are drawn plain. */
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
 export type NodeMarks = ReadonlyMap<string, NodeMark>;
 
-/** Where the eye should go first: to what failed or was stopped, else to what runs. */
+/** The states to look at first: failed or stopped nodes, otherwise running ones. */
 const calling: readonly NodeState[] = ["failed", "refused", "faulty", "stopped", "running"];
 
 export function callingNode(marks: NodeMarks): string | undefined {
@@ -15,7 +15,7 @@ export function callingNode(marks: NodeMarks): string | undefined {
   return undefined;
 }
 
-/** Of several nodes in one box: what calls, else that there is more to come, else that something was done. */
+/** For several nodes in one box: a state to look at first, otherwise that more is to come, otherwise that something is done. */
 const telling: readonly NodeState[] = [...calling, "waiting", "unreached", "done", "cached"];
 
 export function tellingMost(one: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {

@@ -10,7 +10,7 @@ import { inputsOf, type NodeInput, takersOf } from "./node-words";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 
-/** What went into one node, as it was submitted, and where what it makes goes. */
+/** The inputs of one node as they were submitted, and the nodes that take its outputs. */
 export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps) {
   const t = useTranslations("graph");
   const node = graph[id];

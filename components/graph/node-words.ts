@@ -4,14 +4,14 @@ import { isLink, linksOf } from "@/lib/contract/workflow/graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 
-/** What each is called, as their titles: a drawing beside a form calls its nodes as the form does. */
+/** Gives each node its displayed name as title, so that a drawing uses the same names as the form beside it. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
   );
 }
 
-/** The one literal that tells most in a single line: the first text, else the first number with its name. A mask tells nothing. */
+/** The most telling literal in a single line: the first text, otherwise the first number with its name. Masked values are skipped. */
 export function gistOf(node: GraphNode): string | undefined {
   const literals = Object.entries(node.inputs).filter(
     ([, value]) => !isLink(value) && !(typeof value === "string" && value.includes(MASK)),
@@ -22,7 +22,7 @@ export function gistOf(node: GraphNode): string | undefined {
   return number && `${number[0]} ${String(number[1])}`;
 }
 
-/** Values in one line each; a mask tells nothing. */
+/** Literal values in one line each; masked values are skipped. */
 export function literalsOf({ inputs }: GraphNode): [name: string, text: string][] {
   return Object.entries(inputs).flatMap(([name, value]): [string, string][] => {
     const text = typeof value === "string" ? value.slice(0, 80) : writeExactJson(value).slice(0, 80);
@@ -30,7 +30,7 @@ export function literalsOf({ inputs }: GraphNode): [name: string, text: string][
   });
 }
 
-/** In the graph's own order; by id, class or title, in any case. An id that is exactly it comes first. */
+/** Searches by id, class or title, ignoring case, in the graph's own order. An exact id comes first. */
 export function searchNodes(graph: Graph, words: string): string[] {
   const wanted = words.trim().toLowerCase().replace(/^#/, "");
   if (wanted === "") return [];
@@ -52,7 +52,7 @@ export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
   });
 }
 
-/** Ids of the nodes that take something from this one, each once. */
+/** Ids of the nodes that take an output of this one, each once. */
 export function takersOf(graph: Graph, id: string): string[] {
   return Object.entries(graph).flatMap(([taker, node]) => (linksOf(node).some(({ source }) => source === id) ? [taker] : []));
 }

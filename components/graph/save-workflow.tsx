@@ -13,14 +13,14 @@ import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { fileNameOf, nameOfStored, storedPath, WORKFLOWS } from "./stored-workflow";
 
 type SaveWorkflowProps = {
-  /** What the workflow is called: the name that the file begins with. */
+  /** The workflow's title: the suggested file name. */
   title: string;
-  /** Where it lies already: offered unchanged. */
+  /** Where it is stored already: suggested unchanged. */
   stored?: string;
   onSaved?: (path: string) => void;
-  /** Asked for when it is saved, since it may be megabytes. */
+  /** Called on saving, since the text may be megabytes. */
   textOf: () => string | undefined;
-  /** The same in the format of the graph editor, where that can be written. */
+  /** The same workflow in the graph editor's format, where it can be written. */
   editor?: EditorFormat;
   connection?: string;
   /** An icon alone, where room is scarce. */
@@ -32,7 +32,7 @@ type SaveWorkflowProps = {
 /** `isUsual`: it came in this format. `isAsItWas`: it goes into the file that it has. `unplaced`: what that has no place for, as a person knows it. */
 export type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
-/** Into the folder workflows of the user data on the service; a file that is there already is replaced only after a second press. */
+/** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */
 export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
   const t = useTranslations("graph.save");
   const [isOpen, setOpen] = useState(false);
@@ -64,7 +64,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
   const t = useTranslations("graph.save");
   const [name, setName] = useState(() => nameOfStored(stored) ?? fileNameOf(title));
   const [saving, setSaving] = useState<Saving>({});
-  // Read once, when the dialog opens: what it says of masked values is worth one look at the text.
+  // Computed once, when the dialog opens: looking for masked values reads the whole text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
   const [isEditor, setEditor] = useState(editor?.isUsual ?? false);
   const [unplaced, setUnplaced] = useState<readonly string[]>([]);

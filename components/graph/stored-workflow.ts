@@ -1,5 +1,5 @@
-// A workflow as it is stored: the bare graph, which every program of the family opens, or with what came along where something did.
-// Guarantees: what is read back with readWorkflow is the same graph; digits of whole numbers stay. Must never: store a partner's key.
+// A workflow as it is stored: the bare graph, which every program of the family opens, or together with the data that came with it.
+// Guarantees: readWorkflow gives the same graph back; digits of whole numbers are kept. Must never: store a partner's key.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
@@ -20,7 +20,7 @@ export function storedTextOfJob(workflow: unknown): string | undefined {
   return read && storedText(read.graph, read.extraData);
 }
 
-/** Where a name leads: always a JSON file below workflows/; undefined for what is no name. */
+/** The path for a name: always a JSON file below workflows/; undefined if it is no valid name. */
 export function storedPath(name: string): string | undefined {
   const trimmed = name
     .trim()
@@ -32,21 +32,21 @@ export function storedPath(name: string): string | undefined {
   return isOdd ? undefined : `${WORKFLOWS}${trimmed}.json`;
 }
 
-/** The name that leads back to a stored file; undefined for a path that no name leads to. */
+/** The name that gives this path; undefined if no name does. */
 export function nameOfStored(path: string | undefined): string | undefined {
   if (!path?.startsWith(WORKFLOWS)) return undefined;
   const name = path.slice(WORKFLOWS.length).replace(/\.json$/, "");
   return storedPath(name) === path ? name : undefined;
 }
 
-/** A name that a file can have, from what the workflow is called: only what some file system or address cannot hold is replaced. */
+/** A valid file name from the workflow's title: replaces only what some file system or address cannot hold. */
 export function fileNameOf(title: string): string {
   return cutToBytes(title, LONGEST_NAME)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")
     .replace(/^\.+/, "_");
 }
 
-/** Disks count bytes, of which most scripts need more than one for a letter. */
+/** File systems count bytes, and most scripts need several per letter. */
 function cutToBytes(text: string, most: number): string {
   const bytes = new TextEncoder().encode(text);
   return bytes.length <= most ? text : new TextDecoder().decode(bytes.subarray(0, most)).replace(/\uFFFD+$/, "");

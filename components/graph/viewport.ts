@@ -3,11 +3,11 @@ import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
 
-/** Smaller than this the words of a node are a strain to read. */
+/** Below this scale a node's text is hard to read. */
 const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
 
-/** All of it where it can be read; else its beginning, or the node that calls for attention in the middle. */
+/** Everything if readable; otherwise the beginning, or the node that needs attention in the middle. */
 export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
   if (all.scale >= COMFORTABLE || size.width === 0) return all;
@@ -26,7 +26,7 @@ export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling:
   };
 }
 
-/** Where the work begins: in the first layer, the first of it. */
+/** The start of the workflow: the first node of the first layer. */
 function firstOf(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | undefined {
   const order = ({ x, y }: PlacedNode) => (isUpright ? ([y, x] as const) : ([x, y] as const));
   let best: PlacedNode | undefined;
@@ -37,17 +37,17 @@ function firstOf(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | 
   return best;
 }
 
-/** Below this no word can be read. */
+/** Below this scale no text is readable. */
 export const READABLE = 0.4;
 
-/** All of it is seen, and can be read. */
+/** The whole node is visible and readable. */
 export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
   const [left, top] = [node.x * scale + x, node.y * scale + y];
   const isInside = left >= 0 && top >= 0 && left + node.width * scale <= size.width && top + node.height * scale <= size.height;
   return isInside && scale >= READABLE;
 }
 
-/** A node in the middle, at a scale at which it can be read. */
+/** Puts a node in the middle, at a readable scale. */
 export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
   const next = Math.max(scale, 0.8);
   return {
@@ -62,7 +62,7 @@ export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size
   return left < size.width && top < size.height && left + node.width * scale > 0 && top + node.height * scale > 0;
 }
 
-/** Which node lies under a pixel. */
+/** The node under a pixel. */
 export function nodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, at: Point): PlacedNode | undefined {
   const [unitX, unitY] = [(at.x - x) / scale, (at.y - y) / scale];
   for (const node of nodes) {

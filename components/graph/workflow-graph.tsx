@@ -25,28 +25,28 @@ const PHONE = "(max-width: 639px)";
 
 const faces = ["drawing", "list", "json"] as const;
 
-/** A node that something outside the graph leads to; `serial` tells two presses of the same link apart. */
+/** A node that is asked for from outside the graph; `serial` tells two clicks on the same link apart. */
 export type NodeAsk = { id: string; serial: number };
 
 type WorkflowGraphProps = {
   graph: Graph;
   marks: NodeMarks;
-  /** What is shown and saved as JSON: the workflow as it was submitted. */
+  /** Shown and saved as JSON: the workflow as it was submitted. */
   json: unknown;
   fileName: string;
   ask?: NodeAsk;
-  /** Where a form is beside it: a press leads there, and no panel opens. */
+  /** Present if a form is beside it: selecting a node leads to the form, and no panel opens. */
   beside?: { selected?: string; onSelect: (id: string) => void };
-  /** The same nodes and links, and an object that stays while values are typed: the drawing is laid out once. */
+  /** The same nodes and links in an object that stays the same while values are typed, so that the layout is computed once. */
   shape?: Graph;
-  /** The editor's file of it: then it is drawn as the editor has it. */
+  /** The editor's file of it; if present, it is drawn as in the editor. */
   drawing?: JsonObject;
-  /** Where it can be saved to, and what it is called there. */
+  /** Where it can be saved, and the suggested title. */
   save?: { title: string; connection?: string; textOf: () => string | undefined };
   className?: string;
 };
 
-/** A workflow as a drawing, as a list of its nodes and as JSON; a node opens what went into it. */
+/** A workflow as a drawing, as a list of its nodes and as JSON; selecting a node shows its inputs. */
 export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape = graph, drawing, save, className }: WorkflowGraphProps) {
   const t = useTranslations("graph");
   // Beside a form and on a phone the frame is narrow.
@@ -67,7 +67,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   const selectNode = beside ? beside.onSelect : setOpened;
   function select(id: string) {
     if (Object.hasOwn(graph, id)) return selectNode(id);
-    // A box of the editor's drawing that is no node of the graph: a subgraph is looked into.
+    // A box of the editor's drawing that is no node of the graph: a subgraph is entered.
     const into = file && layout.nodes.get(id)?.look?.kind === "subgraph" ? id.split(":") : undefined;
     if (into) enter(into);
   }
@@ -76,13 +76,13 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     viewport.fit();
   }
   const [followed, setFollowed] = useState(selected);
-  /** To be brought into view. */
+  /** The node to bring into view. */
   const [wanted, setWanted] = useState<string>();
   const [words, setWords] = useState("");
   const [answered, setAnswered] = useState<number>();
   const found = useMemo(() => searchNodes(graph, words), [graph, words]);
   const foundSet = useMemo(() => new Set(found), [found]);
-  // A card of its own has a size of its own; beside something it takes the room it is given.
+  // On its own it has a fixed size; beside a form it fills its room.
   const height = beside ? "h-full min-h-0" : "h-[360px] lg:h-[560px]";
   const isSearching = words.trim() !== "";
   const isPanelOpen = !beside && selected !== undefined;
@@ -98,12 +98,12 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
   if (wanted !== undefined && viewport.size.width > 0) {
     const box = file && boxOf(file, wanted);
     const place = layout.nodes.get(box?.id ?? wanted);
-    // In another subgraph: that is drawn first.
+    // The node is in another subgraph, which is drawn first.
     if (box && !place) setInside(box.inside);
     else setWanted(undefined);
     if (place) viewport.reveal(place);
   }
-  // The frame must have its size before anything can be in its middle.
+  // The frame must have its size before a node can be centred in it.
   if (ask && ask.serial !== answered && viewport.size.width > 0) {
     setAnswered(ask.serial);
     if (face === "json") setFace("drawing");
@@ -224,7 +224,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
 
 const outside: Inside = [];
 
-/** A box for several nodes has their most telling state, and no times, which would be those of one node. */
+/** A box for several nodes has their most telling state, and no times, which would belong to one node only. */
 function marksOfBoxes(layout: GraphLayout, marks: NodeMarks): NodeMarks {
   const boxes = new Map<string, NodeMark>();
   for (const [id, mark] of marks) {

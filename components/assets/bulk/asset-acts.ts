@@ -6,7 +6,7 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetPath, requests, type TagsAnswer } from "../asset-calls";
 
 export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
-/** Enough of an asset to act on it; `only` are the tags meant for this one. */
+/** What an act needs to know of an asset; `only`: the tags that apply to this one. */
 export type Meant = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
 
 export const outcomes = [
@@ -23,7 +23,7 @@ export const outcomes = [
   "notDone",
 ] as const;
 export type Outcome = (typeof outcomes)[number];
-/** What became of one asset. `changed` are the tags that really came or went, `before` those that were as wanted already. */
+/** The outcome for one asset. `changed`: tags that were really added or removed; `before`: tags that were already as wanted. */
 export type Entry = {
   id: string;
   name?: string;
@@ -34,7 +34,7 @@ export type Entry = {
   failure?: ApiFailure;
 };
 
-/** So many calls at a time, while a person stays to see them; a rate limit is waited out by each. */
+/** Calls in parallel while the person is on the page; each call waits out a rate limit. */
 const AT_ONCE = 4;
 
 export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work): Promise<Entry[]> {
@@ -65,7 +65,7 @@ async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
   const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
   if (!result.ok) return refused(act, id, result.failure, work);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
-  // Services may leave all lists but the whole one away: then what is there now is what can be told.
+  // Services may send only the complete list of tags: then the requested tags count as changed.
   const isTold = added.length + removed.length + present.length + absent.length > 0;
   const changed = isTold ? (isAdding ? added : removed) : act.tags;
   const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
@@ -79,14 +79,14 @@ function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): To
   }
   if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };
   const isUnknown = failure.status === 0 || failure.status >= 500;
-  // An asset in use, or one that may not be changed, is that asset's own affair.
+  // An asset that is in use or immutable fails alone; the others continue.
   return {
     entry: { id, outcome: isUnknown ? "unknown" : "failed", failure },
     isOver: failure.status !== 403 && failure.status !== 409 && meetsAll(failure),
   };
 }
 
-/** What would take an act back, for the assets that it changed; nothing where there is no way back. */
+/** The act that would undo this one for the assets it changed; undefined where it cannot be undone. */
 export function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; items: Meant[] } | undefined {
   if (act.kind === "delete") return undefined;
   const items = entries.flatMap(({ id, name, changed }) =>

@@ -12,12 +12,12 @@ import { useTold } from "./use-told";
 
 type AssetLinesProps = {
   bulk: ReturnType<typeof useAssetBulk>;
-  /** What links name. */
+  /** The connection that links name. */
   connection: string | undefined;
   rights: AssetRights;
 };
 
-/** A line for each act on assets, with what became of every one. */
+/** A line for each act on assets, with the outcome of every asset. */
 export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const t = useTranslations("assets.bulk");
   const isLocal = useConnection()?.isLocal === true;
@@ -54,7 +54,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       }}
       entryLook={{
         toneOf: ({ outcome }) => toneOf(outcome),
-        // With the tags that really came or went.
+        // Includes the tags that were really added or removed.
         textOf: ({ outcome, changed, before, failure }) =>
           [
             t(`outcome.${outcome}`, { tags: changed?.join(", ") ?? "" }),

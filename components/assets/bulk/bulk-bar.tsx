@@ -29,7 +29,7 @@ import { MOST_IN_ACT } from "./walk-assets";
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-/** The most files that one share can have. */
+/** The largest number of files in one share. */
 const MOST_SHARED = 100;
 
 type BulkBarProps = {
@@ -40,16 +40,16 @@ type BulkBarProps = {
   onDone: (act: AssetAct, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
-  /** Taken back in time: they are selected as before. */
+  /** Undone in time: these are selected as before. */
   onBack: (ids: readonly string[]) => void;
-  /** What is to be selected is being read. */
+  /** The assets to select are still being read. */
   isReading: boolean;
   total: number | undefined;
-  /** Takes all that match; absent where no more do. */
+  /** Selects all that match; absent if no more do. */
   onAll?: () => void;
 };
 
-/** What can be done with the selection, then what is being done, then what was done. It stays mounted while nothing is selected: it holds the receipt. */
+/** The actions for the selection, then the act in progress, then its receipt. It stays mounted without a selection to show the receipt. */
 export function BulkBar({
   selected,
   connectionId,
@@ -100,7 +100,7 @@ export function BulkBar({
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             {isReading ? <span role="status">{t("reading")}</span> : null}
             {onAll ? <SelectionButton onClick={onAll}>{t("all", { total })}</SelectionButton> : null}
-            {/* What is selected is not yet what was meant: nothing is done with it until it is. */}
+            {/* While the selection is still being read, it is incomplete: its actions are disabled. */}
             <span inert={isReading} className={`contents ${isReading ? "[&>*]:opacity-50" : ""}`}>
               {rights.canTag ? <SelectionButton onClick={() => setAsking("addTags")}>{t("addTags")}</SelectionButton> : null}
               {rights.can("tags.remove") ? (
@@ -158,7 +158,7 @@ export function BulkBar({
   );
 }
 
-/** Many files as one: the choice is kept by the console, and the file streams to the disk by a plain link. */
+/** Downloads many files as one archive: the console remembers the selection, and a plain link streams the archive to the disk. */
 function useArchive(connectionId: string | undefined) {
   const t = useTranslations("assets.bulk");
   const errors = useTranslations("errors");
@@ -183,7 +183,7 @@ function useArchive(connectionId: string | undefined) {
 
 type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
 
-/** Asks by the number; a number that one press cannot reach is said before, not after. */
+/** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const isLocal = useConnection()?.isLocal === true;

@@ -8,7 +8,7 @@ export function toneOf(outcome: Outcome): Tone {
   return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
 }
 
-/** Every act on an asset may be sent twice: a tag that is there stays, what is gone is gone. */
+/** Every act on an asset may be repeated: existing tags stay, and deleted assets stay deleted. */
 export function isWorthAgain({ outcome }: Entry): boolean {
   return bad.has(outcome) || outcome === "notDone";
 }

@@ -5,11 +5,11 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetAct, type Entry, type Meant, runAct } from "./asset-acts";
 import { walkAssets } from "./walk-assets";
 
-/** Named assets, or everything that a query matches. */
+/** Listed assets, or everything that a query matches. */
 export type Selected = { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number };
 export type Asked = { act: AssetAct; selected: Selected };
 
-/** So many deletions can still leave together with a page that goes away. */
+/** Up to this many deletions can still be sent when the page closes. */
 const MOST_HELD = 100;
 
 type Choices = {
@@ -18,11 +18,11 @@ type Choices = {
   onLeft: (entries: readonly Entry[]) => void;
   /** An act on the selection is in progress. */
   onBegun: () => void;
-  /** Taken back in time. */
+  /** The act was undone in time. */
   onBack: (assets: readonly Meant[]) => void;
 };
 
-/** Deleting named assets can be undone for five seconds; what reaches further than that is asked for by its number. */
+/** Deleting listed assets can be undone for five seconds; larger acts ask for confirmation with the number. */
 export function useAssetBulk(choices: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({

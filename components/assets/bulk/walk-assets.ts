@@ -6,10 +6,10 @@ import { assetsApiPath } from "../assets-address";
 import { MOST_AT_ONCE } from "../read-assets";
 import { type Meant } from "./asset-acts";
 
-/** The most assets that one act may include. */
+/** The most assets in one act. */
 export const MOST_IN_ACT = 100_000;
 
-/** All assets of a query; so many that only what an act needs of each is kept. */
+/** All assets of a query. There may be very many, so only what an act needs of each is kept. */
 export function walkAssets(query: AssetsQuery, work: Work) {
   const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MOST_AT_ONCE, offset }, work.connection);
   function read(answer: AssetsAnswer) {

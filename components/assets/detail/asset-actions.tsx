@@ -18,7 +18,7 @@ const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module
 
 type AssetActionsProps = { asset: AssetView; connectionId?: string; connection?: string; rights: AssetRights; edits: AssetEdits };
 
-/** What can be done with one asset here; what cannot is absent, and says why once. */
+/** The possible actions for one asset; impossible ones are absent, with the reason given once. */
 export function AssetActions({ asset, connectionId, connection, rights, edits }: AssetActionsProps) {
   const t = useTranslations("assets.details");
   const isLocal = useConnection()?.isLocal === true;
@@ -27,7 +27,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
   const hasFiles = useHandsOutFiles(connectionId, file);
-  // Its owner is not known: those who may change it are told. All others see the masks.
+  // The owner is unknown, so the warning goes to all who may change the asset. Other members see masks.
   const leaks = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
   const why = asset.immutable
     ? "whyImmutable"

@@ -12,10 +12,10 @@ import { SameContent } from "./same-content";
 import { Button } from "@/components/ui/controls/button";
 import { toRows } from "../filter/metadata-rows";
 
-/** More letters than this are opened by whoever wants to read them. */
+/** Longer values are collapsed. */
 const LONG = 240;
 
-/** Names and values. What lies inside another has its path as its name, as the filter and the editor write it. */
+/** Names and values. A nested value has its path as its name, written as in the filter and the editor. */
 function MetadataTable({ label, values }: { label: string; values: Record<string, unknown> }) {
   return (
     <table aria-label={label} className="w-full table-fixed font-mono text-sm">
@@ -53,7 +53,7 @@ type AssetFactsProps = { asset: AssetDetail; connectionId?: string; connection?:
 
 type Row = [label: string, value: ReactNode];
 
-/** Every field of the interface that is known of this asset, what people ask for first; what a service does not send has no row. */
+/** Every known field of this asset, the most wanted first; a field that the service does not send has no row. */
 export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps) {
   const t = useTranslations("assets.details");
   const locale = useLocale();
@@ -128,7 +128,7 @@ function Rows({ rows, className, children }: { rows: readonly Row[]; className?:
   );
 }
 
-/** A table has the whole width: beside its name it would have no room for its own. */
+/** The table has the full width: beside its name it would be too narrow. */
 function Values({ label, values, none }: { label: string; values: Record<string, unknown>; none: string }) {
   const isNone = Object.keys(values).length === 0;
   return (
@@ -161,7 +161,7 @@ function Copyable({ text, shown }: { text: string; shown: string }) {
   );
 }
 
-/** The address of its page, with the connection that it belongs to: to be shared. */
+/** Copies the address of the asset's page, including its connection, for sharing. */
 function CopyLink({ id, connection }: { id: string; connection: string | undefined }) {
   const t = useTranslations("assets.details");
   return (
@@ -172,10 +172,10 @@ function CopyLink({ id, connection }: { id: string; connection: string | undefin
   );
 }
 
-/** Made by a job, also where the service does not name it. */
+/** Made by a job, even if the service does not name the job. */
 const isOutput = ({ tags }: AssetDetail) => tags.includes("output") || tags.includes("temp");
 
-/** "blake3:4be1…90cd": both ends, as people compare them. */
+/** "blake3:4be1…90cd": beginning and end, the parts that people compare. */
 function shortHash(hash: string): string {
   const colon = hash.indexOf(":") + 1;
   return hash.length - colon <= 12 ? hash : `${hash.slice(0, colon + 4)}…${hash.slice(-4)}`;

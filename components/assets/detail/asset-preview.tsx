@@ -17,11 +17,11 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 type AssetPreviewProps = {
   asset: AssetView;
   connectionId?: string;
-  /** On its own page there is room for the file itself. */
+  /** True on the asset's own page, where there is room for the file itself. */
   isLarge: boolean;
 };
 
-/** What an asset is, as what it is: seen, played, read, or named with its size. */
+/** Shows an asset by its kind: as a picture, player or text, otherwise its name and size. */
 export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps) {
   const t = useTranslations("assets.details");
   const label = t("previewAlt", { name: asset.name });
@@ -32,7 +32,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
   const broken = () => setBroken(file);
   const picture = <AssetPicture asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
 
-  // A preview may be had of another asset, or from elsewhere, also where no file is handed out.
+  // A preview may come from another asset or address, even where the service hands out no files.
   const stand = asset.kind === "image" || asset.kind === "video" || asset.previewUrl ? picture : <FilePlate asset={asset} />;
   if (!hasFiles) return stand;
   if (asset.kind === "image") {
@@ -76,7 +76,7 @@ function FilePlate({ asset }: { asset: AssetView }) {
   );
 }
 
-/** A text file, of a long one the beginning. */
+/** A text file; of a long one only the beginning. */
 function TextPreview({ src, name }: { src: string; name: string }) {
   const t = useTranslations("assets.details");
   const options = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false };

@@ -10,7 +10,7 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { assetFileUrl } from "../asset-urls";
 import { useHandsOutFiles } from "../use-file-download";
 
-/** Where the bytes of a photograph's own thumbnail end, mostly. */
+/** A photograph's embedded thumbnail mostly ends within this. */
 const MOST_BYTES = 64 * 1024;
 
 /** Its pixels: as it was seen in full, else as its metadata says, else as its file begins. Only that beginning is fetched, where `mayAsk`. */
@@ -33,7 +33,7 @@ async function readSize(file: string): Promise<Size | undefined> {
 type AssetSummaryProps = {
   asset: AssetView;
   connectionId?: string;
-  /** The picture itself is beside this: it will say its size. */
+  /** The picture itself is beside this, and its size is taken from it. */
   isShownWhole?: boolean;
 };
 
@@ -47,7 +47,7 @@ export function AssetSummary({ asset, connectionId, isShownWhole = false }: Asse
   return <p className="text-ink-3">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
-/** As people call it: the extension, else what the media type says, unless that is only "some bytes". */
+/** The usual name of the format: the extension, otherwise the media type, unless that only says "binary data". */
 function formatOf(asset: AssetView): string | undefined {
   const { mimeType } = asset;
   const type = mimeType === "application/octet-stream" ? undefined : mimeType?.split("/").at(-1)?.split(/[;+]/)[0];

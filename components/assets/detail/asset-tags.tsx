@@ -21,7 +21,7 @@ type AssetTagsProps = {
   edits: AssetEdits;
 };
 
-/** The tags in place: each leads to its assets, a press on its cross takes it off, the last field puts one on. */
+/** Edits the tags in place: each is a link to its assets, its cross removes it, and the last field adds one. */
 export function AssetTags({ asset, connectionId, connection, rights, edits }: AssetTagsProps) {
   const t = useTranslations("assets.details");
   const mayAdd = rights.canTag && !asset.immutable;
@@ -68,7 +68,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
   const [typed, setTyped] = useState<string>();
   const list = useId();
   const wanted = (typed ?? "").trim();
-  // A text with a comma is a list of tags, not a part of one.
+  // A text with a comma is a list of complete tags, so it is not searched as a part of one.
   const isTypedOut = wanted.includes(",");
   const { tags } = useTags(typed === undefined ? undefined : connectionId, isTypedOut ? "" : wanted);
   const known = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));

@@ -17,7 +17,7 @@ type EditDialogProps = { asset: AssetView; edits: AssetEdits; onClose: () => voi
 const noProblems: ReadRows["problems"] = new Map();
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What a service lets be changed of an asset. Only what was changed is sent; the bytes and their hash stay. */
+/** The fields of an asset that a service allows to change. Only changed ones are sent; the bytes and their hash stay. */
 export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
   const t = useTranslations("assets.edit");
   const common = useTranslations("common");

@@ -1,6 +1,6 @@
-// Other assets with the same bytes, found with what every service has: the list in order of size. The interface has no search by hash.
-// Guarantees: some twenty small questions for a million assets, whatever their number; every asset of that size is compared by its hash;
-// where that cannot be done (no size, no total, too many of one size) the answer says so and is no number.
+// Finds other assets with the same bytes by what every service offers: the list sorted by size. The interface has no search by hash.
+// Guarantees: some twenty small requests for a million assets, however many match; every asset of that size is compared by its hash;
+// where that is impossible (no size, no total, too many of one size) the answer says so and gives no number.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -11,7 +11,7 @@ import { type AssetPage } from "../asset-page";
 export type SameContentFound = { kind: "all" | "atLeast"; others: AssetView[] } | { kind: "cannot" };
 export type ReadSorted = (place: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
 
-/** More of one size than this are not all compared. */
+/** Above this number of assets of one size, not all are compared. */
 const MOST_COMPARED = 2_000;
 const PAGE = 500;
 

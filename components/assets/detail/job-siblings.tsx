@@ -23,7 +23,7 @@ type JobSiblingsProps = { jobId: string; asset: Known; connectionId?: string; co
 
 const MOST = 60;
 
-/** What else the job put out. Services that list a job's assets name them; of others the job's own outputs are shown. */
+/** The job's other outputs. If the service lists a job's assets, they are used; otherwise the job's own outputs are shown. */
 export function JobSiblings({ jobId, asset, connectionId, connection }: JobSiblingsProps) {
   const t = useTranslations("assets.siblings");
   const errors = useTranslations("errors");
@@ -96,7 +96,7 @@ function SiblingsSkeleton() {
   );
 }
 
-/** Jobs name files, not assets, where a service has the core alone: a file is called by its content there, or by the asset's own name. */
+/** With a core service, jobs name files instead of assets: by the content's name, or by the asset's own name. */
 function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: Known): boolean {
   if (assetId !== undefined) return assetId === id;
   const digits = hash?.slice(hash.indexOf(":") + 1);
@@ -115,7 +115,7 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
 async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
   const listed = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MOST + 2, connection }));
-  // One of them is the asset itself: with it there is one more than is shown.
+  // One of them is the asset itself, so one more is requested than is shown.
   const most = MOST + 1;
   if (listed.ok) {
     const { assets } = listed.value;

@@ -14,7 +14,7 @@ type Looking = "looking" | { found: SameContentFound } | { failure: ApiFailure }
 
 const SHOWN = 10;
 
-/** Looked for when a person asks: it costs the service a few questions. */
+/** Searched on a click, as it costs the service some requests. */
 export function SameContent({ asset, connectionId, connection }: SameContentProps) {
   const t = useTranslations("assets.same");
   const errors = useTranslations("errors");

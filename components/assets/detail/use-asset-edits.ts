@@ -12,17 +12,17 @@ import { type AssetChange, type AssetEdit, assetPath, requests, type TagsAnswer 
 type Choices = {
   asset: AssetView | undefined;
   connectionId: string | undefined;
-  /** The row and the panel show a change at once, and the truth when it comes. */
+  /** Row and panel show a change at once, and are corrected by the answer. */
   onPatch: (change: <A extends AssetView>(asset: A) => A) => void;
   onDone: () => void;
   onDeleted: (id: string) => void;
 };
 type Going = { id: string; name: string };
 
-/** What the service answered in words of tags, or why it refused. */
+/** The service's answer about a tag, or why it refused. */
 export type EditSaid = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
-/** Changes of one asset: shown at once, put right by the answer, taken back by a refusal. */
+/** Edits one asset: shown at once, corrected by the answer, reverted on a refusal. */
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: Choices) {
   const [said, setSaid] = useState<EditSaid>();
   const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
@@ -55,7 +55,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     onDone();
   }
 
-  /** True where it was kept. */
+  /** True if the service accepted the change. */
   async function edit(change: AssetEdit): Promise<boolean> {
     setSaid(undefined);
     setBusy("edit");
@@ -71,7 +71,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     const result = await callApi<unknown>(assetPath(going.id, connectionId), { ...requests.remove, keepalive: isLeaving });
     setBusy(undefined);
     if (result.ok) onDeleted(going.id);
-    // This asset is not shown any more: what became of it is told by its name.
+    // This asset is no longer shown, so the message names it.
     if (result.ok && isLeaving) showToast({ tone: "ok", text: t("deleted", going) });
     if (result.ok) return;
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
@@ -85,7 +85,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     addTags: (names: string[]) => void tag("add", names),
     removeTag: (name: string) => void tag("remove", [name]),
     edit,
-    /** Deleted in a moment: this one, and those that were looked at before it. */
+    /** Assets that are about to be deleted: this one, and those viewed before it. */
     going: acts,
     undo,
     remove: () => {

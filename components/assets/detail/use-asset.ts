@@ -12,7 +12,7 @@ type UseAsset = {
   connectionId: string | undefined;
   initial?: Stamped<AssetDetail>;
   initialFailure?: Failure;
-  /** The list's own, shown until the asset's own answer comes. */
+  /** The asset as the list has it, shown until the asset's own answer arrives. */
   listed?: AssetView;
 };
 

@@ -13,12 +13,12 @@ import { Input } from "@/components/ui/controls/input";
 
 const TYPING_MS = 300;
 
-/** Asks when the typing pauses. */
+/** Searches when typing pauses. */
 function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
   const t = useTranslations("assets.filter");
   const [draft, setDraft] = useState(name);
   const [asked, setAsked] = useState(name);
-  // Back and a pressed chip change the address without this field.
+  // Back and a clicked chip change the address without using this field.
   if (name !== asked) {
     setAsked(name);
     setDraft(name);
@@ -51,14 +51,14 @@ const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) =
 type AssetsFiltersProps = {
   place: ListState<AssetsQuery>;
   connectionId: string | undefined;
-  /** Tags of the assets at hand, asked for when a person looks for one. */
+  /** Tags of the loaded assets, called when a person looks for a tag. */
   seenTags: () => string[];
 };
 
-/** Everything that narrows the view is in the address: a reload, a link and Back bring the same pictures. */
+/** Every filter is in the address: a reload, a link and Back show the same pictures. */
 export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
-  // A local server filters by no metadata; an address that asks for it can still be seen and cleared.
+  // A local server cannot filter by metadata; if the address asks for it, the filter is still shown and can be removed.
   const isLocal = useConnection()?.isLocal === true;
   const [open, setOpen] = useState<"tags" | "metadata">();
   const { query, hrefOf, go } = place;
@@ -80,13 +80,13 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
               if (event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
               go(withNextTagState(query, tag));
-              // Any tag but the interface's own goes with this press, and would take the focus with it.
+              // This click removes the tag's chip (unless it is the interface's own tag), and the focus would be lost with it.
               if (state === "exclude" && !isOwn(tag)) more.current?.focus();
             }}
             aria-label={t(`filter.tag.${state}`, { tag })}
             className={chipStyle(
               state === "include",
-              // Where room is short, what filters nothing is in the dialog alone, once the focus has left it.
+              // On narrow screens, an unused tag appears only in the dialog, once the focus has left its chip.
               cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "line-through"),
               state === "exclude",
             )}

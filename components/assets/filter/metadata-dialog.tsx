@@ -11,7 +11,7 @@ type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: stri
 const blank: MetadataRow = { path: "", type: "guess", value: "" };
 const noProblems: ReadRows["problems"] = new Map();
 
-/** Only assets whose metadata holds all of these. */
+/** Keeps only assets whose metadata holds all of these values. */
 export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
   const t = useTranslations("assets.metadata");
   const common = useTranslations("common");

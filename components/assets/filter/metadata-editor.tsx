@@ -11,7 +11,7 @@ type MetadataEditorProps = {
   onRows: (rows: MetadataRow[]) => void;
 };
 
-/** A row for each value: what it is called, what it is, and of which type where guessing would be wrong. */
+/** A row per value: its name, the value, and its type where guessing would be wrong. */
 export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) {
   const t = useTranslations("assets.metadata");
   const change = (at: number, part: Partial<MetadataRow>) => onRows(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
@@ -21,7 +21,7 @@ export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) 
         {rows.map((row, at) => {
           const problem = problems.get(at);
           return (
-            // Rows have no identity but their place; a removed one takes its fields along.
+            // Rows are identified by their index alone; removing one removes its fields.
             <li key={at} className="flex flex-wrap items-center gap-1.5">
               <Input
                 aria-label={t("path")}

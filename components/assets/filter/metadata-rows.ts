@@ -1,5 +1,5 @@
-// Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; a dot that belongs to a name is `\.`.
-// Guarantees: reading what was written gives the same metadata, digits of long numbers included; no name can reach a prototype.
+// Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
+// Guarantees: reading back what was written gives the same metadata, including the digits of long numbers; no name reaches a prototype.
 
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
@@ -32,7 +32,7 @@ function toText(value: unknown): Omit<MetadataRow, "path"> {
   return { type: "json", value: writeExactJson(value) };
 }
 
-/** Rows that are empty altogether count for nothing. */
+/** Completely empty rows are ignored. */
 export function fromRows(rows: readonly MetadataRow[]): ReadRows {
   const problems = new Map<number, RowProblem>();
   const root: Branch = new Map();
@@ -47,7 +47,7 @@ export function fromRows(rows: readonly MetadataRow[]): ReadRows {
   return { metadata: toObject(root), problems };
 }
 
-/** JSON text for the address; nothing where there is nothing to ask. */
+/** JSON text for the address; undefined where there is no filter. */
 export function toFilter(metadata: Record<string, unknown>): string | undefined {
   return Object.keys(metadata).length === 0 ? undefined : writeExactJson(metadata);
 }
@@ -57,7 +57,7 @@ export function readFilter(text: string | undefined): MetadataRow[] {
   try {
     return toRows(parseExactJson(text));
   } catch {
-    // The page has judged it before; a text that is no JSON filters nothing.
+    // The page has validated it before; text that is no JSON filters nothing.
     return [];
   }
 }
@@ -79,7 +79,7 @@ function put(root: Branch, names: readonly string[], value: unknown): boolean {
   return true;
 }
 
-/** fromEntries defines names, so that `__proto__` is one like any other. */
+/** fromEntries defines properties, so that `__proto__` is a name like any other. */
 function toObject(branch: Branch): Record<string, unknown> {
   return Object.fromEntries([...branch].map(([name, node]) => [name, node instanceof Map ? toObject(node) : node.value]));
 }

@@ -4,7 +4,7 @@ import { Select } from "@/components/ui/controls/select";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { sortings } from "../assets-address";
 
-/** All five fields, both ways, by what people call them. */
+/** All five fields, in both directions, under everyday names. */
 export function SortSelect({ place: { query, go } }: { place: ListState<AssetsQuery> }) {
   const t = useTranslations("assets");
   const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);

@@ -14,7 +14,7 @@ import { type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/
 type TagDialogProps = {
   query: AssetsQuery;
   connectionId: string | undefined;
-  /** Tags of the assets on the page, for services that list none. */
+  /** Tags of the assets on the page, for services that cannot list tags. */
   seen: readonly string[];
   onChange: (change: Pick<AssetsQuery, "include_tags" | "exclude_tags">) => void;
   onClose: () => void;
@@ -22,7 +22,7 @@ type TagDialogProps = {
 
 const SHOWN = 100;
 
-/** Which tags an asset must have, and which it must not. What is asked for already narrows what is offered. */
+/** Which tags an asset must have, and which it must not. Tags chosen already narrow the offered ones. */
 export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagDialogProps) {
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
@@ -30,7 +30,7 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const wanted = typed.trim();
   const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
   const refined = useRefinedTags(connectionId, query);
-  // Lines that come one after the other would move under the pointer; those that are there stay while others are asked for.
+  // Rows that arrive one after the other would move under the pointer: shown rows stay until all requests are answered.
   const isAsking = connectionId !== undefined && (listed.state === "asking" || refined.state === "asking");
   const [isReady, setReady] = useState(!isAsking);
   if (!isReady && !isAsking) setReady(true);
@@ -112,7 +112,7 @@ function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
 
 type Known = { listed: readonly TagCount[]; refined: readonly TagCount[]; seen: readonly string[]; query: AssetsQuery; wanted: string };
 
-/** What filters now is first; then the tags of this view, then all others. */
+/** Active filters first; then the tags of this view, then all others. */
 function offer({ listed, refined, seen, query, wanted }: Known): TagCount[] {
   const found = new Map<string, number | undefined>();
   const counts = new Map(refined.map(({ name, count }) => [name, count]));
@@ -120,7 +120,7 @@ function offer({ listed, refined, seen, query, wanted }: Known): TagCount[] {
   const asked = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
   for (const { name, count } of [...asked, ...refined, ...listed, ...rest]) {
     const fits = name.toLowerCase().includes(wanted.toLowerCase());
-    // A tag with a comma in it cannot be asked for: the interface joins tags by commas.
+    // The interface joins tags by commas, so a tag that contains a comma cannot be asked for.
     if (fits && !name.includes(",") && !found.has(name)) found.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
   }
   return [...found].map(([name, count]) => ({ name, count }));

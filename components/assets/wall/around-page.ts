@@ -2,7 +2,7 @@ import { type AssetsSource } from "./assets-source";
 
 type Page = Pick<AssetsSource, "at" | "indexOf" | "count" | "total">;
 
-/** The whole list around one page of it, counted from the first row of all: what is seen in full goes on beyond the page. */
+/** The whole list around one of its pages, counted from the list's first row: the viewer continues beyond the page. */
 export function aroundPage(page: Page, offset: number, list: AssetsSource): AssetsSource {
   return {
     ...list,

@@ -14,13 +14,13 @@ import { TilePicture } from "./tile-picture";
 import { type Picking } from "./use-picking";
 import { MOST_TILES } from "./wall-layout";
 
-/** A row of the list; without its asset while that is on its way. */
+/** A row of the list; `asset` is undefined while it loads. */
 export type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 
 const rowOfAsset = new WeakMap<AssetView, AssetRow>();
 const waitingRows = Array.from({ length: MOST_TILES }, (_, at): AssetRow => ({ id: `waiting-${at}`, index: at, asset: undefined }));
 
-/** The same row for the same asset at the same place, so that scrolling draws what comes and nothing of what stays; those that wait are all alike. */
+/** Returns the same row for the same asset at the same index, so that scrolling renders only new rows; rows still loading are all alike. */
 export function assetRow(asset: AssetView | undefined, index: number): AssetRow {
   if (!asset) return waitingRows[index % MOST_TILES] ?? { id: `at-${index}`, index, asset };
   const known = rowOfAsset.get(asset);
@@ -41,7 +41,7 @@ type Where = {
 type Words = ReturnType<typeof useTranslations<"assets">>;
 
 const column = columnsFor<AssetRow>();
-// Still: a leap draws a screen of these, and an animation for each is work in every frame.
+// Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
 const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
 export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen }: Where) {

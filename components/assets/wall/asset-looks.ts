@@ -1,6 +1,6 @@
 import { type ColumnLook } from "@/components/data-table/features";
 
-/** The columns of the table, and of what replaces it while it is read. */
+/** The columns of the table and of its skeleton. */
 export const assetLooks = {
   select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isRigid: true },
   preview: { width: "w-[76px]", hiddenHeader: true, isRigid: true },

@@ -17,23 +17,23 @@ type AssetTileProps = {
   index: number;
   count: number;
   locale: string;
-  /** Of the service, for the preview. */
+  /** The service's id, for the preview. */
   connectionId?: string;
-  /** Of the address, where it names one. */
+  /** The connection named by the address, if any. */
   connection?: string;
   edge: ThumbnailEdge;
-  /** Other assets have the same name: then more is shown beside it. */
+  /** Other assets have the same name, so more is shown beside it. */
   isNamesake: boolean;
   fit: "cover" | "contain";
   isOpen: boolean;
   isEarly: boolean;
-  /** The one that Tab leads to. */
+  /** The tile that Tab leads to. */
   isCurrent: boolean;
   motion: Motion;
   picking: Picking;
 };
 
-/** A plain link: thousands come and go while a person scrolls, and presses are heard by the wall. */
+/** A plain link: thousands are mounted and unmounted while scrolling, and the wall listens for all clicks. */
 export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
   const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
     props;
@@ -83,7 +83,7 @@ function titleOf({ name, jobId }: AssetView): string {
   return jobId ? `${name} · ${shortJob(jobId)}` : name;
 }
 
-/** Its size; where the name alone does not tell it apart, its job, or when it came. No component of its own: hundreds come and go. */
+/** Its size; where several have this name, its job or its date. No component of its own, as hundreds come and go. */
 function beside({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, isNamesake: boolean): ReactNode {
   const style = "text-sm whitespace-nowrap text-ink-3";
   if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortJob(jobId)}</span>;

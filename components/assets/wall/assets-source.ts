@@ -1,35 +1,35 @@
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 
-/** What a wall shows, whether it is one page of a list or the whole of it. */
+/** The assets of a wall, whether one page of a list or the whole list. */
 export type AssetsSource = {
-  /** Grows with every change of what is held. */
+  /** Grows with every change of the loaded rows. */
   version: number;
   count: number;
-  /** Of the whole list; undefined where the service does not say. */
+  /** The length of the whole list; undefined where the service does not say. */
   total: number | undefined;
   at: (index: number) => AssetView | undefined;
   indexOf: (id: string) => number;
-  /** What is held, in order. */
+  /** The loaded rows, in order. */
   rows: () => AssetView[];
-  /** These, read where they are not held; fewer where the service refuses. */
+  /** These rows, loading those that are missing; fewer where the service refuses. */
   range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
-  /** These have stayed in view for a moment. */
+  /** Called when these rows have stayed in view for a moment. */
   want: (from: number, to: number) => void;
-  /** New ones wait above. */
+  /** New assets above, not shown yet. */
   newCount: number;
-  /** Why something is not there. */
+  /** Why some rows are missing. */
   failure: ApiFailure | undefined;
   /** Rows at the top of the list, or on the page, that the service sent in an unknown shape. */
   unreadable?: number;
   atMs: number | undefined;
   everyMs: number;
-  /** After an act that changed the list. */
+  /** To be called after an act that changed the list. */
   refresh: () => void;
-  /** One asset has changed, and stays where it is. */
+  /** Changes one asset in place. */
   patch: (id: string, change: (asset: AssetView) => AssetView) => void;
-  /** Where the first one is in the whole list. */
+  /** The index of the first row in the whole list. */
   offset: number;
-  /** Nothing was read yet. */
+  /** Nothing has been read yet. */
   isEmpty: boolean;
 };

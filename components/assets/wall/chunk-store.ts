@@ -1,8 +1,8 @@
-// The rows of a long list, read in chunks by offset, for whatever rests in view.
-// Guarantees: at most MOST_CHUNKS chunks are held, those nearest to the view; a chunk that left the view before it came is given up; a
-// refusal stays known until a person asks again, and never looks like an end of the list; rows that arrived at the top since the list was
+// The rows of a long list, read in chunks by offset for the part that stays in view.
+// Guarantees: at most MOST_CHUNKS chunks are held, those nearest to the view; a request is aborted when its chunk leaves the view; a
+// refusal stays known until a person asks again, and never looks like the end of the list; rows that arrived at the top since the list was
 // first read do not shift the others (`lead`).
-// Must never: ask twice for a chunk that is on its way.
+// Must never: request a chunk that is already being read.
 
 import { createStore } from "zustand/vanilla";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -21,15 +21,15 @@ type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortCont
 
 export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   const chunks = new Map<number, Chunk>();
-  /** Grows with each change of the list: what is drawn then reads the rows again. */
+  /** Grows with each change of the list, so that views read the rows again. */
   const version = createStore(() => 0);
   let total: number | undefined;
-  /** The next answer tells the new length; until then the old one holds. */
+  /** The next answer gives the new length; until then the old one is used. */
   let isAnew = true;
-  /** Without a total: where the list was seen to end, or how far it goes at least. */
+  /** Without a total: where the list was seen to end, or its least length. */
   let seen = 0;
   let isEndSeen = false;
-  /** Rows that came to the top since, which are not shown yet. */
+  /** Rows that arrived at the top since, not shown yet. */
   let lead = 0;
   const failures = new Map<number, ApiFailure>();
   let wanted = { from: 0, to: 0 };
@@ -52,7 +52,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     const usedLead = lead;
     const result = await read({ offset: offset + usedLead, limit }, signal);
     if (result.ok) learn(result.value, offset + result.value.assets.length, limit);
-    // The top grew between the last answer and this one: these rows are further down than asked for.
+    // The top grew between the last answer and this one, so these rows are further down than requested.
     return result.ok && lead !== usedLead && !signal.aborted ? read({ offset: offset + lead, limit }, signal) : result;
   }
 
@@ -103,7 +103,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     subscribe: version.subscribe,
     version: version.getState,
     at,
-    /** These, read beside what is held where some are not; fewer where the service refuses, or they are not wanted any more. */
+    /** These rows, reading those that are not held; fewer where the service refuses or the caller aborts. */
     async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
       const held = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
       if (held.length === to - from) return held;
@@ -117,20 +117,20 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     },
     count: (): number => total ?? (isEndSeen ? seen : seen + CHUNK),
     total: () => total,
-    /** Of what is in view: another part that came says nothing about it. */
+    /** The failure of the chunks in view, even if another chunk has loaded. */
     failure: () => [...failures].find(([number]) => number * CHUNK < wanted.to && (number + 1) * CHUNK > wanted.from)?.[1],
     held: () => chunks.size,
     want,
-    /** A page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
+    /** Adds a page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
     seed(page: AssetPage, offset: number): void {
       learn(page, offset + page.assets.length);
-      // An answer without rows is an answer too: what it says of the list is held.
+      // An answer without rows is kept too, as it tells the length of the list.
       for (let at = 0; at === 0 || at < page.assets.length; at += CHUNK) {
         chunks.set((offset + at) / CHUNK, { rows: page.assets.slice(at, at + CHUNK), isStale: false });
       }
       tell();
     },
-    /** The list as it is now: what else is held is read again when it comes into view. `offset` begins a chunk. */
+    /** Replaces the list by its newest state: other held chunks are read again when they come into view. `offset` begins a chunk. */
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
@@ -141,7 +141,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       want(wanted.from, wanted.to);
       tell();
     },
-    /** What is held may be wrong: what is in view is read again now, and shown as it was until it came. */
+    /** Held rows may be outdated: those in view are read again now, and shown as they were until then. */
     refresh(): void {
       [lead, isAnew] = [0, true];
       failures.clear();
@@ -151,7 +151,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       want(wanted.from, wanted.to);
     },
-    /** One asset has changed; the list stays where it is. */
+    /** Changes one asset in place. */
     patch(id: string, change: (asset: AssetView) => AssetView): void {
       for (const [number, chunk] of chunks) {
         if (chunk.rows.some((asset) => asset.id === id)) {
@@ -160,7 +160,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       tell();
     },
-    /** What is held, in the order of the list. */
+    /** The held rows, in the order of the list. */
     rows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows }]) => rows),
     indexOf(id: string): number {
       for (const [number, { rows }] of chunks) {

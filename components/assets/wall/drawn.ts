@@ -1,11 +1,11 @@
-// Which rows of a wall are where in the page. Pure arithmetic.
-// Guarantees: a page is never longer than browsers bear (scroll-map.ts); rows that are there already are known again.
+// Which rows of a wall are drawn, and where in the page. Pure arithmetic.
+// Guarantees: a page is never longer than browsers support (scroll-map.ts); rows that are drawn already are recognised.
 
 import { pagePx, type Position } from "./scroll-map";
 import { type Rows } from "./wall-layout";
 
 export type Shape = { columns: number; rowPx: number };
-/** These rows, so far below the container's upper edge, in a container of that height. */
+/** These rows, at this distance below the container's upper edge, in a container of that height. */
 export type Drawn<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
 
 export const rowsOf = ({ columns }: Shape, count: number) => Math.ceil(count / columns);
@@ -19,15 +19,15 @@ export function isSame(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
   return a.from === b.from && a.to === b.to && covers(a, b);
 }
 
-/** Whether the rows of `b` are there in `a`, at the same place. */
+/** Whether `a` already holds the rows of `b` at the same place. */
 export function covers(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
   const isAlike = a.columns === b.columns && a.rowPx === b.rowPx && a.heightPx === b.heightPx;
   const movedPx = a.topPx - a.from * a.rowPx - (b.topPx - b.from * b.rowPx);
-  // In the mapped middle places are not whole pixels.
+  // In the mapped middle, positions are not whole pixels.
   return isAlike && Math.abs(movedPx) < 0.01 && a.from <= b.from && a.to >= b.to;
 }
 
-/** Rows that come and go above move none of the others, for the page nor for the browser that paints it: room above them grows, and their box does not move. */
+/** Adding or removing rows above moves none of the others: the padding above them grows, and their box stays in place. */
 export function standAt(topPx: number): { paddingTop: number; marginTop: number } {
   return { paddingTop: Math.max(0, topPx), marginTop: Math.min(0, topPx) };
 }

@@ -20,19 +20,19 @@ export type WallProps = {
   openId?: string;
   /** Where the list opens, counted from its first row here. */
   startIndex: number;
-  /** Beside the list; false where there is no room. */
+  /** Opens the asset beside the list; false where there is no room. */
   onOpen: (id: string) => boolean;
   onPage: (id: string) => void;
-  /** In full, with the rest of the list around it. */
+  /** Shows the asset in full, with the rest of the list around it. */
   onView: (index: number) => void;
   onRest: (firstIndex: number) => void;
   onReady: (wall: WallHandle) => void;
 };
-/** What the bars around a wall may ask of it. */
+/** What the bars around a wall may call. */
 export type WallHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
 type GalleryProps = WallProps & { size: TileSize; fit: "cover" | "contain" };
 
-/** More than the first screen of most windows: in the first HTML, and asked for at once. */
+/** More than fit on the first screen of most windows: in the first HTML, and loaded at once. */
 const EARLY = 20;
 const FIRST_TILES = 60;
 const edges: Readonly<Record<TileSize, ThumbnailEdge>> = { small: 256, medium: 256, large: 512 };
@@ -102,7 +102,7 @@ export function Gallery({
         style={drawn ? { height: drawn.heightPx } : undefined}
         className="relative select-none"
         {...clicks}
-        // A link and a picture would be dragged away by the browser, in place of a band.
+        // Without this the browser would drag a link or picture instead of drawing the band.
         onDragStart={(event) => event.preventDefault()}
         onFocus={({ target }) => {
           const index = indexOf(target);
@@ -113,7 +113,7 @@ export function Gallery({
           {inView().map((index) => {
             const asset = source.at(index);
             const isCurrent = index === tabbed;
-            // The tile that has the focus stays the same element when its asset comes.
+            // The focused tile keeps its element when its asset arrives.
             if (!asset && !isCurrent) return <WaitingTile key={`waiting-${index % MOST_TILES}`} index={index} count={source.count} />;
             return (
               <AssetTile
@@ -148,7 +148,7 @@ function indexOf(target: EventTarget): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** Rows are asked for by what rests in view. */
+/** Requests rows once they stay in view. */
 export function useWanted(
   source: AssetsSource,
   { drawn, motion }: Pick<Wall<{ columns: number; rowPx: number }>, "drawn" | "motion">,
@@ -158,12 +158,12 @@ export function useWanted(
   const to = drawn && Math.min(count, drawn.to * drawn.columns);
   useEffect(() => {
     if (from === undefined || to === undefined) return;
-    // What is missing at first is asked for at once; while a person scrolls, when it rests.
+    // At first, missing rows are requested at once; during scrolling, once it rests.
     return motion.onRest(() => want(from, to));
   }, [from, to, want, motion]);
 }
 
-/** A panel that opens narrows the wall: the tile it shows stays in view. */
+/** An opening panel narrows the wall: the tile that it shows is kept in view. */
 function useKeepInView(openId: string | undefined, source: AssetsSource, wall: Wall<WallLayout>): void {
   const last = useRef<string>(undefined);
   const columns = wall.drawn?.columns;
@@ -178,8 +178,8 @@ function useKeepInView(openId: string | undefined, source: AssetsSource, wall: W
 }
 
 /**
- * The place of an asset that is not read yet. A leap draws a screen of these in one frame: no hook, and no more elements than its looks take.
- * A press gives it no focus, which would be lost with the element when its asset comes.
+ * The placeholder of an asset that is not read yet. A jump draws a screenful in one frame: no hooks, and as few elements as possible.
+ * A click does not focus it, as the focus would be lost when its asset arrives.
  */
 function WaitingTile({ index, count }: { index: number; count: number }) {
   return (
@@ -198,7 +198,7 @@ type TileClicks = {
   onPage: (id: string) => void;
 };
 
-/** A press opens beside the wall, two open the page; while some are chosen a press chooses, and with shift it always does. Other presses are the browser's. */
+/** A click opens the panel, a double click the page; with a selection or Shift a click selects. Other clicks are left to the browser. */
 function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
   return {
     onClick(event: MouseEvent<HTMLElement>) {
@@ -223,7 +223,7 @@ function tileOf({ target }: MouseEvent): number | undefined {
   return tile ? Number(tile.dataset.index) : undefined;
 }
 
-/** Names that do not tell which one it is: jobs of one workflow call their outputs alike. */
+/** Names that occur more than once: jobs of one workflow give their outputs the same names. */
 export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const shared = new Set<string>();

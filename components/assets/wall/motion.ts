@@ -1,12 +1,12 @@
-// Whether a wall is being scrolled past, and who waits until it rests: pictures and rows are asked for by what stays in view, not by
-// what flies through it.
+// Tells whether a wall is being scrolled past: pictures and rows are requested only for what stays in view, not for
+// what passes through it.
 // Guarantees: a listener of `onRest` is called once, when its tile has been there for REST_MS and the wall moves slowly or not at all; a
-// frame that takes longer than that is no rest.
+// frame that takes longer than that does not count as rest.
 
 import { createStore } from "zustand/vanilla";
 
 export const REST_MS = 100;
-/** Slower than this, in pixels a millisecond, a person looks while they scroll. */
+/** Below this speed, in pixels per millisecond, a person looks while scrolling. */
 const SLOW = 0.6;
 
 export type Motion = ReturnType<typeof createMotion>;
@@ -34,7 +34,7 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
   }
   function land() {
     landing = undefined;
-    // What was scrolled during one long frame is told in the next, and looked at by the end of it.
+    // The scrolling of one long frame is reported in the next one, and evaluated at its end.
     nextFrame(() =>
       nextFrame(() => {
         if (landing || !flying.getState()) return;
@@ -46,7 +46,7 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
   return {
     isFlying: flying.getState,
     subscribe: flying.subscribe,
-    /** The list is at `px` now. */
+    /** The list is now at `px`. */
     moved(px: number): void {
       const ms = now();
       const isFast = Math.abs(px - last.px) > SLOW * Math.max(8, ms - last.ms);
@@ -56,7 +56,7 @@ export function createMotion({ now, nextFrame }: Clock = ofThePage) {
       clearTimeout(landing);
       landing = setTimeout(land, REST_MS);
     },
-    /** Returns how to stop waiting. */
+    /** Returns a function that cancels the wait. */
     onRest(listener: () => void): () => void {
       waiting.set(listener, now());
       if (!flying.getState()) lookLater();

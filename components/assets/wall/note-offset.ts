@@ -1,6 +1,6 @@
 import { keptState } from "@/components/viewer/use-shown";
 
-/** The place in an endless list, kept in the address: Back, a reload and a link come to it again. Nothing is asked of the server. */
+/** Keeps the position in an endless list in the address, for Back, a reload and links. No request is made. */
 export function noteOffset(index: number): void {
   const address = new URL(window.location.href);
   const before = address.searchParams.get("offset");

@@ -8,12 +8,12 @@ type OffsetLabelProps = { wall: Wall<{ columns: number; rowPx: number }>; source
 
 const never = () => false;
 
-/** While the list flies past: where in it one is. */
+/** Shows the position in the list during fast scrolling. */
 export function OffsetLabel({ wall, source }: OffsetLabelProps) {
   const t = useTranslations("assets.grid");
   const number = useNumber();
   const isFlying = useSyncExternalStore(wall.motion.subscribe, wall.motion.isFlying, never);
-  // A short list has a scroll bar that says as much.
+  // For a short list the scroll bar is enough.
   if (!isFlying || source.count < 300 || !wall.drawn) return null;
   const at = Math.min(source.count, source.offset + wall.firstIndex() + 1);
   return (

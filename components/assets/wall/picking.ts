@@ -1,15 +1,15 @@
-// Choosing by place in a list that is mostly not in memory: one by one, as a range, as a band, and all but one.
-// Guarantees: a range or a band reaches what was not read yet, up to a bound that is told; the later of two readings counts, and the other
-// is given up; what was let go of or taken out while it was read does not come back.
+// Selects by index in a list that is mostly not loaded: one by one, as a range, as a band, and all but some.
+// Guarantees: a range or a band includes rows that are not read yet, up to a limit that is reported; of two reads the later one counts, and
+// the other is aborted; what was deselected during a read does not come back.
 
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsSource } from "./assets-source";
 
-/** What one drag or one range may reach, loaded or not. */
+/** The most rows in one drag or one range, loaded or not. */
 const MOST_IN_RANGE = 10_000;
 
-/** Fewer are chosen than were meant: more than a range reaches, refused by the service, or not on this page. */
+/** Fewer are selected than were meant: beyond the limit of a range, refused by the service, or not on this page. */
 export type Short = { why: "bound" | "unread" | "page"; count: number; meant: number };
 type Told = { onReading: (isReading: boolean) => void; onShort: (short: Short) => void };
 
@@ -19,11 +19,11 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
   let source: AssetsSource | undefined;
   const known = new Map<string, AssetView>();
   let anchor: number | undefined;
-  /** What is chosen beside the last range, as long as nothing has been chosen since. */
+  /** What is selected besides the last range, until something else is selected. */
   let beside: ReadonlySet<string> = new Set();
   let written: ReadonlySet<string> | undefined;
   let reading: AbortController | undefined;
-  /** What was chosen or taken out by hand while something is read; it counts more than what comes. */
+  /** Manual changes during a read; they take precedence over what is read. */
   const meanwhile = new Map<string, boolean>();
 
   function know(assets: readonly AssetView[]) {
@@ -47,7 +47,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
     meanwhile.clear();
     onReading(false);
   }
-  /** `take` is left out where something else counts by then. */
+  /** `take` is not called if another read has replaced this one. */
   async function read(from: number, to: number, meant: number, take: (assets: readonly AssetView[]) => void): Promise<void> {
     stop();
     const mine = new AbortController();
@@ -61,15 +61,15 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
     stop();
   }
 
-  // Whoever lets go of everything, wherever they press, does not get it back.
+  // Clearing the selection, anywhere on the page, cancels the read that would restore it.
   store.subscribe(() => {
     if (store.ids().size === 0 && !store.isMatching()) stop();
   });
 
   return {
-    /** The list as it is. */
+    /** Sets the current list. */
     follow: (next: AssetsSource) => void (source = next),
-    /** Adds or removes one; removed from "all that match", it leaves all others selected. */
+    /** Adds or removes one; removing it from "all that match" leaves all others selected. */
     toggle(index: number): void {
       const asset = source?.at(index);
       if (!source || !asset) return;
@@ -84,7 +84,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
       if (store.isMatching()) store.leaveOut([...meanwhile].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
       else store.choose(asset.id, isOn);
     },
-    /** Everything from the last one chosen to this one, in place of the range before; what was not read yet is read. */
+    /** Selects everything from the last selected one to this one, replacing the last range; missing rows are read. */
     async extend(index: number): Promise<void> {
       if (!source || store.isMatching()) return;
       if (anchor === undefined || store.ids().size === 0) {
@@ -99,7 +99,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
       const to = index < anchor ? anchor + 1 : Math.min(index + 1, anchor + MOST_IN_RANGE);
       await read(from, to, Math.abs(index - anchor) + 1, (assets) => write(kept, assets));
     },
-    /** A rubber band while it is drawn: these, as far as they are at hand, beside what was chosen when it began. */
+    /** While a rubber band is drawn: selects the loaded rows under it, besides what was selected when it began. */
     band(indices: readonly number[], before: ReadonlySet<string>): void {
       anchor = indices[0] ?? anchor;
       stop();
@@ -108,7 +108,7 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
         indices.flatMap((index) => source?.at(index) ?? []),
       );
     },
-    /** The band is let go: what flew past unread is read. */
+    /** When the band is released: reads the rows under it that were not loaded. */
     async settle(indices: readonly number[], before: ReadonlySet<string>): Promise<void> {
       const [from, last] = [indices[0], indices.at(-1)];
       if (from === undefined || last === undefined || indices.every((index) => source?.at(index))) return;
@@ -120,18 +120,18 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Told
         ),
       );
     },
-    /** All that match, on whatever page. */
+    /** Selects all that match, on all pages. */
     all(): void {
       stop();
       store.list(source?.rows().map(({ id }) => id) ?? []);
       store.chooseMatching();
     },
-    /** What is known of the chosen assets, also of those that scrolled far away. */
+    /** What is known of the selected assets, including those far out of view. */
     chosen(): AssetView[] {
       know(source?.rows() ?? []);
       return [...store.ids()].flatMap((id) => known.get(id) ?? []);
     },
-    /** Other filters make another list. */
+    /** Other filters make another list, so the selection is cleared. */
     letGo(): void {
       stop();
       store.clear();

@@ -20,7 +20,7 @@ const STARTS_PX = 6;
 const EDGE_PX = 48;
 const FASTEST_PX = 22;
 
-/** Dragging over the wall with a mouse draws a band; what it touches is chosen, beside what was chosen before where shift or ctrl is held. */
+/** Dragging over the wall with a mouse draws a band that selects the tiles it touches; with Shift or Ctrl it adds to the selection. */
 export function RubberBand({ wall, source, picking }: RubberBandProps) {
   const drag = useRef<Drag>(undefined);
   const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
@@ -32,7 +32,7 @@ export function RubberBand({ wall, source, picking }: RubberBandProps) {
     const { widthPx } = wall.pointAt(0, 0);
     now.touched = tilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
     picking.band(now.touched, now.before);
-    // Drawn where the rows are drawn: a place of the list less what the page is mapped by.
+    // Positions in the list are converted to those in the page, which is shorter than a very long list.
     const shift = layout.topPx - layout.from * layout.rowPx;
     const [left, top] = [Math.min(now.from.x, now.to.x), Math.min(now.from.y, now.to.y)];
     setBox({ left, top: top + shift, width: Math.abs(now.to.x - now.from.x), height: Math.abs(now.to.y - now.from.y) });
@@ -79,7 +79,7 @@ export function RubberBand({ wall, source, picking }: RubberBandProps) {
       setBox(undefined);
       if (!was?.isBand) return;
       settle(was);
-      // The press that ends a band is no press on the tile under it.
+      // The click that ends a band must not act on the tile under it.
       const swallow = (event: MouseEvent) => {
         event.stopPropagation();
         event.preventDefault();
@@ -107,7 +107,7 @@ export function RubberBand({ wall, source, picking }: RubberBandProps) {
 
 type Grid = { columns: number; rowPx: number; picturePx: number; widthPx: number; count: number };
 
-/** The tiles that a band between two points of the whole list touches, in the order of the list. */
+/** The tiles touched by a band between two points of the whole list, in list order. */
 export function tilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count }: Grid): number[] {
   const columnPx = (widthPx + GAP_X) / columns;
   const span = (from: number, to: number, sizePx: number, gapPx: number, most: number) => {

@@ -1,12 +1,12 @@
-// From a place in the page's scroll to a place in a list of any length, and back. Browsers lose exactness in pages of tens of millions
-// of pixels; a page here is never longer than LONGEST_PX, and the middle of a longer list is mapped onto what is left.
-// Guarantees: near both ends a pixel scrolled is a pixel moved; small steps are a pixel a pixel everywhere, so that a wheel and a finger
-// feel no mapping; a leap (the scroll bar, the End key) lands in proportion. Pure.
+// Maps the page's scroll position to a position in a list of any length, and back. Browsers are inexact in pages of tens of millions
+// of pixels; a page here is never longer than LONGEST_PX, and the middle of a longer list is mapped onto the remaining length.
+// Guarantees: near both ends one scrolled pixel moves one pixel; small steps do so everywhere, so that wheel and finger
+// feel no mapping; a jump (scroll bar, End key) lands in proportion. Pure.
 
 export const LONGEST_PX = 7_900_000;
 const PLAIN_PX = 2_000_000;
 
-/** How long the page is for a list of `fullPx`. */
+/** The page's length for a list of `fullPx`. */
 export function pagePx(fullPx: number): number {
   return Math.min(fullPx, LONGEST_PX);
 }
@@ -23,7 +23,7 @@ export function toScroll(atPx: number, fullPx: number): number {
   return PLAIN_PX + (atPx - PLAIN_PX) / stretch(fullPx);
 }
 
-/** Where the page is scrolled to, and which place of the list is there. */
+/** The page's scroll position, and the position in the list that it shows. */
 export type Position = { scrollPx: number; atPx: number };
 
 export function follow(before: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {

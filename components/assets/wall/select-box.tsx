@@ -3,12 +3,12 @@ import { type Picking } from "./use-picking";
 
 type SelectBoxProps = { id: string; name: string; index: number; picking: Picking; className?: string };
 
-/** The whole label can be pressed; with shift it chooses everything from the last one pressed to this one. */
+/** The whole label can be clicked; with Shift it selects everything from the last clicked one to this one. */
 export function SelectBox({ id, name, index, picking, className }: SelectBoxProps) {
   const isOn = useChosen(picking.store, () => picking.store.has(id));
   return (
     <label className={className} onClick={(event) => event.stopPropagation()}>
-      {/* The plain element, named as what it chooses: hundreds come and go while a person scrolls. */}
+      {/* A plain element, labelled by what it selects: hundreds come and go while scrolling. */}
       <input
         type="checkbox"
         tabIndex={-1}

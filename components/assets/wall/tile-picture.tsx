@@ -10,14 +10,14 @@ type TilePictureProps = {
   edge: ThumbnailEdge;
   fit?: "cover" | "contain";
   motion: Motion;
-  /** Of the first HTML: asked for at once. */
+  /** Part of the first HTML: loaded at once. */
   isEarly: boolean;
-  /** Small: the kind of file as an icon alone. */
+  /** Small: the kind of file is an icon alone. */
   isPlain?: boolean;
   className?: string;
 };
 
-/** Asked for when its tile has rested in view; a tile that flew past asks for nothing. */
+/** Loaded when its tile has stayed in view; a tile that is scrolled past loads nothing. */
 export function TilePicture({ asset, connectionId, edge, fit, motion, isEarly, isPlain, className }: TilePictureProps) {
   const [isAsked, setAsked] = useState(isEarly);
   useEffect(() => (isAsked ? undefined : motion.onRest(() => setAsked(true))), [isAsked, motion]);

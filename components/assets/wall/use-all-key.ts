@@ -10,7 +10,7 @@ type AllTilesKey = {
   list: RefObject<HTMLElement | null>;
 };
 
-/** Ctrl or ⌘ A takes what is in view; whoever presses again means all that match. */
+/** Ctrl A or ⌘ A selects what is in view; pressed again, all that match. */
 export function useAllTilesKey({ source, picking, inView, list }: AllTilesKey): void {
   useAllKey(
     () => picking.store.ids().size > 0 || list.current?.contains(document.activeElement) === true,

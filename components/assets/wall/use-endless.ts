@@ -11,8 +11,8 @@ import { readAssets } from "../read-assets";
 import { type AssetsSource } from "./assets-source";
 import { CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
 
-// The rows of the last few lists that a person looked at, so that the way back shows them at once.
-// Must never: keep anything on the server, where every member would share it.
+// The rows of the few lists viewed last, so that going back shows them at once.
+// Must never: keep anything on the server, where all members would share it.
 type Kept = { store: ChunkStore; atMs: number };
 const MOST = 3;
 const stores = new Map<string, Kept>();
@@ -37,7 +37,7 @@ type EndlessOptions = {
 
 const still = () => "still" as const;
 
-/** The whole list, read where a person looks. Its top is asked again like every list; what is new waits above. */
+/** The whole list, read where a person looks. Its top is polled like every list; new rows wait above. */
 export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
   const question = questionOf(query);
   const store = useStore(question, { query, connectionId, first, isOn });
@@ -49,11 +49,11 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   const isOther = latest !== undefined && isOn && differs(store, latest);
   useEffect(() => {
     if (!latest || !isOn) return;
-    // Where the list could not be read before, this is the first of it.
+    // If the list could not be read before, this is its first part.
     if (store.held() === 0) store.adopt(latest);
     else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
     else if (!isOther) patchAll(store, latest);
-    // The service answers again: what it refused and is in view is read again.
+    // The service answers again: chunks in view that it refused are read again.
     if (store.failure()) store.refresh();
   }, [latest, isOther, isAtTop, isOn, store]);
 
@@ -89,7 +89,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   );
 }
 
-/** Drawn in slices: rows come by the hundred, often while a person still scrolls. */
+/** Updates in a transition: rows arrive by the hundred, often during scrolling. */
 function useVersion(store: ChunkStore): number {
   const [version, setVersion] = useState(store.version);
   useEffect(() => {

@@ -19,7 +19,7 @@ type PagedOptions = {
 const none: AssetView[] = [];
 const still = () => "still" as const;
 
-/** One page of the list, kept up to date by asking again. */
+/** One page of the list, kept up to date by polling. */
 export function usePaged({ query, connectionId, first, isOn }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
   const path = connectionId && isOn ? assetsApiPath(query, connectionId) : undefined;
   const poll = usePoll(path, { ...(isOn && initialOf(first)), read: toAssetPage, motion: still });

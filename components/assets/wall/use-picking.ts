@@ -7,7 +7,7 @@ import { createPicker, type Picker, type Short } from "./picking";
 
 export type Picking = Omit<Picker, "follow" | "letGo"> & { store: SelectionStore; isReading: boolean };
 
-/** Other filters clear the selection. */
+/** Clears the selection when the filters change. */
 export function usePicking(source: AssetsSource, question: string): Picking {
   const t = useTranslations("assets.bulk");
   const [store] = useState(createSelection);

@@ -20,10 +20,10 @@ type TileKeys = {
 };
 
 const moving = new Set(["j", "k"]);
-/** Held down they do it once. */
+/** These act once while held down. */
 const acting = new Set(["x", " ", "i", "Enter"]);
 
-/** Arrows, j and k move over the whole list, with shift they choose on the way; x chooses, i opens beside the wall, Enter the page, and Space shows it in full. */
+/** Arrows, j and k move over the whole list, and select with Shift; x selects, i opens the panel, Enter the page, Space the viewer. */
 export function useTileKeys({
   wall,
   source,
@@ -38,12 +38,12 @@ export function useTileKeys({
   onView,
 }: TileKeys): void {
   function focus(index: number) {
-    // First, so that the tile is drawn as the one that keeps the focus.
+    // Done first, so that the tile is drawn as the one that keeps the focus.
     flushSync(() => onCurrent(index));
     wall.reveal(index);
     wall.container.current?.querySelector<HTMLElement>(`a[data-index="${index}"]`)?.focus({ preventScroll: true });
     const id = source.at(index)?.id;
-    // The panel follows whoever looks through pictures by key.
+    // An open panel follows the keys.
     if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
   }
   useAllTilesKey({ source, picking, inView, list: wall.container });
@@ -53,7 +53,7 @@ export function useTileKeys({
     const here = isInside(wall, document.activeElement) ? indexOf(document.activeElement) : undefined;
     if (here === undefined) {
       if (!moving.has(key) || source.count === 0) return false;
-      // Where the reader left, else where they have scrolled to, is where the keys begin.
+      // The keys start at the last focused tile if it is still drawn, otherwise at the scroll position.
       focus(current !== undefined && wall.container.current?.querySelector(`a[data-index="${current}"]`) ? current : wall.firstIndex());
       return true;
     }
@@ -87,13 +87,13 @@ function indexOf(element: Element | null): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** The tile that a key leads to from the one at `at`. Undefined: not our key. */
+/** The tile that a key leads to from the one at `at`. Undefined for other keys. */
 export function nextTile(key: string, at: number, { count, columns, rowsInView }: { count: number; columns: number; rowsInView: number }) {
   const last = count - 1;
   if (at < 0 || last < 0) return undefined;
   const down = (rows: number) => {
     const to = at + rows * columns;
-    // In a last row that is shorter, the end of it; from there a step down leads nowhere.
+    // If the last row is shorter, its end; from there a step down leads nowhere.
     return to <= last ? to : Math.floor(at / columns) < Math.floor(last / columns) ? last : at;
   };
   const up = (rows: number) => (at - rows * columns >= 0 ? at - rows * columns : at % columns);

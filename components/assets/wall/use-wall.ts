@@ -5,12 +5,12 @@ import { createMotion, type Motion } from "./motion";
 import { follow, pagePx, type Position, toScroll } from "./scroll-map";
 import { type Rows, rowsAround, rowsAtOnce, type View } from "./wall-layout";
 
-/** The page's own bars above and below what is in view. */
+/** The page's own bars above and below the visible part. */
 function barsUnder(headPx: number): { top: number; bottom: number } {
   const isWide = window.matchMedia("(min-width: 48rem)").matches;
   return isWide ? { top: 103 + headPx, bottom: 44 } : { top: 49 + headPx, bottom: 93 };
 }
-/** Left of the row above a row that is led to: that one is not the first in view. */
+/** Left visible of the row above the revealed row, which stays the first in view. */
 const BREATH_PX = 8;
 const SETTLED_MS = 150;
 
@@ -19,28 +19,28 @@ export type Wall<S extends Shape> = {
   /** Undefined until the browser has measured the width. */
   drawn: Drawn<S> | undefined;
   motion: Motion;
-  /** Puts a tile's row at the top of the view. */
+  /** Scrolls a tile's row to the top of the view. */
   jumpTo: (index: number) => void;
-  /** Moves as little as it takes to show a tile. */
+  /** Scrolls as little as necessary to show a tile. */
   reveal: (index: number) => void;
   firstIndex: () => number;
-  /** The place of a point of the screen in the whole list, in pixels. */
+  /** Converts a point of the screen to a position in the whole list, in pixels. */
   pointAt: (clientX: number, clientY: number) => { x: number; y: number; widthPx: number };
 };
 
 type WallOptions<S extends Shape> = {
   count: number;
-  /** Must be stable while nothing changes. */
+  /** Must be a stable function while nothing changes. */
   layoutOf: (widthPx: number, screenPx: number) => S;
   /** Where the list opens. */
   startIndex: number;
   /** The scrolling came to rest with this tile at the top. */
   onRest: (firstIndex: number) => void;
-  /** A head of the list that stays in view and covers its rows. */
+  /** The height of a sticky list header, which covers rows. */
   headPx?: number;
 };
 
-/** A list of any length in the page's own scroll: what is near the view is drawn, in a page that stays short enough for every browser. */
+/** A list of any length in the page's own scroll: draws only what is near the view, in a page short enough for every browser. */
 export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: WallOptions<S>): Wall<S> {
   const container = useRef<HTMLDivElement>(null);
   const [motion] = useState(() => createMotion());
@@ -76,7 +76,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     asked.current = next;
     setDrawn(next);
   }, [placed]);
-  /** In this frame, or a fast move would show an empty page for one; nothing, where all that is in view is there already. */
+  /** Draws in this frame, as fast scrolling would otherwise show an empty page; does nothing if all visible rows are drawn already. */
   const drawInView = useCallback(() => {
     const bare = placed((view) => rowsAround({ ...view, isBare: true }));
     if (!bare || (shown.current && covers(shown.current, bare))) return;
@@ -92,7 +92,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     const wanted = toScroll(atPx, fullPx(now, size.current));
     window.scrollTo({ top: window.scrollY + wanted - scrolledPx(), behavior: "instant" });
     const scrollPx = scrolledPx();
-    // The page may end before that; a place between two pixels of the page is kept exactly.
+    // The page may end before that; a position between two pixels is kept exactly.
     const isExact = Math.abs(scrollPx - wanted) < 1;
     place.current = { scrollPx, atPx: isExact ? atPx : atPx + scrollPx - wanted };
   }, []);
@@ -125,7 +125,7 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     [drawInView, scrollTo, barsPx],
   );
 
-  /** When width, tile size or length changes, the tile at the top stays at the top. */
+  /** When width, tile size or length changes, the tile at the top stays there. */
   const layOut = useCallback(() => {
     const element = container.current;
     if (!element || element.clientWidth === 0) return;
@@ -156,12 +156,12 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
     function settle() {
       const now = shape.current;
       if (!now) return;
-      // Small steps in the mapped middle have left the scroll bar a little behind: it is put right unseen.
+      // Small steps in the mapped middle leave the scroll bar slightly behind: it is corrected here, invisibly.
       if (Math.abs(toScroll(place.current.atPx, fullPx(now, size.current)) - place.current.scrollPx) >= 1) {
         scrollTo(place.current.atPx);
         drawInView();
       }
-      // What a leap left out above and below is drawn in slices, now that nothing moves.
+      // The rows that a jump left out above and below are drawn in a transition, now that nothing moves.
       startTransition(draw);
       rested(firstIndex());
     }
@@ -172,14 +172,14 @@ export function useWall<S extends Shape>({ count, layoutOf, startIndex, onRest, 
       if (!now) return;
       clearTimeout(settling);
       settling = setTimeout(settle, SETTLED_MS);
-      // A jump of ours has drawn already.
+      // Our own jump has been drawn already.
       if (scrollPx === place.current.scrollPx) return;
       const before = place.current;
       place.current = follow(before, scrollPx, { fullPx: fullPx(now, size.current), screenPx: window.innerHeight });
       motion.moved(place.current.atPx);
       const isLeap = Math.abs(place.current.atPx - before.atPx) > window.innerHeight;
       drawInView();
-      // A leap goes on: the next frame shows other rows anyway.
+      // A jump continues, so the next frame shows other rows anyway.
       if (!isLeap) startTransition(draw);
     }
     const ask = () => {

@@ -1,6 +1,6 @@
-// How a wall of tiles is laid out: columns, tile heights and row heights from the width, the screen and the chosen size. Pure arithmetic.
-// Guarantees: every row has one height, so that a place in a million tiles is a multiplication; what a screen shows with a row above and
-// below never exceeds MOST_TILES, since tiles grow on screens that would show more.
+// The layout of a wall of tiles: columns, tile heights and row heights from the width, the screen and the chosen size. Pure arithmetic.
+// Guarantees: all rows have the same height, so that a position among a million tiles is one multiplication; a screenful plus a row above
+// and below never exceeds MOST_TILES, since tiles grow on screens that would show more.
 
 export const tileSizes = ["small", "medium", "large"] as const;
 export type TileSize = (typeof tileSizes)[number];
@@ -10,7 +10,7 @@ export const GAP_X = 10;
 const GAP_Y = 8;
 const CAPTION_PX = 27;
 
-/** The least width of a tile and the height of its picture. */
+/** A tile's least width and the height of its picture. */
 const shapes: Readonly<Record<TileSize, { widthPx: number; picturePx: number }>> = {
   small: { widthPx: 104, picturePx: 80 },
   medium: { widthPx: 150, picturePx: 120 },
@@ -29,12 +29,12 @@ export function wallLayout({ widthPx, screenPx, size }: { widthPx: number; scree
   }
 }
 
-/** For the first HTML, where no width is known: the browser chooses the columns by the same rule. */
+/** For the first HTML, where the width is unknown: the browser chooses the columns by the same rule. */
 export function plainLayout(size: TileSize): { widthPx: number; picturePx: number } {
   return shapes[size];
 }
 
-/** Rows that a screen can touch, with one above and one below. */
+/** The rows that a screen can touch, with one above and one below. */
 function rowsOf(screenPx: number, rowPx: number): number {
   return Math.ceil(screenPx / rowPx) + 3;
 }
@@ -47,11 +47,11 @@ export type View = {
   rowPx: number;
   columns: number;
   rows: number;
-  /** Nothing above and below. */
+  /** Only what is in view, without rows above and below. */
   isBare?: boolean;
 };
 
-/** Which rows to draw around `atPx`: what is in view, and as much above and below as the bound allows, half a screen at most. */
+/** Which rows to draw around `atPx`: those in view, and as many above and below as allowed, half a screen at most. */
 export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = false }: View): Rows {
   const first = Math.floor(atPx / rowPx);
   const last = Math.ceil((atPx + screenPx) / rowPx);
@@ -61,7 +61,7 @@ export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = fals
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };
 }
 
-/** What must be drawn in this very frame: what is in view, beside what is there already. The rest of `wanted` can follow in slices. */
+/** The rows that must be drawn in this frame: those in view, together with those already drawn. The rest of `wanted` can follow later. */
 export function rowsAtOnce(inView: Rows, wanted: Rows, drawn: Rows | undefined): Rows {
   if (!drawn || drawn.to < inView.from || drawn.from > inView.to) return inView;
   return {

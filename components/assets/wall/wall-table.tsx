@@ -19,7 +19,7 @@ const FIRST_ROWS = 40;
 const layoutOf = () => ({ columns: 1, rowPx: ROW_PX });
 const rowId = (row: AssetRow) => row.id;
 
-/** The same list as rows: the part of it that is near the view is a table, which is where its rows belong. */
+/** The same list as rows: only the part near the view is a table. */
 export function WallTable({
   source,
   picking,
@@ -51,7 +51,7 @@ export function WallTable({
       <div
         ref={container}
         style={{ marginTop: HEAD_PX, ...(drawn && { height: drawn.heightPx }) }}
-        // The head is above it, also before anything is measured: what is measured must not move afterwards.
+        // The header has its place above from the start, so that nothing moves after measuring.
         className="relative"
       >
         <div style={drawn && standAt(drawn.topPx)} className={drawn ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
@@ -73,7 +73,7 @@ export function WallTable({
   );
 }
 
-/** A first press shows the newest, the largest or A first; a second one turns it round. */
+/** The first click sorts by newest, largest or A first; the second reverses it. */
 function sortingOf({ query, go }: ListState<AssetsQuery>): Sorting {
   const by = (sort: AssetsQuery["sort"], usual: AssetsQuery["order"]) => {
     const isNow = query.sort === sort;
