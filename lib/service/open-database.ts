@@ -1,5 +1,5 @@
-// What the service keeps its rows in, and what finds assets there, on whichever of the two databases it is.
-// Must never: begin with an empty database beside files of users, which the sweep would remove as files that no row names.
+// What the service keeps its rows in, and what finds assets there, for either of the two databases.
+// Must never: start with an empty database beside users' files; the sweep would remove them as files that no row names.
 
 import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { type AssetSearch } from "./assets/search/asset-search";
@@ -31,12 +31,12 @@ export type Opened = {
   close(): Promise<void>;
   elsewhere: Elsewhere;
   progress: SharedProgress;
-  /** What the database wants done again and again. */
+  /** What has to be done for the database again and again. */
   chores: readonly Chore[];
 };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog; reserve: DiskReserve };
 
-/** `databaseUrl`: of PostgreSQL; without it a file in the data folder. */
+/** `databaseUrl`: the PostgreSQL; without it, a file in the data folder. */
 export async function openServiceDatabase(
   databaseUrl: string | undefined,
   { folders, settings, now, log, reserve }: Parts,

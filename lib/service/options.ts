@@ -1,4 +1,4 @@
-// What the embedded service is given and what it hands back: the types of its one door.
+// What the embedded service is given and what it returns: the types of its one door.
 // Nothing here knows of the console, of a framework or of the environment.
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
@@ -13,9 +13,9 @@ export type ServiceLog = {
   error(fields: LogFields, message: string): void;
 };
 
-/** What is left out of the settings has its default. */
+/** A setting that is left out has its default. */
 export type ServiceOptions = Partial<ServiceSettings> & {
-  /** Absolute; the service's own folder. One process at a time: the second refuses, naming the first. */
+  /** Absolute path; the service's own folder. One process at a time: a second one refuses to start, and names the first. */
   dataDir: string;
   /** Holds the images that the samples load; they become public, immutable assets. */
   shippedImagesDir: string;
@@ -31,30 +31,30 @@ export type UserStatus = "active" | "waitlisted";
 export type KeyListing = { prefix: string; userName: string; userStatus: UserStatus; createdAtMs: number; revokedAtMs?: number };
 
 export type ServiceKeys = {
-  /** Makes the user where there is none. The key is readable only in this answer. */
+  /** Makes the user if there is none. The key is readable only in this answer. */
   createKey(userName: string): Promise<{ key: string; prefix: string }>;
   listKeys(): Promise<KeyListing[]>;
-  /** False where no living key has that prefix. */
+  /** False if no valid key has that prefix. */
   revokeKey(prefix: string): Promise<boolean>;
-  /** False where there is no such user. */
+  /** False if there is no such user. */
   setUserStatus(userName: string, status: UserStatus): Promise<boolean>;
 };
 
 export type Service = {
-  /** Works for any origin; the path begins with /api. `bytes`: those of the body, where the caller has them closer than through the request. */
+  /** Works for any origin; the path begins with /api. `bytes`: the bytes of the body, if the caller has them without the request. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
   /** The name of the user behind a key; undefined for a key that is missing, unknown or revoked. */
   userOf(key: string): Promise<string | undefined>;
   /**
-   * Tells of the jobs of the key's user, message by message as text (GET /ws), beginning with the state of the queue. Undefined for a key that
-   * is missing, unknown or revoked.
+   * Tells of the jobs of the key's user, message by message (GET /ws), beginning with the state of the queue. Undefined for a key that is
+   * missing, unknown or revoked.
    */
   listen(key: string, clientId: string | undefined, tell: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
-  /** Whether its database, its disk and its workers are there. */
+  /** Whether its database, its disk and its workers can be used. */
   readiness: Readiness;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;
-  /** No new work; in-flight requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */
+  /** Takes no new work; open requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */
   stop(): Promise<void>;
   /** Usable between start and stop. */
   keys: ServiceKeys;

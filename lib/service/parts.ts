@@ -1,4 +1,4 @@
-// What the handlers of requests work with; made once per started service.
+// What request handlers work with; made once per started service.
 
 import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";

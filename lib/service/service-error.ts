@@ -1,4 +1,4 @@
-// What goes wrong on purpose inside the service: a code of the contract's table, a sentence, perhaps details.
+// Foreseen errors inside the service: a code of the contract's table, a sentence, perhaps details.
 // Told apart by `code`, never by class: bundlers load one module several times in one process.
 
 import { type ErrorCode, isErrorCode } from "@/lib/contract/errors";
@@ -16,7 +16,7 @@ export class ServiceError extends Error {
 
 export type Refusal = { code: ErrorCode; message: string; details?: unknown };
 
-/** Undefined for what was not foreseen. Node's own errors carry codes too (ENOENT): only codes of the table count. */
+/** Undefined for an unforeseen error. Node's own errors carry codes too (ENOENT): only codes of the table count. */
 export function asRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string" || !isErrorCode(error.code)) return undefined;
   return { code: error.code, message: error.message, details: "details" in error ? error.details : undefined };

@@ -1,7 +1,7 @@
-// The settings of the embedded service, by the names of the environment: both readers of the environment (the console's and the stand-alone
-// service's) take them from here, so that a name, a bound and a default mean the same in either.
+// The settings of the embedded service, by the names of the environment. Both readers of the environment (the console's and the stand-alone
+// service's) use them, so that a name, a bound and a default mean the same in both.
 // Guarantees: every value is checked before anything is opened; a bad one is named together with what it should be.
-// Must never: read process.env by itself, or load anything heavier than zod.
+// Must never: read process.env itself, or load anything heavier than zod.
 
 import { accessSync, constants, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
@@ -11,7 +11,7 @@ import { blobPlaceSchema, type BucketKeys } from "./blob-setting";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
-/** What a pixel takes at the worst: three numbers, the bytes that they came from or go to, and what an encoder or a kernel holds. */
+/** Bytes of a pixel at the worst: three numbers, the bytes that they came from or go to, and what an encoder or a kernel holds. */
 const BYTES_OF_PIXEL = 20;
 const MOST_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
@@ -107,7 +107,7 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
   return {
     /** The PostgreSQL that has the rows; undefined: SQLite in the data folder. */
     databaseUrl: values.DATABASE_URL,
-    /** Jobs at once. */
+    /** Jobs that run at once. */
     concurrency: values.LIGHTDESK_CONCURRENCY,
     maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
     /** Pixels times batch that one job may keep alive at once. */
@@ -119,40 +119,40 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     maxTagsPerAsset: values.LIGHTDESK_MAX_TAGS_PER_ASSET,
     /** How long a body may pause. */
     requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
-    /** Without it a quarter of what all may hold together. */
+    /** Undefined: a quarter of what all addresses together may have. */
     connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
     /** Without it a user may store as much as fits. */
     userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
-    /** Without it age removes nothing. */
+    /** Without it, no job is removed because of its age. */
     retentionDays: values.LIGHTDESK_RETENTION_DAYS,
-    /** Of one user; without it count removes nothing. */
+    /** Per user; without it, no job is removed because of their number. */
     retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
     retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
-    /** Ended ones of one user. */
+    /** Ended tasks per user. */
     retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
     /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
     downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
     downloadsAtOnce: values.LIGHTDESK_DOWNLOADS_AT_ONCE,
     maxDownloadBytes: values.LIGHTDESK_MAX_DOWNLOAD_BYTES,
     runnerCheckMs: values.LIGHTDESK_RUNNER_CHECK_SECONDS * 1000,
-    /** Out of reach for longer, its jobs go to others. */
+    /** If a runner is out of reach for longer, its jobs go to others. */
     runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
-    /** A job that runs and says nothing for longer hangs. */
+    /** A running job that says nothing for longer counts as hanging. */
     runnerSilenceMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
     /** Undefined: a folder in the data folder. */
     blobs: values.LIGHTDESK_BLOBS,
     bucketKeys: readBucketKeys(values),
     blobCacheBytes: values.LIGHTDESK_BLOB_CACHE_BYTES,
-    /** Absolute path; without it video and audio have a placeholder for a thumbnail. */
+    /** Absolute path; without it, video and audio have a placeholder as thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
-    /** Whoever brings it may read metrics, and why the program is not ready; without it there are none. */
+    /** With this token a client may read metrics, and why the program is not ready; without it there are none. */
     metricsToken: values.LIGHTDESK_METRICS_TOKEN ?? values.LIGHTDESK_METRICS_TOKEN_FILE,
-    /** Spans are sent; the packages that send them read where to, and how, from OTEL_… by themselves. */
+    /** If set, spans are sent; the packages that send them read where to, and how, from OTEL_… by themselves. */
     traces: values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : { serviceName: values.OTEL_SERVICE_NAME },
   };
 }
 
-/** Read when the bucket is opened: a setting may be printed, a key may not. */
+/** Read when the bucket is opened: a setting may be printed, a key must not. */
 function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
   const { LIGHTDESK_S3_ACCESS_KEY_ID: id, LIGHTDESK_S3_SECRET_ACCESS_KEY: secret } = values;
   const { LIGHTDESK_S3_ACCESS_KEY_ID_FILE: idFile, LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: secretFile } = values;
@@ -172,7 +172,7 @@ function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
   });
 }
 
-/** Every setting at its default; nothing is looked for on this machine. */
+/** Every setting at its default; nothing is looked up on this machine. */
 export const defaultSettings: ServiceSettings = requireDefaults();
 
 function requireDefaults(): ServiceSettings {
@@ -181,7 +181,7 @@ function requireDefaults(): ServiceSettings {
   return reading.settings;
 }
 
-/** A variable that is set to nothing counts as not set. */
+/** An empty variable counts as not set. */
 export function readByName<S extends z.ZodObject>(
   wanted: S,
   source: Source,
@@ -193,7 +193,7 @@ export function readByName<S extends z.ZodObject>(
   return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
 }
 
-/** All jobs together may take half of the memory; a container's limit counts as the machine's. */
+/** All jobs together may use half of the memory; a container's limit counts as the machine's. */
 function pixelsThatFit(jobsAtOnce: number): number {
   const limit = process.constrainedMemory() ?? 0;
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
@@ -204,7 +204,7 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // the setting is named to whoever gave it
+    return undefined; // the setting is then named as wrong
   }
 }
 

@@ -1,10 +1,10 @@
-// What the disk or the database said, as something that a person can act on: what happened, whose matter it is, what to do.
+// Turns an error of the disk or the database into something that a user can act on: what happened, who has to act, what to do.
 // Guarantees: nothing of the machine (no path, no name) is in the sentences; the cause itself belongs in the log.
 
 import { type ErrorCode } from "@/lib/contract/errors";
 import { type Refusal } from "./service-error";
 
-/** `kept`: of a request that met it. */
+/** `kept`: what became of a request that met it. */
 type Failure = { code: ErrorCode; what: string; remedy: string; kept?: string };
 
 const full: Failure = {
@@ -25,7 +25,7 @@ const damaged: Failure = {
 const failing: Failure = {
   code: "SERVICE_UNAVAILABLE",
   what: "The disk that holds the service's data reported an error.",
-  // It may have been reported when everything was written.
+  // The error may have been reported after everything was written.
   kept: "Whether this request was carried out is not known: look before you send it again.",
   remedy: "Whoever runs the service finds the cause in its log.",
 };
@@ -44,15 +44,15 @@ const unreachable: Failure = {
 const away: Failure = {
   code: "SERVICE_UNAVAILABLE",
   what: "The service's database does not answer now.",
-  // Its answer to the last step may be what was lost.
+  // The lost answer may have been the one to the last step.
   kept: "Whether this request was carried out is not known: look before you send it again.",
   remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
 };
 
-/** What an object store did wrong: an outage, never the absence of a file. */
+/** An error of an object store: an outage, never a missing file. */
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
-/** SQLite's codes carry their detail behind them. */
+/** SQLite's codes have their details at the end. */
 const known: readonly (readonly [RegExp, Failure])[] = [
   [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
@@ -66,12 +66,12 @@ const known: readonly (readonly [RegExp, Failure])[] = [
 function find(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? String(error.code) : "";
-  // The image library tells a full disk in words only.
+  // The image library reports a full disk in words only.
   if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return full;
   return known.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-/** Of a request. Undefined for what is no matter of the disk. */
+/** For a request. Undefined for an error that has nothing to do with the disk or the database. */
 export function asStorageFailure(error: unknown): Refusal | undefined {
   const failure = find(error);
   if (!failure) return undefined;
@@ -79,7 +79,7 @@ export function asStorageFailure(error: unknown): Refusal | undefined {
   return { code, message: `${what} ${kept} ${remedy}` };
 }
 
-/** Of a start, for whoever reads the terminal: here the folder and the cause are named. Anything else stays what it is. */
+/** For a start, to be read in a terminal: here the folder and the cause are named. Any other error is returned as it is. */
 export function asStartFailure(error: unknown, dataDir: string): unknown {
   const failure = find(error);
   if (!failure || !(error instanceof Error)) return error;
@@ -91,7 +91,7 @@ export function asStartFailure(error: unknown, dataDir: string): unknown {
   return new Error(sentence, { cause: error });
 }
 
-/** Of a job. */
+/** For a job. */
 export function asStorageException(error: unknown): { type: string; message: string } | undefined {
   const failure = find(error);
   if (!failure) return undefined;

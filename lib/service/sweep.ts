@@ -1,5 +1,5 @@
-// What a crash may leave: temp files, removed at each start; blobs that no row names and their thumbnails, in the background, at a start and once a day.
-// The lock on the folder makes this safe for what is in the folder, leases (assets/blobs) for what others share.
+// What a crash may leave: temp files, removed at each start; blobs that no row names and their thumbnails, removed in the background, at a
+// start and once a day. The lock on the folder makes this safe for what is in the folder, leases (assets/blobs) for what is shared.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,14 +21,14 @@ type Parts = {
   thumbnails: Pick<Thumbnails, "sweep">;
 };
 
-/** What processes share is swept by the first of them, caches by each. Returns how many files went. */
+/** What processes share is swept by the first of them, caches by each. Returns how many files were removed. */
 export async function sweep({ database, processes, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
   const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, goOn) : 0;
   if (!goOn()) return shared;
   return shared + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
 }
 
-/** Rows without an asset, a file of a user or a waiting job first, then files without a row. */
+/** First rows without an asset, a user's file or a waiting job, then files without a row. */
 async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, goOn: () => boolean): Promise<number> {
   let after: string | undefined = "";
   await unhurried(goOn, async () => {
@@ -38,10 +38,10 @@ async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">
   return goOn() ? blobs.sweep(goOn) : 0;
 }
 
-/** Less than a millisecond of a commit. */
+/** Takes less than a millisecond of a commit. */
 const AT_ONCE = 100;
 
-/** Inside a commit. Returns the last hash that was looked at; undefined where there is no further one. */
+/** Inside a commit. Returns the last hash that was looked at; undefined if there are no more. */
 async function forgetUnnamed(tx: Transaction, after: string): Promise<string | undefined> {
   const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(AT_ONCE);
   const last = (await tx.rows(next)).at(-1)?.hash;

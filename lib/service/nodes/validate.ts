@@ -1,5 +1,5 @@
-// What is checked before a graph is queued, and what is accepted. Only nodes that an output reaches are checked; an output is
-// good when nothing it reaches has an error, and one good output is enough: the others are told in nodeErrors.
+// What is checked before a graph is queued, and what is accepted. Only nodes that an output reaches are checked. An output is good if
+// nothing that it reaches has an error; one good output is enough, and the errors of the others are reported in nodeErrors.
 // Nothing recurses and the work is bounded, so that no graph holds up the service.
 
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -18,7 +18,7 @@ export type Validation =
   | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[]; needs: Needs }
   | { ok: false; error: PromptError; nodeErrors: NodeErrors };
 
-/** `images` are the names that the nodes behind the good outputs load; `graph` has literals as the nodes want them. */
+/** `images`: the names that the nodes behind the good outputs load. `graph`: with literals in the form that nodes want. */
 export function validatePrompt(
   prompt: Record<string, unknown>,
   { targets, files, library = classes }: { targets?: readonly string[]; files: Files; library?: NodeLibrary },
@@ -43,7 +43,7 @@ export function validatePrompt(
   return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)], needs };
 }
 
-/** Every name that an input gives to a file, of nodes that are not checked too: they are looked up together, before anything is checked. */
+/** Every file name in the inputs, also of nodes that are not checked: all names are looked up together, before anything is checked. */
 export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrary): string[] {
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return [];

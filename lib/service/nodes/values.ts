@@ -1,4 +1,4 @@
-// What a node puts out and takes in: rasters and literals. Nothing else flows along a link.
+// What a node puts out and takes in: rasters and literals. Nothing else passes along a link.
 
 import { pixelsOf, type Raster } from "../images/raster";
 
@@ -8,7 +8,7 @@ export function isRaster(value: NodeValue): value is Raster {
   return typeof value === "object";
 }
 
-/** The type a value has on its own, whatever the link it came along was declared as. */
+/** The type of the value itself, whatever type its link declares. */
 export function typeOf(value: NodeValue): string {
   if (isRaster(value)) return value.channels === 3 ? "IMAGE" : "MASK";
   if (typeof value === "string") return "STRING";
@@ -16,7 +16,7 @@ export function typeOf(value: NodeValue): string {
   return typeof value === "number" || typeof value === "bigint" ? "NUMBER" : "NOTHING";
 }
 
-/** One line about a value, for errors and previews: an image is its size, never its samples. */
+/** One line about a value, for errors and previews: of an image its size, never its samples. */
 export function describeValue(value: NodeValue): string {
   if (!isRaster(value)) return value === undefined ? "None" : String(value);
   const kind = value.channels === 3 ? "Image" : "Mask";

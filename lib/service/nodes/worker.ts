@@ -1,5 +1,5 @@
-// A worker thread: runs one graph at a time and reports to the runner. The message loop stays free while a node waits or
-// encodes, so that a cancel is answered at once; loops look at the shared flag.
+// A worker thread: runs one graph at a time and reports to the runner. The message loop stays free while a node waits or encodes, so that a
+// cancel is answered at once; loops check the shared flag.
 
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
@@ -9,7 +9,7 @@ import { createImageFiles } from "./image-files";
 import { createNodeCache } from "./cache/node-cache";
 import { type FromWorker, type ToWorker } from "./protocol";
 
-// One job, one picture at a time: nothing of sharp's own cache or parallelism is needed, and memory stays bounded.
+// One job, one picture at a time: sharp's own cache and parallelism are not needed, and memory stays bounded.
 sharp.cache(false);
 sharp.concurrency(1);
 

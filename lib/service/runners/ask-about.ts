@@ -1,4 +1,4 @@
-// What a runner tells of itself: its version, devices, queue and node classes; or why what answers there is no runner, in a sentence.
+// What a runner says about itself (version, devices, queue, node classes); or a sentence that says why what answers there is no runner.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
@@ -8,9 +8,9 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { withoutFileNames } from "./libraries";
 import { askJson, nonsense, type Trouble } from "./speak";
 
-/** Ten thousand classes with long lists of models. */
+/** Enough for ten thousand classes with long lists of models. */
 const MOST_CATALOGUE_BYTES = 64 * 1024 ** 2;
-/** It looks through all folders of models first, which may lie on a slow disk. */
+/** The runner looks through all folders of models first, which may be on a slow disk. */
 const CATALOGUE_ANSWER_MS = 90_000;
 const MOST_DEVICES = 64;
 
@@ -39,7 +39,7 @@ export async function askHealth(address: string, signal?: AbortSignal): Promise<
   });
 }
 
-/** What a queue knows of a job: its id there, and who submitted it. */
+/** What a queue says of a job: its id there, and who submitted it. */
 export type QueueEntry = { promptId: string; clientId: string | undefined };
 
 /** A queue holds whole graphs. */
@@ -72,7 +72,7 @@ export async function askCatalogue(address: string, signal?: AbortSignal): Promi
 
 export type About = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
-/** Asks an address that a person typed. */
+/** Asks an address that a user typed. */
 export async function askAbout(typed: string): Promise<Result<About, Problem>> {
   const read = runnerAddressSchema.safeParse(typed);
   if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });
@@ -81,7 +81,7 @@ export async function askAbout(typed: string): Promise<Result<About, Problem>> {
   if (!health.ok) return failed(await inWords(address, health.failure));
   const catalogue = await askCatalogue(address);
   if (!catalogue.ok) return failed(await inWords(address, catalogue.failure));
-  // Without it a job that ended could not be read back.
+  // Without this, a job that ended could not be read back.
   const history = await askJson(address, `/history/${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`);
   if (!history.ok || !isObject(history.value))
     return failed({ code: "too_old", message: "It has no history of single jobs. Bring the server up to date." });
@@ -93,7 +93,7 @@ export function catalogueText(catalogue: Catalogue): string {
   return writeExactJson(Object.fromEntries(kept));
 }
 
-/** A service with keys answers some of its paths to everybody: it is known by what it says of its users. */
+/** A service with keys answers some of its paths to everyone; its answer to /api/user tells it apart. */
 async function inWords(address: string, trouble: Trouble): Promise<Problem> {
   const { code, message } = trouble;
   if (code === "not_a_server" || code === "cloud_service") {

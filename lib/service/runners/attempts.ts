@@ -1,16 +1,16 @@
-// The attempts to run jobs on runners, as they are stored. Inside commits.
-// Guarantees: an attempt is stored before anything of it is sent; whatever an attempt writes of itself is written only while its fencing
-// number is the job's and it has not been given up.
+// The attempts to run jobs on runners, as stored. What writes them runs inside commits.
+// Guarantees: an attempt is stored before anything of it is sent; an attempt writes about itself only while its fencing number is the job's
+// and it has not been given up.
 
 import { sql } from "kysely";
 import { query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type AttemptRow } from "../store/schema";
 
-/** `clientId`: our own name for it there, whatever id the runner gives the job. */
+/** `clientId`: our own name for the attempt there, whatever id the runner gives the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
-/** A job's numbers begin anew only where nothing of the earlier attempt was sent. */
+/** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
 export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number, leaseMs: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
   const values = {
@@ -28,7 +28,7 @@ export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: st
 const isOwn = ({ seq, fence }: Attempt) =>
   sql<boolean>`exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state = 'in_progress')`;
 
-/** False: the attempt is no longer the job's, and must end. */
+/** False: it is no longer the job's current attempt, and must end. */
 export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boolean> {
   const { seq, number, fence } = attempt;
   const open = query
@@ -40,7 +40,7 @@ export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boole
   return (await reader.row(open.where("ended_at", "is", null).where(isOwn(attempt)))) !== undefined;
 }
 
-/** The same, and where it is current it is written. */
+/** Like `isCurrent`; if the attempt is current, the changes are written. */
 export async function writeAttempt(
   tx: Transaction,
   attempt: Attempt,
@@ -57,7 +57,10 @@ export async function writeAttempt(
   return (await tx.run(update)) === 1;
 }
 
-/** Goes on with what a dead process had sent: whatever that one still does is stale from here on. Undefined: there is none, or another has it. */
+/**
+ * Continues what a dead process had sent; what that one still does is stale from here on. Undefined: there is none, or another process has
+ * it.
+ */
 export async function takeOver(
   tx: Transaction,
   { id, isHolderGone }: Pick<Processes, "id" | "isHolderGone">,
@@ -80,7 +83,7 @@ export async function takeOver(
   return { seq, number: open.number, fence, promptId: open.prompt_id, clientId: open.client_id, runner: open.runner };
 }
 
-/** `lost`: it may still run there, and is to be cleared away. */
+/** `lost`: it may still run there, and has to be cleared away. */
 export async function endAttempt(
   tx: Transaction,
   { seq, fence }: Pick<Attempt, "seq" | "fence">,
@@ -94,7 +97,7 @@ export async function endAttempt(
   );
 }
 
-/** Of an attempt of which nothing was sent. */
+/** For an attempt of which nothing was sent. */
 export async function forgetAttempt(tx: Transaction, { seq, fence }: Pick<Attempt, "seq" | "fence">): Promise<void> {
   await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
@@ -103,7 +106,7 @@ async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | un
   return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
 }
 
-/** Given up until then, and perhaps still there. */
+/** Attempts that were given up by `until`, and may still be there. */
 export async function lostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
   return reader.rows(
     query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),
@@ -114,7 +117,7 @@ export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptR
   await tx.run(query.updateTable("attempts").set({ state: "over" }).where("job_seq", "=", job_seq).where("number", "=", number));
 }
 
-/** How a job ended on a runner, for its figures. Three in a row of different users put it aside; the built-in one never. */
+/** Counts how a job ended on a runner. Failures of three different users in a row set the runner aside; never the built-in one. */
 export async function noteEnd(
   tx: Transaction,
   end: { runner: string | null; userId: number; isGood: boolean; ms: number; needs?: number | null },

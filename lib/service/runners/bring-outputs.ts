@@ -1,6 +1,7 @@
-// What a job put out on a runner, brought here: of each node as it is told while the job runs, and in the end all that the history names.
-// Guarantees: what was brought as it was told is not fetched again, unless the history names something else; what could not be had in between is
-// fetched in the end, patiently. Must never: end a job for what could not be had while it runs.
+// Brings a job's outputs here from a runner: those of each node as the runner reports them during the run, and at the end all that the
+// history names.
+// Guarantees: what was brought during the run is not fetched again, unless the history names something else; what could not be had then is
+// fetched at the end, patiently. Must never: end a job because something could not be had while it runs.
 
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +16,7 @@ import { type Trouble } from "./speak";
 import { fetchOutput, type FileThere } from "./transfer";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-/** Of one job; the rest comes in the end. */
+/** Nodes of one job; the outputs of the rest come at the end. */
 const MOST_EARLY = 1000;
 
 type Parts = {
@@ -28,13 +29,13 @@ type Parts = {
   on: (event: RunEvent) => void;
 };
 type Fetch = (file: FileThere) => ReturnType<typeof fetchOutput>;
-/** Of one node: what was told of it, and the files that were brought; undefined where something of it could not be. */
+/** For one node: what was reported, and the files that were brought; undefined if something could not be brought. */
 type Early = { told: string; brought: Promise<readonly StagedFile[] | undefined> };
 
 export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   const early = new Map<string, Early>();
   let last: Promise<unknown> = Promise.resolve();
-  /** The rest comes in the end: a runner that is out of reach is not waited for once for each node. */
+  /** After a failure the rest comes at the end: an unreachable runner is not waited for once for each node. */
   let isFailing = false;
 
   const fetchOnce: Fetch = (file) =>
@@ -44,7 +45,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
       signal: parts.signal,
     });
 
-  /** The job is done there: a connection that breaks is no reason to do it again, unless it stays broken. */
+  /** The job is done there: a broken connection is no reason to run it again, unless it stays broken. */
   const fetchPatiently: Fetch = async (file) => {
     const { limits, now, signal, isGone } = parts;
     const until = now() + limits.leaseMs;
@@ -77,7 +78,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   }
 
   return {
-    /** What the runner told of a node, in its turn. */
+    /** What the runner reported of a node; nodes are fetched one after the other. */
     told(nodeId: string, output: unknown): void {
       if (early.size >= MOST_EARLY || isFailing) return;
       const outputs = readOutputs({ outputs: { [nodeId]: output } });
@@ -90,7 +91,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
       early.set(nodeId, { told: writeExactJson(output), brought });
     },
 
-    /** What of the job's entry in the history is not here yet. What went wrong, if anything did. */
+    /** Brings what the job's history entry names and is not here yet. Returns what went wrong, if anything did. */
     async rest(entry: unknown): Promise<string | undefined> {
       const outputs = readOutputs(entry);
       const told = objectOf(objectOf(entry)?.outputs) ?? {};

@@ -11,10 +11,10 @@ export type Outputs = { files: OutputFile[]; texts: Map<string, string[]>; other
 export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
 
 const MOST_FILES = 10_000;
-/** Together; what is longer is cut off. */
+/** For all texts together; what is longer is cut off. */
 const MOST_TEXT = 4 * 1024 ** 2;
 
-/** Undefined where the entry cannot be read: then nothing is known of the job. */
+/** Undefined if the entry cannot be read: then nothing is known of the job. */
 export function readEnding(entry: unknown): Ending | undefined {
   const status = objectOf(objectOf(entry)?.status);
   if (!status || !isObject(objectOf(entry)?.outputs)) return undefined;

@@ -1,6 +1,6 @@
-// What a runner tells of one job while it runs there (GET /ws of the family), as the events of a run.
-// Best effort on purpose: how a job ended is read from its history; without this there is no progress and nothing else is missing.
-// Must never: send an Origin, or take a message of another job for one of this.
+// Turns what a runner reports of one job while it runs (GET /ws of the family) into the events of a run.
+// Best effort on purpose: how a job ended is read from its history; without this, only progress is missing.
+// Must never: send an Origin, or take a message about another job for one about this job.
 
 import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
@@ -15,11 +15,11 @@ const AGAIN_MS = 1000;
 const PREVIEW = 1;
 
 type Heard = {
-  /** Something was said of the job. */
+  /** Something was said about the job. */
   word: () => void;
-  /** A node has put something out, which can be fetched there. */
+  /** A node has put something out that can be fetched there. */
   executed: (nodeId: string, output: unknown) => void;
-  /** It has ended there, in whatever way. */
+  /** The job has ended there, in whatever way. */
   ended: () => void;
   on: (event: RunEvent) => void;
 };
@@ -27,13 +27,13 @@ type Heard = {
 type Times = { startMs: number; endMs: number; cached: boolean };
 
 export type Listening = {
-  /** Resolves when it is open, or cannot be. */
+  /** Resolves once the connection is open, or cannot be opened. */
   ready: Promise<void>;
-  /** The job's id there, where the runner chose its own. */
+  /** Sets the job's id there, if the runner chose its own. */
   isCalled(promptId: string): void;
-  /** The nodes that have ended, with their times; the one at work ends with the run. */
+  /** The times of the nodes that have ended; the running one ends with the run. */
   timesOf(nodeId: string): Times | undefined;
-  /** Which of the connections that were made one after the other is open now; undefined: none. A runner that was started anew has another. */
+  /** The number of the connection that is open now, since one follows another; undefined: none. A restarted runner has another one. */
   connection(): number | undefined;
   stop(): void;
 };
@@ -56,7 +56,7 @@ export function listenTo(
     on({ kind: "node", nodeId, startMs, endMs: Date.now(), cached: false, files: [] });
   }
 
-  /** A node that another stands for on the screen is told as that one. */
+  /** If another node stands for this one on the screen, that node is reported. */
   const nodeOf = (data: Record<string, unknown>) =>
     [data.display_node, data.node].find((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id));
 
@@ -89,7 +89,7 @@ export function listenTo(
       if (currentNode === undefined || step === undefined || !steps) return;
       on({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
     } else if (type === "executed") {
-      // By the node itself, as in the history; one that stands for no node of the graph is fetched in the end.
+      // By the node itself, as in the history; the outputs of one that is not in the graph are fetched at the end.
       const nodeId = textOf(data.node);
       if (nodeId !== undefined && Object.hasOwn(job.graph, nodeId)) executed(nodeId, data.output);
     } else if (/^execution_(success|error|interrupted)$/.test(type)) {
@@ -127,11 +127,11 @@ export function listenTo(
     });
     socket.on("open", () => open());
     socket.on("message", receive);
-    // How the job ends is read from the history all the same.
+    // How the job ends is read from the history anyway.
     socket.on("error", () => open());
     socket.on("close", () => {
       open();
-      // A job that is not heard of any more would be taken for one that hangs.
+      // A job without news would be taken for one that hangs.
       if (!isStopped) again = setTimeout(connect, AGAIN_MS).unref();
     });
   }

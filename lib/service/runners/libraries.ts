@@ -1,6 +1,6 @@
-// The node classes of all runners: of each one, and merged into one library that a submission is checked against and that
-// GET /api/object_info tells. Read from the stored catalogues again whenever one of them has changed.
-// What is kept in memory here follows from the tables alone; runners that say the same share it, as one of theirs takes megabytes.
+// The node classes of all runners: of each one, and merged into one library, which submissions are checked against and GET /api/object_info
+// describes. The stored catalogues are read again whenever one of them has changed. What is in memory here follows from the tables alone;
+// runners with the same catalogue share it, since one takes megabytes.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
@@ -20,7 +20,7 @@ export function createLibraries(database: Database) {
   let read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
-  /** True where something has changed. */
+  /** True if something has changed. */
   async function refresh(): Promise<boolean> {
     const stored = await database.rows(
       query
@@ -62,7 +62,7 @@ export function createLibraries(database: Database) {
     all: () => merged.library,
     of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (read.get(runnerId)?.library ?? none)),
 
-    /** GET /api/object_info as text; `images`: the names that are offered where an image is chosen. Of one class, or of all. */
+    /** GET /api/object_info as text, of one class or of all. `images`: the names that are offered where an image is chosen. */
     describe(images: readonly string[], only?: string): string {
       const own = describeLibrary({ images });
       const members = [...merged.catalogue].flatMap(([name, info]) => {
@@ -91,7 +91,7 @@ function merge(others: readonly Catalogue[]) {
   return { catalogue, library, texts: new Map([...catalogue].map(([name, info]) => [name, writeExactJson(info)])) };
 }
 
-/** The first one's description; the lists of both, and what only the other knows or requires is optional. */
+/** The description of the first; lists are joined, and an input that only one of them knows or requires is optional. */
 function mergeInfo(known: Info, other: Info): Info {
   const [mine, theirs] = [inputsOf(known), inputsOf(other)];
   const required: Info = {};
@@ -114,7 +114,7 @@ function mergeInfo(known: Info, other: Info): Info {
   return { ...known, input, input_order, output_node: known.output_node === true || other.output_node === true };
 }
 
-/** A list that is chosen from holds what either has. */
+/** A list of choices gets the choices of both. */
 function mergeSpec(mine: unknown, theirs: unknown): unknown {
   const added = listOf(theirs).filter((choice) => !listOf(mine).includes(choice));
   if (!Array.isArray(mine) || added.length === 0 || typeOf(mine) !== "COMBO") return mine;
@@ -148,7 +148,7 @@ function hasFiles(info: Info): boolean {
   return [...Object.values(required), ...Object.values(optional)].some(namesFile);
 }
 
-/** What is offered are the user's own files, never those that lie on a runner. */
+/** Offers the user's own files, never those on a runner. */
 function withFiles(base: Info, info: Info, images: readonly string[]): Info {
   const shown = (specs: Info) =>
     Object.fromEntries(
@@ -167,7 +167,7 @@ function withFiles(base: Info, info: Info, images: readonly string[]): Info {
   };
 }
 
-/** Files come and go on a runner, and are nobody's to know: a catalogue is kept without their names, and stays the same. */
+/** Files come and go on a runner, and are no user's to see: a catalogue is kept without their names, and so stays the same. */
 export function withoutFileNames(info: Info): Info {
   return hasFiles(info) ? withFiles(info, info, []) : info;
 }
@@ -182,7 +182,7 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
   );
   const names = Array.isArray(info.output_name) ? info.output_name : [];
   const types = Array.isArray(info.output) ? info.output : [];
-  // A list of choices in the place of a type is a choice.
+  // A list of choices in place of a type is a COMBO.
   const outputs = types.map((type: unknown, index) => ({
     type: typeof type === "string" ? type : "COMBO",
     name: String(names[index] ?? type),
@@ -198,7 +198,7 @@ const readable = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
 
 function toField(name: string, spec: unknown, isOptional: boolean): InputField {
   const type = typeOf(spec);
-  // Inputs of other names stand for one that grows ("images.image0"): it is never given itself.
+  // Inputs of other names stand for one that grows ("images.image0"): the growing input itself is never given.
   const optional = isOptional || /^COMFY_(AUTOGROW|DYNAMIC)/.test(type);
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
   if (namesFile(spec)) return { ...field, namesFile: true };

@@ -1,10 +1,11 @@
-// Files go by their hashes at a runner: a graph is sent with those names, and what is told of it is told in the names that the person gave.
+// At a runner, files are named by their hashes: a graph is sent with those names, and what the runner reports is shown with the user's
+// names.
 
 import { isObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeLibrary } from "../nodes/definition";
 
-/** `names`: those that the person gave, by those there. */
+/** `names`: the user's names, by the names there. */
 export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
   const rename = (text: string) => [...names].reduce((told, [there, name]) => told.replaceAll(there, () => name), text);
   const walk = (one: unknown): unknown =>
@@ -18,7 +19,7 @@ export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
   return names.size === 0 ? value : (walk(value) as T); // the same shape with other texts
 }
 
-/** `called`: what files are called there, by the names that the person gave. */
+/** `called`: the names there, by the user's names. */
 export function withNames(graph: Graph, library: NodeLibrary, called: ReadonlyMap<string, string>): Graph {
   if (called.size === 0) return graph;
   return Object.fromEntries(

@@ -1,8 +1,7 @@
-// One attempt to run a job on a runner: its inputs go there, it is submitted once, watched until it has ended or is lost, and what it put
-// out comes back.
-// Guarantees: it is submitted only after the attempt is stored, and once; what is told of its end is read from the runner's history, never
-// guessed from silence; everything that it writes of itself is fenced (attempts.ts); it always ends in an outcome.
-// Must never: interrupt a job of anybody else.
+// One attempt to run a job on a runner: its inputs are sent, it is submitted once and watched until it ends or is lost; its outputs come
+// back.
+// Guarantees: it is submitted only after the attempt is stored, and once; its end is read from the runner's history, never guessed from
+// silence; everything that it writes about itself is fenced (attempts.ts); it always ends in an outcome. Must never: interrupt another job.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -25,11 +24,11 @@ import { clearAway, looksFor, whereIs } from "./whereabouts";
 import { bring, type Input, nameThere } from "./transfer";
 
 export type RemoteLimits = {
-  /** So long a runner may be out of reach before its job is given up for lost. */
+  /** How long a runner may be out of reach before its job is given up as lost. */
   leaseMs: number;
-  /** So long a job that runs may say nothing. */
+  /** How long a running job may say nothing. */
   silenceMs: number;
-  /** How often it is asked how a job is doing; it also says so by itself. */
+  /** How often the runner is asked about a job; it also reports by itself. */
   pollMs: number;
   maxFileBytes: number;
 };
@@ -49,9 +48,9 @@ export type Order = {
   inputs: readonly Input[];
   library: NodeLibrary;
   outputDir: string;
-  /** The runner was removed. */
+  /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
-  /** It could not be reached: it is looked at again before another job goes there. */
+  /** The runner could not be reached: it is checked before another job goes there. */
   unreachable: (trouble: Trouble) => void;
 };
 
@@ -80,7 +79,7 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   });
   return {
     done,
-    // What it left there is cleared away by the rounds (rounds.ts): the attempt is stored as lost with the cancel.
+    // The rounds (rounds.ts) clear away what is left there: the cancel stores the attempt as lost.
     cancel: () => end({ kind: "cancelled" }),
     leave: () => end({ kind: "left" }),
   };
@@ -114,7 +113,7 @@ async function attempt(at: At): Promise<RunOutcome> {
   }
 }
 
-/** The job's id there, or how the attempt has ended already. */
+/** The job's id there, or how the attempt has already ended. */
 async function send(at: At, listening: Listening): Promise<string | RunOutcome> {
   const { runner, attempt: own, signal } = at;
   const called = new Map<string, string>();
@@ -136,7 +135,7 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   if (!answer.ok) {
     const { failure } = answer;
     if (failure.status === 400) return { kind: "error", error: refusedThere(failure.body ?? "", runner.label) };
-    // Whether it arrived is not known: then its queue and its history are asked.
+    // If it may have arrived, the runner's queue and history are asked.
     return failure.wasSent ? own.promptId : notSent(at, failure);
   }
   const said = objectOf(answer.value);
@@ -152,15 +151,15 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   return promptId;
 }
 
-/** False: the attempt is no longer the job's. */
+/** False: it is no longer the job's current attempt. */
 function write(at: At, changes: Parameters<typeof writeAttempt>[2]): Promise<boolean> {
   return patiently(at, () => at.database.commit((tx) => writeAttempt(tx, at.attempt, changes)));
 }
 
-/** The runner goes on with the job, whether the service's database answers or not. */
+/** Retries while the database is away: the runner goes on with the job all the same. */
 const patiently = <T>({ limits, signal }: At, work: () => Promise<T>) => whileAway(work, () => sleep(limits.pollMs, undefined, { signal }));
 
-/** Nothing of the job can run there: it goes elsewhere, or waits, and none of its attempts is used up. */
+/** Nothing of the job can run there: it goes elsewhere, or waits. If the runner was not reached, none of the job's attempts is used up. */
 function notSent(at: At, trouble: Trouble): RunOutcome {
   if (!trouble.wasSent || trouble.status === undefined) at.unreachable(trouble);
   return lost(`${at.runner.label}: ${trouble.message}`, trouble.wasSent);
@@ -198,7 +197,7 @@ async function watch(at: At, { promptId, listening, outputs, names, lastWord }: 
     } else {
       seenAt = now();
       if (place.kind === "waits") began = now();
-      // Told to the store now and then, which is how a stale attempt learns that it is one.
+      // The lease is stored now and then; this is how a stale attempt learns that it is stale.
       if (heldUntil - now() < limits.leaseMs / 2) {
         heldUntil = now() + limits.leaseMs;
         if (!(await write(at, { lease_until: heldUntil }))) {
@@ -225,10 +224,10 @@ async function finish(at: At, { entry, outputs, names }: Ended): Promise<RunOutc
   const { runner } = at;
   const ending = readEnding(entry);
   if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
-  // The runner waits for its next job meanwhile: it is only read, since a commit takes longer.
+  // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
   if (!(await patiently(at, () => isCurrent(at.database, at.attempt)))) return { kind: "stale" };
   const problem = await outputs.rest(entry);
-  // A failed job keeps what could be had of it.
+  // A failed job keeps the outputs that could be had.
   if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
   return toOutcome(ending, at, names);
 }
@@ -244,20 +243,20 @@ function errorOf(exception_type: string, exception_message: string): ExecutionEr
   return { node_id: "", node_type: "", exception_type, exception_message, traceback: [], current_inputs: {}, current_outputs: {} };
 }
 
-/** A plain server takes 100 MB at the most, unless it is told otherwise. */
+/** A plain server accepts at most 100 MB, unless it is configured otherwise. */
 function tooLarge({ name, size }: Input, label: string): ExecutionError {
   const megabytes = Math.ceil(size / 1024 ** 2);
   return errorOf("InputTooLarge", `${label} takes no file as large as ${name} (${megabytes} MB). Its --max-upload-size can be raised.`);
 }
 
-/** In the words in which a refusal that comes late is told: what is wrong is read out of them (wire of the family). */
+/** Worded like a refusal that comes late, in the family's wire format: readers take from it what is wrong. */
 function refusedThere(body: string, label: string): ExecutionError {
   return errorOf("ValidationError", `${label} refused the workflow. 400: ${body}`);
 }
 
 type Wake = ReturnType<typeof createWake>;
 
-/** A pause that something may end early. */
+/** A pause that can be ended early. */
 function createWake() {
   let ring: (() => void) | undefined;
   let isDue = false;

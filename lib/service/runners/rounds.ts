@@ -1,5 +1,5 @@
-// Looking after the runners: each is asked again and again how it is, its classes are read now and then, and what attempts that were given
-// up left there is cleared away. Rows that another process changed are read again.
+// Looks after the runners: each is checked again and again, its classes are read now and then, and what given-up attempts left there is
+// cleared away. Rows that another process changed are read again.
 
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
@@ -10,18 +10,18 @@ import { clearAway } from "./whereabouts";
 import { clearedAway, lostAttempts } from "./attempts";
 import { readRunner, readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
 
-/** Models are added to a runner while it runs. */
+/** Models may be added to a runner while it runs. */
 const CATALOGUE_MS = 300_000;
 const FOREIGN_MS = 500;
 
-/** `signal`: the service stops, and waits for no runner. */
+/** `signal`: the service stops, and no longer waits for runners. */
 type Stores = {
   database: Database;
   now: () => number;
   log: ServiceLog;
   checkMs: number;
   processes: Pick<Processes, "mayBegin">;
-  /** Something was found, which other processes are told of; something was heard of. */
+  /** `changed`: something was found, and other processes are told. `heard`: another process changed something. */
   changed: () => Promise<void>;
   heard: () => Promise<void>;
   signal: AbortSignal;
@@ -82,12 +82,12 @@ async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): P
   });
 }
 
-/** It may have been removed, or given another address, while it was asked at this one. */
+/** The runner may have been removed, or have another address, since it was asked. */
 async function isStillThere(tx: Transaction, { id, address }: RunnerRow): Promise<boolean> {
   return (await readRunner(tx, id))?.address === address;
 }
 
-/** What was just sent may arrive later. */
+/** How late something that was just sent may arrive. */
 const ARRIVES_WITHIN_MS = 2000;
 
 async function clearAll({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {

@@ -1,6 +1,6 @@
-// Speaking to a plain local server of the family over HTTP: what it answers, or what is wrong with it, as data.
-// Guarantees: every exchange is bounded in time and bytes; a redirect is an answer and never followed; no address is opened that no service
-// lives at. Must never: send an Origin (a local server refuses it), or a key.
+// Talks to a plain local server of the family over HTTP: returns its answer, or what is wrong with it, as data.
+// Guarantees: every exchange is bounded in time and bytes; a redirect is an answer and never followed; an address where no service can be
+// is never opened. Must never: send an Origin (a local server refuses it), or a key.
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
@@ -10,12 +10,12 @@ import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-/** `status`: what it answered; absent where nothing came. `wasSent`: false where the request cannot have arrived. */
+/** `status`: of the answer; absent if nothing came. `wasSent`: false if the request cannot have arrived. */
 export type Trouble = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
 
 const CONNECT_MS = 5000;
 const ANSWER_MS = 15_000;
-/** How long bytes may pause. */
+/** How long the bytes may pause. */
 const PAUSE_MS = 30_000;
 const MOST_JSON = 4 * 1024 ** 2;
 const MOST_WORDS = 64 * 1024;
@@ -35,12 +35,12 @@ type Ask = {
   /** Sent as it is. */
   form?: FormData;
   signal?: AbortSignal;
-  /** How long its first byte may take. */
+  /** How long the first byte may take. */
   answerMs?: number;
   headers?: Record<string, string>;
 };
 
-/** A file of the runner as it comes; the caller reads or destroys `bytes`. `size`: as it was promised. */
+/** A file of the runner as a stream; the caller reads or destroys `bytes`. `size`: as promised. */
 export type Opened = { bytes: Readable; size: number | undefined; range: string | undefined };
 
 async function exchange(address: string, path: string, ask: Ask) {
@@ -53,7 +53,7 @@ async function exchange(address: string, path: string, ask: Ask) {
     ...(ask.answerMs !== undefined && { headersTimeout: ask.answerMs }),
     ...(ask.signal && { signal: ask.signal }),
   });
-  // A body that is left in the middle ends with an error, and nobody is there to be told.
+  // A body that is left in the middle ends with an error that no code waits for.
   answer.body.on("error", () => undefined);
   return answer;
 }
@@ -94,7 +94,7 @@ export async function openFile(address: string, path: string, ask: Ask = {}): Pr
   }
 }
 
-/** Undefined where it is longer. */
+/** Undefined if it is longer. */
 async function readBounded(body: Readable, mostBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,5 +1,5 @@
-// The runners as they are stored: read, added, changed, removed. The built-in one has a row as the others have.
-// Guarantees: the truth is the table: a command line beside a running service changes the same rows, and the service reads them again.
+// The runners as they are stored: read, added, changed, removed. The built-in one has a row like the others.
+// Guarantees: the table is the truth. A command line beside a running service changes the same rows, and the service reads them again.
 
 import { randomUUID, createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
@@ -26,13 +26,13 @@ export type RunnerRow = Selectable<RunnerColumns>;
 type Stores = {
   database: Database;
   now: () => number;
-  /** Of the built-in one. */
+  /** Of the built-in runner. */
   builtIn: { slots: number; classes: number };
-  /** Told after each change that this process made. */
+  /** Called after each change that this process made. */
   changed?: () => Promise<void>;
 };
 
-/** Those that were not removed. */
+/** The runners that were not removed. */
 export async function readRunners(reader: Reader): Promise<RunnerRow[]> {
   return reader.rows(query.selectFrom("runners").selectAll().where("removed_at", "is", null).orderBy("created_at").orderBy("id"));
 }
@@ -117,9 +117,9 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const about = isMoved ? await askAbout(address) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
-        // Removed while the address was asked: that is told below.
+        // Removed while the address was asked: reported below.
         if (!(await readRunner(tx, id))) return true;
-        // Another one may have been given this address while it was asked.
+        // Another runner may have been given this address while it was asked.
         if (isMoved && (await isTaken(tx, address))) return false;
         const changes = {
           ...(label !== undefined && { label }),
@@ -197,14 +197,14 @@ export async function storeProblem(
   await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
 }
 
-/** Inside a commit: what drains and has nothing left to do is paused. */
+/** Inside a commit: pauses draining runners that have nothing left to do. */
 export async function settleDraining(tx: Transaction): Promise<void> {
   const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
   for (const row of await tx.rows(draining))
     if ((await countRunning(tx, row)) === 0) await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
 }
 
-/** By all processes. */
+/** Jobs that run there, started by any process. */
 export async function countRunning(reader: Reader, { id, address }: Pick<RunnerRow, "id" | "address">): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query

@@ -1,4 +1,4 @@
-// Files between the store and a runner: inputs go there under a name made of their hash, and only where they are missing; outputs come
+// Files between the store and a runner: inputs are sent under a name made of their hash, and only if they are missing there; outputs come
 // back as a stream that is hashed while it is written.
 
 import { openAsBlob } from "node:fs";
@@ -11,12 +11,12 @@ import { stageStream, type StagedFile } from "../assets/staged-file";
 import { asStorageFailure } from "../storage-failure";
 import { askJson, nonsense, openFile, type Trouble } from "./speak";
 
-/** `name`: as the graph calls it. */
+/** `name`: the name in the graph. */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
 
 export const nameThere = ({ hash, mediaType, name }: Input) => `${hash}.${extensionOf(mediaType, name)}`;
 
-/** The name that a node is to be given there. */
+/** Sends the input if it is missing there. Returns the name that its node is given. */
 export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, Trouble>> {
   const name = nameThere(input);
   const known = await openFile(address, viewPath({ filename: name, subfolder: "", type: "input" }), {
@@ -47,7 +47,7 @@ function viewPath({ filename, subfolder, type }: FileThere): string {
   return `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 }
 
-/** Complete, or a failure: bytes that were cut short are not taken. */
+/** Complete, or a failure: bytes that were cut short are refused. */
 export async function fetchOutput(
   address: string,
   file: FileThere,
@@ -75,7 +75,7 @@ export async function fetchOutput(
     return failed(asStorageFailure(error) ? told : { ...told, code: "not_reachable" });
   }
 
-  /** Its first bytes tell how large a picture is. */
+  /** The first bytes tell how large a picture is. */
   async function* passing(source: AsyncIterable<unknown>): AsyncIterable<Uint8Array> {
     for await (const chunk of source) {
       if (!(chunk instanceof Uint8Array)) continue;

@@ -1,5 +1,5 @@
-// Where a job is on a runner: in its history, in its queue, or nowhere; and taking one out of there.
-// Must never: take out or interrupt a job of anybody else.
+// Finds a job on a runner: in its history, in its queue, or nowhere. Also takes a job out of there.
+// Must never: take out or interrupt another job.
 
 import { objectOf } from "@/lib/contract/json/json";
 import { askQueue, type QueueEntry, toEntry } from "./ask-about";
@@ -9,7 +9,7 @@ type Whereabouts = { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" 
 
 const MOST_HISTORY_BYTES = 64 * 1024 ** 2;
 const LOOKS_A_QUEUE = 10;
-/** So many of the last entries are looked through for a job whose id there is not known. */
+/** How many of the last entries are searched for a job whose id there is not known. */
 const LAST_ENTRIES = 200;
 
 /** By its id there, or by our own name for it, whatever id the runner gave it. */
@@ -17,8 +17,8 @@ type Known = { promptId: string; clientId: string };
 const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
 
 /**
- * Looks for a job again and again. A queue holds whole graphs: while the runner is heard over one connection, of the number `connection`,
- * it is asked for in one of ten looks, and the job is where it was unless it has ended.
+ * Looks for a job again and again. A queue holds whole graphs: while the runner is heard over the same connection (its number is
+ * `connection`), the queue is asked for in one of ten looks. In the others the job is where it was, unless it has ended.
  */
 export function looksFor(address: string, known: Known): (connection: number | undefined, signal: AbortSignal) => Promise<Whereabouts> {
   let before: { place: Whereabouts; connection: number; looks: number } | undefined;
@@ -35,7 +35,7 @@ export function looksFor(address: string, known: Known): (connection: number | u
   };
 }
 
-/** The history first, then the queue, and the history again: a job may move from one to the other in between. */
+/** The history, then the queue, then the history again: a job may move from one to the other in between. */
 export async function whereIs(address: string, known: Known, signal?: AbortSignal): Promise<Whereabouts> {
   const first = await historyOf(address, known, signal);
   if (first.kind !== "nowhere") return first;
@@ -55,7 +55,7 @@ async function historyOf(address: string, { promptId }: Known, signal?: AbortSig
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
 }
 
-/** A server that chose an id of its own, which did not arrive here. */
+/** For a server that chose an id of its own, which did not arrive here. */
 async function historyByClient(address: string, { clientId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
   const answer = await askJson(address, `/history?max_items=${LAST_ENTRIES}`, { signal }, MOST_HISTORY_BYTES);
   if (!answer.ok) return { kind: "silent", trouble: answer.failure };
@@ -63,7 +63,7 @@ async function historyByClient(address: string, { clientId }: Known, signal?: Ab
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
 }
 
-/** True when it is neither queued nor running there any more. Only this job is taken out, and only where it runs is interrupted. */
+/** True if it is neither queued nor running there any more. Takes out only this job, and interrupts only where this job runs. */
 export async function clearAway(address: string, known: Known, signal?: AbortSignal): Promise<boolean> {
   const queue = await askQueue(address, signal);
   if (!queue.ok) return false;
@@ -71,7 +71,7 @@ export async function clearAway(address: string, known: Known, signal?: AbortSig
   const waiting = queue.value.pending.find(isIt);
   const running = queue.value.running.find(isIt);
   if (waiting) await askText(address, "/queue", { method: "POST", body: { delete: [waiting.promptId] }, signal });
-  // Servers that do not know the id interrupt whatever runs: that has to be this job, and nothing else.
+  // Servers that do not know the id interrupt whatever runs, so this job must be the only one that runs.
   if (running && queue.value.running.length === 1)
     await askText(address, "/interrupt", { method: "POST", body: { prompt_id: running.promptId }, signal });
   if (!waiting && !running) return true;

@@ -1,10 +1,10 @@
-// Tells this process which assets have changed: triggers that live as long as the connection and see every write through it, by whatever
-// statement. Guarantees: told when it is committed, before anything else is read. What a piece undid alone is told as well: whoever listens
-// reads again what is there.
+// Tells this process which assets have changed: triggers that live as long as the connection see every write through it, by any statement.
+// Guarantees: told when the change is committed, before anything else is read. What one piece of a commit undid alone is told as well:
+// listeners read again what is there.
 
 import { type Database as Connection } from "better-sqlite3";
 
-/** What an order or a filter looks at; an asset that came or went has changed in every way. */
+/** What an order or a filter looks at; an asset that was added or removed has changed in every way. */
 export const assetChanges = {
   name: 1,
   created_at: 2,
@@ -30,12 +30,12 @@ const columns = {
 const changedColumns = Object.entries(columns).map(([column, bit]) => `(old.${column} <> new.${column}) * ${bit}`);
 const { all, tags } = assetChanges;
 
-/** From then on the changes of each transaction are kept until it ends: `committed` tells of them, `undone` drops them. */
+/** From now on the changes of each transaction are kept until it ends: `committed` tells of them, `undone` drops them. */
 export function tellOfAssets(connection: Connection, listener: AssetChangeListener): { committed(): void; undone(): void } {
   let noted: { seq: number; changed: number }[] = [];
   connection.function("asset_changed", (seq, changed) => {
     const last = noted.at(-1);
-    // An asset with its tags is many changes of one row.
+    // An asset with its tags makes many changes of one row.
     if (last?.seq === Number(seq)) last.changed |= Number(changed);
     else noted.push({ seq: Number(seq), changed: Number(changed) });
     return null;

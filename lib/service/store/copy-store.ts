@@ -1,7 +1,7 @@
 // Copies the rows of the service from one database into another: from SQLite to PostgreSQL, or back; or what PostgreSQL holds at one moment
 // into a file of SQLite, for backups.
-// Guarantees: those of lib/shared/database/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on a copy that has
-// not ended, nor on rows that were moved away. Must never: change a row of what it copies from.
+// Guarantees: those of lib/shared/database/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on an
+// unfinished copy, nor on rows that were moved away. Must never: change a row of the source.
 
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
@@ -19,10 +19,10 @@ type Opened = Kysely<Tables>;
 type Say = (progress: string) => void;
 
 const MOST_CONNECTIONS = 4;
-/** Of one piece of a table, also where a million rows are counted. */
+/** For one piece of a table, and also for counting a million rows. */
 const STATEMENT_MS = 10 * 60_000;
 
-/** What finds assets in SQLite is made anew there from notes that triggers write; processes take turns in PostgreSQL alone. */
+/** Not copied: what finds assets in SQLite is made anew there from notes that triggers write; processes take turns in PostgreSQL alone. */
 const own = /^(migrations|commits|processes|rounds|turns|long_notices|run_progress|asset_search.*|asset_tag_codes|assets_unsearched)$/;
 const counters: readonly Counter[] = [
   { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
@@ -31,7 +31,7 @@ const counters: readonly Counter[] = [
   { table: "tag_counts", by: ["owner_id", "tag"], count: "n" },
 ];
 
-/** Between a file and a database of PostgreSQL; no service may run on either. What the target has and the source has not goes. */
+/** Between a file and a PostgreSQL database; no service may run on either. Rows that only the target has are removed. */
 export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say: Say): Promise<Copied> {
   const locks = [from, to].flatMap((place) => ("file" in place ? [lockDataFolder(dirname(place.file))] : []));
   try {
@@ -47,7 +47,7 @@ export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say
   }
 }
 
-/** Reads in one transaction. What the file has already of an earlier moment is taken over. */
+/** Reads in one transaction. What the file already has from an earlier moment is used again. */
 export async function copyServiceSnapshot(url: string, file: string, say: Say): Promise<void> {
   const [source, target] = [openPlace({ url }), openPlace({ file })];
   try {
@@ -60,7 +60,7 @@ export async function copyServiceSnapshot(url: string, file: string, say: Say): 
   }
 }
 
-/** Throws where a service was used there. A copy that was begun may be gone on with. Makes no table. */
+/** Throws if a service was used there. A copy that was begun may be continued. Makes no table. */
 export async function requireRoomForService(place: ServicePlace): Promise<void> {
   const { hasUsers, isUnfinished } = await lookAt(place);
   if (hasUsers && !isUnfinished)
@@ -71,7 +71,7 @@ function copyAll(from: Opened, to: Opened, say: Say, beforeEnd?: () => Promise<v
   return copyTables({ from, to, say, isLeftOut: (table) => own.test(table), counters, beforeEnd });
 }
 
-/** In the data folder, whose files belong to the rows wherever they are. */
+/** Noted in the data folder, whose files belong to the rows wherever these are. */
 async function noteWhereRowsAre(target: Opened, from: ServicePlace, to: ServicePlace): Promise<void> {
   if ("file" in to) return removeMark(dirname(to.file));
   if (!("file" in from)) return;

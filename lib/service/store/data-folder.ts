@@ -1,4 +1,4 @@
-// Makes the service's folder. What prevents that is told in the words of the setting that chose it.
+// Makes the service's folder. Errors are worded for the setting that chose the folder.
 
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -14,19 +14,19 @@ export function makeDataFolder(path: string): void {
   }
 }
 
-/** A start with an empty database would sweep every file of the blobs as one that no row names. */
+/** With an empty database, a start would sweep every file of the blobs as one that no row names. */
 export function requireDatabase({ database, blobs }: { database: string; blobs: string }): void {
   const hasContent = [database, `${database}-wal`].some((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (!hasContent) requireNoFiles(blobs, `The service's database ${database} is empty or missing`);
 }
 
-/** `why`: nothing is known of files. */
+/** `why`: the reason that nothing is known of the files. */
 export function requireNoFiles(blobs: string, why: string): void {
   if (readdirSync(blobs).length === 0) return;
   throw new Error(`${why}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);
 }
 
-/** Of the folder and those below it; no links. A folder that is not there has none. */
+/** The files of the folder and of those below it, without links. None if the folder does not exist. */
 export async function* filesBelow(folder: string): AsyncGenerator<string> {
   for (const entry of await readFolder(folder)) {
     const path = join(folder, entry.name);
@@ -39,7 +39,7 @@ export async function holdsFiles(folder: string): Promise<boolean> {
   return !(await filesBelow(folder).next()).done;
 }
 
-/** Empty where it is not there. */
+/** Empty if the folder does not exist. */
 export async function readFolder(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });

@@ -1,6 +1,6 @@
 // One process at a time on a data folder: two engines would take each other's running jobs.
 // The lock is an exclusive transaction on a small SQLite file, so the operating system releases it when the process dies, however it dies.
-// The pid file beside it is for the message only and is never believed.
+// The pid file beside it is for the message only and is never trusted.
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ export function lockDataFolder(dataDir: string): DataLock {
     if (codeOf(error) === "SQLITE_BUSY")
       throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
     if (codeOf(error) !== "SQLITE_NOTADB") throw error;
-    // The lock is asked for before the file is read: it is free, and the file has nothing to lose.
+    // The lock is taken before the file is read: so it is free, and the file has nothing to lose.
     rmSync(lockFile);
     connection = takeLock(lockFile);
   }
   try {
     writeFileSync(pidFile, String(process.pid));
   } catch (error) {
-    // Only the start of a second service misses its words.
+    // Without the pid file, only a second service's refusal says less.
     if (!isFullDisk(error)) {
       connection.close();
       throw error;
@@ -43,7 +43,7 @@ export function lockDataFolder(dataDir: string): DataLock {
 function takeLock(file: string): Connection {
   const connection = new Sqlite(file, { timeout: 0 });
   try {
-    // Nothing is ever stored in it: a journal would only need room on a full disk.
+    // Nothing is ever stored in it: a journal on the disk would only need room when the disk is full.
     connection.pragma("journal_mode = MEMORY");
     connection.exec("BEGIN EXCLUSIVE");
     return connection;

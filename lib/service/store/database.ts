@@ -1,6 +1,6 @@
 // What the service asks of its database, whichever it is: statements typed by kysely, reads, and commits that writers share.
 // Guarantees: what `commit` has resolved is on disk; a reader sees whole commits only; only a `Transaction` can write, so the compiler
-// holds the rule that nothing is written outside of a commit.
+// ensures that nothing is written outside of a commit.
 
 import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { type ServiceSettings } from "../settings";
@@ -28,31 +28,31 @@ export type Reader = {
   row<R>(statement: Compilable<R>): Promise<R | undefined>;
 };
 
-/** What a commit works with. Nothing but its own statements is awaited inside a commit: other writers and readers wait for it. */
+/** What a commit works with. Await nothing but its own statements inside a commit: other writers and readers wait for it. */
 export type Transaction = Reader & {
   readonly limits: StoreLimits;
   /** For writes; returns the number of rows changed. */
   run(statement: Compilable<unknown>): Promise<number>;
-  /** A piece that is undone alone where it throws (a savepoint). One at a time. */
+  /** A piece that is undone alone if it throws (a savepoint). One at a time. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
 };
 
 export type Database = Reader & {
   readonly limits: StoreLimits;
   /**
-   * What is read together is of one moment. Nothing but its own statements is awaited in it, and no other read of this database: that one would wait
-   * for a connection while holding one.
+   * What is read together is of one moment. Await nothing but its own statements inside, and no other read of this database: that one would
+   * wait for a connection while holding one.
    */
   reading<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in the next shared commit, whole or not at all; resolves when that commit is durable. `work` may be run again where the first
-   * commit failed: what it notes outside of the database, it notes anew each time.
+   * Runs `work` in the next shared commit, whole or not at all; resolves when that commit is durable. `work` may run again if the first
+   * commit failed: what it notes outside of the database, it has to note anew each time.
    */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same for what makes room, or must not wait for it: on a full disk it is committed from the reserve. */
+  /** The same for work that makes room, or must not wait for room: on a full disk it is committed from the reserve. */
   commitFreeing<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Another number once another process has committed. */
+  /** Returns another number once another process has committed. */
   foreignCommits(): Promise<number>;
-  /** Commits what waits first. */
+  /** Commits waiting work first. */
   close(): Promise<void>;
 };

@@ -1,5 +1,6 @@
 // Many small writes, one fsync: what is asked for within one turn of the event loop is committed together, one piece of work after another.
-// Guarantees: on a full disk what makes room is committed all the same, from the reserve; a promise resolves only after its commit; a piece of work that throws is undone alone and its neighbours are kept.
+// Guarantees: a promise resolves only after its commit; a piece of work that throws is undone alone, and the others are kept; on a full
+// disk, work that makes room is still committed, from the reserve.
 
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Transaction } from "./database";
@@ -8,7 +9,7 @@ type Work<T> = (tx: Transaction) => Promise<T>;
 type Waiting = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
-/** `isOpen`: whether a transaction is under way. */
+/** `isOpen`: whether a transaction is open. */
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, reserve: DiskReserve | undefined) {
   let waiting: Waiting[] = [];
   let underWay: Promise<void> | undefined;
@@ -32,7 +33,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   async function commitAll(batch: readonly Waiting[]): Promise<Outcome[]> {
     const together = await attempt(() => transaction((tx) => oneByOne(tx, batch)));
     if (together.ok) return together.value;
-    // The shared commit itself failed (a full disk, a lost file): nothing of the batch is there.
+    // The shared commit itself failed (a full disk, a lost file): nothing of the batch is stored.
     const failure: Outcome = { ok: false, value: together.value };
     const freeing = batch.filter(({ freesRoom }) => freesRoom);
     if (!reserve || !isFullDisk(together.value) || freeing.length === 0) return batch.map(() => failure);
@@ -44,10 +45,10 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   async function oneByOne(tx: Transaction, batch: readonly Waiting[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { work } of batch) {
-      // Alone it needs no savepoint: what it has written goes with the transaction.
+      // A single piece needs no savepoint: what it has written is undone with the transaction.
       const outcome = await attempt(() => (batch.length === 1 ? work(tx) : tx.attempt(() => work(tx))));
-      // SQLite undoes everything by itself when the disk fails in the middle: then the whole batch has failed, with this cause,
-      // and what comes after it must not be committed on its own.
+      // If the disk fails in the middle, SQLite undoes everything by itself: then the whole batch has failed, with this cause, and what
+      // comes after it must not be committed on its own.
       if (!outcome.ok && (batch.length === 1 || !isOpen())) throw outcome.value;
       outcomes.push(outcome);
     }
@@ -56,7 +57,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
 
   return {
     flush,
-    /** Resolves when the commit that is under way has ended; another one may have begun then. */
+    /** Resolves when the commit under way has ended; another one may have begun by then. */
     underWay: () => underWay,
     commit<T>(work: Work<T>, freesRoom = false): Promise<T> {
       if (waiting.length === 0) setImmediate(() => void flush());

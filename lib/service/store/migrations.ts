@@ -1,5 +1,5 @@
-// Brings a database to the newest shape; imported statically, so that bundles carry it.
-// One exclusive transaction: the service and a command line that start together apply each step once.
+// Brings a database to the newest schema; the steps are imported statically, so that bundles contain them.
+// One exclusive transaction: if the service and a command line start together, each step is applied once.
 
 import { type Database as Connection } from "better-sqlite3";
 import { first } from "./migrations/001-first";
@@ -25,7 +25,7 @@ import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
 import { postgresTables } from "./postgres/tables";
 
-/** `prepare` gives the connection the functions that the statements call. */
+/** `prepare` adds the functions that the statements call to the connection. */
 type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
 
 export const migrations: readonly Migration[] = [
@@ -47,7 +47,7 @@ export const migrations: readonly Migration[] = [
   taskHolders,
 ];
 
-/** A PostgreSQL database begins with the tables of then. What comes after has a text for it too. */
+/** A PostgreSQL database begins with the tables as they were then. Later steps have a text for PostgreSQL too. */
 export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   { name: "014-postgres-tables", sql: [postgresTables, postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n") },
   postgresProcesses,

@@ -1,59 +1,62 @@
-// The processes of the service that share a database: which of them live, what they tell each other, and what is done by one of them at a time.
-// Guarantees: a process that is not listed any more is known to be dead, or to have been given up; it learns so itself as soon as it can.
-// On SQLite there is this one alone.
+// The processes of the service that share a database: which of them live, what they tell each other, and what only one of them does at a
+// time.
+// Guarantees: a process that is no longer listed is known to be dead, or was given up; it learns this itself as soon as it can.
+// On SQLite there is only this process.
 
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type Transaction } from "./database";
 
-/** What is told as JSON, of at most so many bytes. */
+/** A notice is JSON of at most this many bytes. */
 export const MOST_NOTICE_BYTES = 7_000;
 
 export type Processes = {
-  /** Of this process, and another one with each start. */
+  /** Of this process; a new one with each start. */
   readonly id: string;
 
   /**
-   * Tells the other processes. With `tx`: once that commit is durable, and not at all where it fails. Who does not listen at that moment hears
-   * nothing, and is told that it may have missed something.
+   * Tells the other processes. With `tx`: once that commit is durable, and not at all if it fails. A process that is not listening misses
+   * the notice; it is told later that it may have missed some.
    */
   tell(channel: string, payload: unknown, tx?: Transaction): Promise<void>;
-  /** What others tell; never what this one did. `missed`: something may not have been heard, so that all that is remembered may be wrong. */
+  /**
+   * Hears what others tell, never what this process told. `missed`: something may have been lost, so all that is remembered may be wrong.
+   */
   listen(channel: string, hear: (payload: unknown, from: string) => void, missed?: () => void): () => void;
 
-  /** The ids of those that live, this one among them, in an order. */
+  /** The ids of living processes, including this one, in a fixed order. */
   live(): Promise<string[]>;
-  /** So long one that is listed no more may still be in the middle of something: it was cut off, or stood still, and has not ended. */
+  /** How long a process that is no longer listed may still be at work: it was cut off, or stood still, and has not ended. */
   readonly lingersMs: number;
-  /** As a condition on jobs: whoever held it is dead, or there was nobody. */
+  /** As a condition on jobs: the holder is dead, or there is none. */
   readonly isHolderGone: RawBuilder<SqlBool>;
-  /** The same: another process holds it. */
+  /** As a condition on jobs: another process holds it. */
   readonly isHeldElsewhere: RawBuilder<SqlBool>;
 
-  /** True for one process in each such interval: it does what `name` stands for. */
+  /** True for one process in each such interval: that process does the work called `name`. */
   mayBegin(name: string, everyMs: number): Promise<boolean>;
 
-  /** From now on it is listed, hears, and is heard. */
+  /** From now on this process is listed, hears others, and is heard. */
   start(): Promise<void>;
   watch(on: ProcessEvents): void;
-  /** What is told of this process with its lease. */
+  /** Publishes facts about this process together with its lease. */
   describe(facts: ProcessFacts): Promise<void>;
   /**
-   * Inside a commit: those that have said nothing for too long are listed no more. Returns the ids of their workers. Who has just come, or come back,
-   * waits as long for the others: the database may have been away for all.
+   * Inside a commit: takes processes that were silent for too long off the list. Returns the ids of their workers. A process that has just
+   * started, or come back, waits as long for the others: the database may have been away for all.
    */
   giveUpSilent(tx: Transaction): Promise<string[]>;
-  /** It is listed no more. */
+  /** Takes this process off the list. */
   close(): Promise<void>;
 };
 
-/** `slots`: of the built-in runner. `workerIds`: by which the queue knows what it has given to this process. */
+/** `slots`: of the built-in runner. `workerIds`: the names under which the queue gives entries to this process. */
 export type ProcessFacts = { slots: number; workerIds: readonly string[] };
 
 export type ProcessEvents = {
-  /** Others have said nothing for too long: what they held may be given back, in a commit that begins with `giveUpSilent`. */
+  /** Others were silent for too long: what they held may be given back, in a commit that begins with `giveUpSilent`. */
   othersSilent(): void;
-  /** This process was given up, and is listed anew: what it held may be another's. */
+  /** This process was given up, and is listed anew: what it held may belong to another one. */
   wasGivenUp(): void;
 };
 

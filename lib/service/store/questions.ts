@@ -1,5 +1,5 @@
-// Questions to the other processes, which each of them answers: for what only the one knows that is at it.
-// Guarantees: whoever asks waits for those alone that live, and for a bounded time; where there are no others, no time at all.
+// Questions to the other processes, each of which answers: for what is known only to the process that works on it.
+// Guarantees: the asking process waits only for living ones, and for a bounded time; if there are no others, it does not wait.
 
 import { randomUUID } from "node:crypto";
 import { type ServiceLog } from "../options";
@@ -7,7 +7,7 @@ import { type Processes } from "./processes";
 
 const ANSWERS = "answers";
 const PATIENCE_MS = 10_000;
-/** So often it is asked which of them still live. */
+/** How often it checks which of them still live. */
 const LOOK_EVERY_MS = 1000;
 
 export type Questions = ReturnType<typeof createQuestions>;
@@ -29,7 +29,7 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
   }
 
   return {
-    /** What they answer, those aside that have nothing to say. */
+    /** The answers of the others, without those that have nothing to say. */
     async ask(channel: string, content: unknown): Promise<unknown[]> {
       const waitsFor = new Set(await others());
       if (waitsFor.size === 0) return [];
@@ -45,7 +45,7 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
               for (const one of waitsFor) if (!living.includes(one)) waitsFor.delete(one);
               if (waitsFor.size === 0) settle();
             })
-            .catch(() => undefined); // the patience ends
+            .catch(() => undefined); // the time limit ends it
         }, LOOK_EVERY_MS),
       ];
       open.set(id, question);
@@ -59,7 +59,7 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
       }
     },
 
-    /** How this process answers. Undefined: it has nothing to say. */
+    /** Sets how this process answers. Undefined: it has nothing to say. */
     answer(channel: string, give: (content: unknown) => Promise<unknown>): void {
       processes.listen(channel, (told) => {
         const { id, content } = readTold(told);
@@ -72,7 +72,7 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
   };
 }
 
-/** Anybody who may use the database may say anything there. */
+/** Anyone who may use the database can send anything here. */
 function readTold(told: unknown): { id: string; content?: unknown; answer?: unknown } {
   if (typeof told !== "object" || told === null || !("id" in told) || typeof told.id !== "string") return { id: "" };
   const { id } = told;

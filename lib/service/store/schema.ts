@@ -1,5 +1,5 @@
 // The tables as kysely types. Times are milliseconds since 1970; free-form values are JSON text; a flag is 0 or 1.
-// Wide values (graph, outputs) live beside `jobs`, so that lists touch narrow rows only.
+// Wide values (graph, outputs) are in tables beside `jobs`, so that lists touch narrow rows only.
 
 import { type Generated } from "kysely";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
@@ -11,7 +11,7 @@ export type UserRow = {
   status: string;
   last_number: Generated<number>;
   created_at: number;
-  /** Set from when the history was cleared until the last of its rows was removed. */
+  /** Set when the history is cleared, until the last of its rows is removed. */
   history_cleared_until: Generated<number | null>;
 };
 
@@ -46,11 +46,11 @@ export type JobRow = {
   has_audio: Generated<number>;
   preview: string | null;
   error: string | null;
-  /** What it needs of a runner; null: from before there were others than the built-in one, which does it. */
+  /** What the job needs of a runner; null: it is older than other runners, and the built-in one runs it. */
   needs: Generated<number | null>;
-  /** Where it runs or ran; null: nowhere yet, or on the built-in one. */
+  /** Where it runs or ran; null: nowhere yet, or on the built-in runner. */
   runner: Generated<string | null>;
-  /** Another number with every claim: what an attempt writes, it writes only while the number is still its own. */
+  /** Another number with every claim: an attempt writes only while the number is still its own. */
   fence: Generated<number>;
   /** The process of the service that runs it; null: none. */
   holder: Generated<string | null>;
@@ -59,14 +59,14 @@ export type JobRow = {
 export type RunnerRow = {
   id: string;
   label: string;
-  /** Null: the built-in one. */
+  /** Null: the built-in runner. */
   address: string | null;
   tags: string;
   slots: number;
   mode: RunnerMode;
   /** Why it was set aside. */
   mode_reason: string | null;
-  /** What is wrong with it, by the last check; null: nothing. */
+  /** What was wrong with it at the last check; null: nothing. */
   problem: RunnerProblem | null;
   problem_message: string | null;
   version: string | null;
@@ -81,9 +81,9 @@ export type RunnerRow = {
   done: Generated<number>;
   failed: Generated<number>;
   run_ms: Generated<number>;
-  /** Whose jobs failed there since the last one that did not, as JSON. */
+  /** The users whose jobs failed there since the last success, as JSON. */
   failed_users: Generated<string>;
-  /** What its last job needed: its models are loaded. */
+  /** What its last job needed: those models are loaded. */
   last_needs: number | null;
   created_at: number;
   removed_at: number | null;
@@ -95,8 +95,8 @@ export type RunnerCatalogueRow = { runner_id: string; hash: string; text: string
 export type JobNeedsRow = { id: Generated<number>; hash: string; text: string };
 
 /**
- * One try to run a job on a runner that is not the built-in one. `sending`: it may have arrived; `sent`: it did; `lost`: given up without
- * knowing whether it still runs there; `over`: it does not.
+ * One attempt to run a job on a runner other than the built-in one. `sending`: it may have arrived; `sent`: it has; `lost`: given up
+ * without knowing whether it still runs there; `over`: it does not.
  */
 export type AttemptRow = {
   job_seq: number;
@@ -107,7 +107,7 @@ export type AttemptRow = {
   prompt_id: string;
   client_id: string;
   state: "sending" | "sent" | "lost" | "over";
-  /** When it may be given up for lost, unless the runner is heard of before. */
+  /** When it may be given up as lost, unless the runner is heard before. */
   lease_until: number;
   started_at: number;
   ended_at: number | null;
@@ -141,12 +141,12 @@ export type JobCountRow = {
   n: number;
 };
 
-/** `until` by the clock of whoever wrote it. */
+/** `until`: by the clock of the process that wrote it. */
 export type BlobLeaseRow = { hash: string; holder: string; is_removal: number; until: number };
 
 export type BlobRow = { hash: string; sha256: string; size: number; media_type: string; created_at: number };
 
-/** A file of a user's own, by its path from the user's top on, without a slash before it. */
+/** A user's own file, by its path below the user's root, without a slash at its beginning. */
 export type UserFileRow = { user_id: number; path: string; hash: string; size: number; modified: number };
 
 export type AssetOrigin = "upload" | "output" | "shipped";
@@ -154,7 +154,7 @@ export type AssetOrigin = "upload" | "output" | "shipped";
 export type AssetRow = {
   seq: Generated<number>;
   id: string;
-  /** 0: a public asset, of no user. */
+  /** 0: a public asset, which belongs to no user. */
   owner_id: number;
   origin: AssetOrigin;
   hash: string;
@@ -182,7 +182,7 @@ export type AssetCountRow = { owner_id: number; n: number };
 export type TagCountRow = { id: Generated<number>; owner_id: number; tag: string; n: number };
 /** The numbers of an asset's tags, each after a comma: narrow rows for counting the tags of many assets. */
 export type AssetTagCodesRow = { asset_seq: number; codes: string };
-/** Filled by triggers: assets that `asset_search` and `asset_tag_codes` do not know as they are. */
+/** Filled by triggers: assets whose entries in `asset_search` and `asset_tag_codes` are missing or out of date. */
 export type AssetUnsearchedRow = { asset_seq: number };
 
 export type MaskLayersRow = { owner_id: number; result: string; mask: string; paint: string; painted: string };
@@ -212,7 +212,7 @@ export type TaskRow = {
   file_name: string | null;
   /** The process of the service that fetches it. */
   holder: Generated<string | null>;
-  /** What its partial file is called, where that is not its id: another process went on with it, whose folder has no such file. */
+  /** The name of its partial file, if that is not its id: another process went on with the task, and its folder has no such file. */
   part: Generated<string | null>;
 };
 

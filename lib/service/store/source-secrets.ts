@@ -1,4 +1,4 @@
-// What of a source's address must not be shown: tokens and signatures in its query.
+// What must not be shown of a source's address: tokens and signatures in its query.
 // Guarantees: an address that is shown or kept is without them; the rest of it stays as it was sent.
 
 import { createHash } from "node:crypto";
@@ -20,7 +20,7 @@ export function hideSecrets(url: string): string {
   return `${url.slice(0, start)}?${shown.join("&")}`;
 }
 
-/** Which address it was, for whoever asks with the same one again; the address cannot be read from it. */
+/** The same for the same address, so that a later request for it is recognised; the address cannot be read from it. */
 export function nameOfSource(url: string): string {
   return createHash("sha256").update(url).digest("hex");
 }

@@ -1,6 +1,6 @@
 // The service's database on SQLite: one connection, every statement prepared once by its text.
-// Guarantees: what a commit has resolved is on disk (WAL, synchronous=FULL); whoever reads outside of a commit waits for the one under way.
-// Underneath everything is synchronous: a commit and the reads that follow each other without other waits take one turn of the event loop.
+// Guarantees: what a commit has resolved is on disk (WAL, synchronous=FULL); a read outside of a commit waits for the one under way.
+// Underneath everything is synchronous: a commit, or reads that follow each other without other waits, take one turn of the event loop.
 
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
@@ -13,15 +13,17 @@ import { migrate } from "./migrations";
 
 const MOST_PREPARED = 400;
 
-/** What is kept beside the rows, in tables or in memory, follows them here. */
+/** What is derived from rows, in tables or in memory, is kept up to date through these hooks. */
 export type SqliteDatabase = Database & {
-  /** Runs last in every commit, for what is derived from rows. One hook; quick where nothing changed; where it fails, nothing is committed. */
+  /**
+   * Runs last in every commit, for what is derived from rows. Only one hook; quick if nothing changed; if it fails, nothing is committed.
+   */
   beforeCommit(hook: (tx: Transaction) => Promise<void>): void;
-  /** Tells of every asset whose row or tags have changed, once that is committed and before anyone reads it. Once for a database. */
+  /** Tells of every asset whose row or tags have changed, once that is committed and before it can be read. Once per database. */
   listenToAssets(listener: AssetChangeListener): void;
 };
 
-/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
+/** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
 export async function openDatabase(
   file: string,
   now: () => number,
@@ -33,7 +35,7 @@ export async function openDatabase(
     return open();
   } catch (error) {
     if (!isFullDisk(error)) throw error;
-    // The index of the log takes room of its own, unless no other process may open the database: then it lies in memory.
+    // The index of the log needs room of its own, unless no other process may open the database: then it is in memory.
     return open("EXCLUSIVE");
   }
 }
@@ -66,7 +68,7 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
   let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
   let assets: ReturnType<typeof tellOfAssets> | undefined;
 
-  /** One transaction; nothing of it is there where it fails. */
+  /** One transaction; if it fails, nothing of it is stored. */
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { tx, end } = openTransaction(statements, connection, limits);
     statements.prepare("BEGIN IMMEDIATE").run();
@@ -129,7 +131,7 @@ function prepareOnce(connection: Connection) {
   function prepare(sql: string): Statement<unknown[], unknown> {
     const known = prepared.get(sql);
     if (known) return known;
-    // Texts vary with the length of IN lists: a bound keeps an odd caller from filling the memory.
+    // Texts vary with the length of IN lists: the bound keeps an odd caller from filling the memory.
     if (prepared.size >= MOST_PREPARED) prepared.clear();
     const statement = connection.prepare<unknown[], unknown>(sql);
     prepared.set(sql, statement);
@@ -149,11 +151,11 @@ function prepareOnce(connection: Connection) {
   };
 }
 
-/** `end`: from then on it refuses, so that work which was given up cannot write into another's commit. */
+/** `end`: from then on the transaction refuses, so that abandoned work cannot write into another commit. */
 function openTransaction(statements: Statements, connection: Connection, limits: StoreLimits): { tx: Transaction; end(): void } {
   let isOver = false;
   const requireOpen = () => {
-    // SQLite undoes everything by itself when the disk fails: what comes after it must not be written on its own.
+    // If the disk fails, SQLite undoes everything by itself: later statements must not be written on their own.
     if (isOver || !connection.inTransaction) throw new Error("the transaction is over");
   };
   const tx: Transaction = {
@@ -192,7 +194,10 @@ function openTransaction(statements: Statements, connection: Connection, limits:
   return { tx, end: () => (isOver = true) };
 }
 
-/** Work of statements alone ends before the event loop goes on. What does not, waits for something else, perhaps for this very commit. */
+/**
+ * Work that awaits only its statements ends within this turn of the event loop. Other work waits for something else, perhaps for this very
+ * commit.
+ */
 async function inThisTurn<T>(work: () => Promise<T>): Promise<T> {
   let turn: NodeJS.Immediate | undefined;
   const late = new Promise<never>((_resolve, reject) => {

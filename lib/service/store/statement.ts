@@ -1,5 +1,5 @@
-// Statements that kysely's builder cannot say (a named index, a full-text match), or that run too often to be built each time, as
-// ones that the database runs. Values are bound, never joined into the text.
+// Statements that kysely's builder cannot express (a named index, a full-text match), or that run too often to be built each time, in the
+// form that the database runs. Values are bound, never joined into the text.
 
 import { CompiledQuery, type RawBuilder } from "kysely";
 import { query } from "./database";
@@ -11,5 +11,5 @@ export function statement<R>(text: RawBuilder<R>): Statement<R> {
 }
 
 export function plainStatement<R>(text: string, values: readonly unknown[] = []): Statement<R> {
-  return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller names what the text answers
+  return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller declares what the text returns
 }

@@ -1,4 +1,4 @@
-// Puts a folder's own entries on the disk: a file that was linked, renamed or removed in it stays so after a loss of power.
+// Syncs a folder's own entries: a file that was linked, renamed or removed in it stays so after a loss of power.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -13,7 +13,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder and every missing one above it, each synced into the one that holds it. For the start, before requests are taken. */
+/** Makes a folder and every missing one above it, each synced into its parent. For the start, before requests are accepted. */
 export function makeSyncedFolder(path: string): void {
   // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
   const found = statSync(path, { throwIfNoEntry: false });

@@ -1,6 +1,6 @@
-// Whether the rows of a data folder are in its own file or in PostgreSQL: a file beside them then names that database by its id.
-// Guarantees: nothing begins with rows that went elsewhere, or without rows that were left behind; a folder that holds bytes belongs to one
-// database. Must never: make a table, or put an address into a sentence.
+// Whether the rows of a data folder are in its own file or in PostgreSQL: then a file in the folder names that database by its id.
+// Guarantees: nothing starts with rows that were moved away, or without rows that were left behind; a folder that holds bytes belongs to
+// one database. Must never: make a table, or put an address into a sentence.
 
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ import { holdsFiles } from "./data-folder";
 import { type Database, query } from "./database";
 import { SERVICE_SCHEMA } from "./postgres/migrate";
 
-/** A file of SQLite, or the address of a PostgreSQL. */
+/** A SQLite file, or the address of a PostgreSQL database. */
 export type ServicePlace = { file: string } | { url: string };
 
 const STATEMENT_MS = 30_000;
@@ -34,7 +34,7 @@ export function removeMark(dataDir: string): void {
   rmSync(markIn(dataDir), { force: true });
 }
 
-/** `isUsed`: has anything, be it only what is shipped. It has a user before it has anything of anyone. */
+/** `isUsed`: holds anything, even if only what is shipped. A database has users before it has anything of theirs. */
 type Held = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
 
 export async function lookAt(place: ServicePlace): Promise<Held> {
@@ -77,8 +77,8 @@ export async function isServiceOf(dataDir: string, url: string): Promise<boolean
 }
 
 /**
- * Throws where rows would be left behind, or were moved elsewhere; or where the folder is another database's. `isStart`: the database may have no id
- * yet, since the folder's first start was cut off.
+ * Throws if rows would be left behind or were moved elsewhere, or if the folder belongs to another database. `isStart`: the database may
+ * have no id yet, because the folder's first start was cut off.
  */
 export async function requireRows(dataDir: string, databaseUrl: string | undefined, { isStart = false } = {}): Promise<void> {
   const mark = readMark(dataDir);
@@ -109,17 +109,17 @@ function foreign(dataDir: string): string {
 }
 
 /**
- * Before a service does anything on PostgreSQL. A data folder that is new to the database may join it only where bytes lie in a place that all
- * share: it has not those of the others, nor they its.
+ * Called before a service does anything on PostgreSQL. A new data folder may join a database only if bytes are stored in a shared place;
+ * otherwise each side would lack the other's files.
  */
 export async function claimDataFolder(database: Database, dataDir: string, hasSharedBytes: boolean): Promise<void> {
   const mark = readMark(dataDir);
   const known = await findId(database);
   if (mark !== undefined && mark === known) return;
-  // An empty database takes its id from a folder only where that is the folder's own first start, which was cut off.
+  // An empty database takes its id from a folder only if the folder's own first start was cut off.
   if (mark !== undefined && (known !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
   if (hasSharedBytes) {
-    // By numbers of users, which are others in this database.
+    // They are filed by user numbers, which differ in this database.
     if (known !== undefined && (await holdsFiles(join(dataDir, "userdata")))) throw new Error(foreign(dataDir));
     return await writeMark(dataDir, await idOf(database));
   }
@@ -138,7 +138,7 @@ async function findId(database: Pick<Database, "row">): Promise<string | undefin
   return (await database.row(query.selectFrom("store_ids").select("id")))?.id;
 }
 
-/** The same in all copies of a database. `made`: what it is where there is none. */
+/** The same in all copies of a database. `made`: becomes the id if there is none. */
 export async function idOf(database: Database, made: string = randomUUID()): Promise<string> {
   return database.commit(async (tx) => {
     const known = await findId(tx);

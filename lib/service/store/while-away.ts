@@ -1,8 +1,8 @@
-// For work that must not fail because the database does not answer for a while.
+// For work that must not fail because the database is away for a while.
 
 import { isStoreAway } from "@/lib/shared/database/store-away";
 
-/** Again and again. `pause` throws where it is given up. */
+/** Tries again and again. `pause` throws to give up. */
 export async function whileAway<T>(work: () => Promise<T>, pause: (error: unknown) => Promise<unknown>): Promise<T> {
   for (;;) {
     try {

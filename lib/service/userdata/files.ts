@@ -1,6 +1,6 @@
-// A user's own files: rows that name their bytes among the blobs, so that each process of the service has the same ones.
-// Guarantees: a write is whole and on the disk, or not there; without overwrite an existing file is never touched, not by two writers at once
-// either; a folder is there while a file lies below it.
+// A user's own files: rows that name their bytes among the blobs, so that every process of the service has the same ones.
+// Guarantees: a write is whole and on the disk, or not there; without overwrite an existing file is never touched, not even by two writers
+// at once; a folder exists while a file is below it.
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { type BlobStore } from "../assets/blob-store";
@@ -14,7 +14,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 /** `modified`: milliseconds since 1970. */
 export type UserFile = { path: string; size: number; modified: number };
 type StoredFile = UserFile & { hash: string };
-/** A bound on the answer; more than a person keeps by hand. */
+/** Bounds the answer; more than a user keeps by hand. */
 const MOST_LISTED = 100_000;
 
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
@@ -43,7 +43,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
         });
       });
     } finally {
-      // What was refused must not stay on the disk without a name, nor what this file was before.
+      // Neither refused bytes nor those that this file had before may stay on the disk without a row.
       await blobs.drop(hash);
       if (replaced !== undefined && replaced !== hash) await collectBlob(stores, replaced);
     }
@@ -64,17 +64,16 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
     },
 
-    /** The bytes of all of them. */
     async usedBytes(userId: number): Promise<number> {
       const used = query.selectFrom("user_files").select(({ fn }) => fn.sum<number | null>("size").as("bytes"));
       return Number((await database.row(used.where("user_id", "=", userId)))?.bytes ?? 0);
     },
 
-    /** Undefined where there is none. */
+    /** Undefined if there is none. */
     sizeOf: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
       (await database.row(ownFiles(userId).where("path", "=", segments.join("/"))))?.size,
 
-    /** `use` is called again where the file was replaced, and its bytes have gone, between the row and them. */
+    /** `use` is called again if the file was replaced, and its bytes removed, after its row was read. */
     async read<T>(userId: number, segments: readonly string[], use: (file: StoredFile) => Promise<T>): Promise<T> {
       for (let before: string | undefined; ;) {
         const file = await find(database, userId, segments.join("/"));
@@ -124,12 +123,12 @@ function ownFiles(userId: number) {
   return query.selectFrom("user_files").select(["path", "size", "modified", "hash"]).where("user_id", "=", userId);
 }
 
-/** `prefix` ends with a slash, after which comes the zero. */
+/** `prefix` ends with a slash; the character after a slash is "0". */
 function isBelow(prefix: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`path > ${prefix} and path < ${`${prefix.slice(0, -1)}0`}`;
 }
 
-/** Inside a commit. Returns the hash of the file that was there. */
+/** Inside a commit. Returns the hash of the file that was there before. */
 async function makeRoom(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
   const segments = path.split("/");
   const above = segments.slice(1).map((_, at) => segments.slice(0, at + 1).join("/"));

@@ -1,6 +1,6 @@
-// Users' own files from before they were rows: they lay in a folder, FOLDER/<number of the user>/<path>.
-// Guarantees: a file leaves the folder once its row and its bytes are on the disk; what was cut off goes on at the next start. What cannot be
-// taken in (no user of that number, a link, a file of that name in the database) stays where it is, and the log says so.
+// Imports users' own files from before they were rows: they lay in a folder, FOLDER/<number of the user>/<path>.
+// Guarantees: a file leaves the folder once its row and its bytes are on the disk; an interrupted import goes on at the next start. What
+// cannot be imported (no user of that number, a link, a file of that name in the database) stays where it is, and the log says so.
 
 import { rmdir, stat, unlink } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
@@ -11,7 +11,7 @@ import { type ServiceLog } from "../options";
 import { filesBelow, holdsFiles, readFolder } from "../store/data-folder";
 import { type Database, query } from "../store/database";
 
-/** In one commit. */
+/** Files per commit. */
 const AT_ONCE = 50;
 
 type Stores = { database: Database; blobs: BlobStore; folders: { userdata: string }; now: () => number; log: ServiceLog };
@@ -39,7 +39,7 @@ export async function importUserFiles(stores: Stores): Promise<void> {
     log.error({ folder: folders.userdata }, "files of users could not be taken into the database: they are not shown, and stay there");
 }
 
-/** Returns how many are in the database. */
+/** Returns how many are in the database afterwards. */
 async function importSome({ database, blobs, now }: Stores, files: readonly Found[]): Promise<number> {
   if (files.length === 0) return 0;
   const hashes = files.map(({ staged }) => staged.hash);

@@ -1,31 +1,32 @@
-// From the path that a client writes to the segments of a file's path below its user's top.
-// Must never lead elsewhere, also where somebody makes files of them: not by dots, absolute paths, backslashes, NUL, repeated encoding or device names.
-// One file has one name: letters are composed (NFC), so that two spellings which look alike are the same file; upper and lower case differ.
+// Turns the path that a client writes into the segments of a file's path below its user's root. One file has one name: characters are
+// composed (NFC), so that spellings which look alike are the same file; upper and lower case differ.
+// Must never: lead elsewhere, even if the segments are used as files on a disk: not by dots, absolute paths, backslashes, NUL, repeated
+// encoding or device names.
 
 import { ServiceError } from "../service-error";
 
 const LONGEST_PATH = 1000;
-/** What disks hold. */
+/** The longest name on common disks. */
 const LONGEST_NAME = 255;
 const MOST_DECODINGS = 5;
-/** Names that some systems read as devices, whatever ending they have. */
+/** Names that some systems read as devices, whatever their extension. */
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
-/** Forms of a dot or a slash that no encoder writes: longer than they need be. */
+/** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
-/** `raw` is still percent-encoded, exactly as it stood in the URL. Returns the segments of a file. */
+/** `raw`: still percent-encoded, exactly as in the URL. Returns the segments of a file. */
 export function parseFilePath(raw: string): string[] {
   if (overlong.test(raw)) throw notAllowed();
   return requireHonest(decode(raw));
 }
 
-/** From a query, so already decoded; ends with a slash. "/" is the user's own root. */
+/** From a query, so already decoded; must end with a slash. "/" is the user's own root. */
 export function parseFolder(dir: string): string[] {
   if (!dir.endsWith("/")) throw new ServiceError("INVALID_QUERY", "dir: must end with a slash.", { field: "dir" });
   return dir === "/" || dir === "./" ? [] : requireHonest(dir.slice(0, -1));
 }
 
-/** What decodes once more, and again, into a way out was meant as one. */
+/** A path that decodes, once more or repeatedly, into a way out was meant as one. */
 function requireHonest(path: string): string[] {
   if (overlong.test(path)) throw notAllowed();
   let inner = path;
@@ -44,7 +45,7 @@ function refuseWayOut(path: string): string[] {
     path.startsWith("/") ||
     path.includes("\\") ||
     path.includes("\0") ||
-    // Dots and blanks at the end of a name are dropped by some systems: "..", but also ".. " and "x.".
+    // Some systems drop dots and blanks at the end of a name: "..", but also ".. " and "x.".
     segments.some((one) => /[. ]$/.test(one) || /^[A-Za-z]:/.test(one) || device.test(one));
   if (leaves) throw notAllowed();
   return segments;

@@ -1,6 +1,6 @@
 // API keys: shown once, stored as a hash, listed by prefix, revocable; each belongs to one user.
-// A key holds 40 letters of base 62 (238 bits), so one round of SHA-256 protects it: there is nothing to guess.
-// Must never log, return or store a key after it was made.
+// A key has 40 characters of base 62 (238 bits), so one round of SHA-256 protects it: it cannot be guessed.
+// Must never: log, return or store a key after it was made.
 
 import { createHash, randomInt } from "node:crypto";
 import { type KeyListing, type ServiceKeys } from "../options";
@@ -66,7 +66,7 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
   };
 }
 
-/** Built once: every request asks it. */
+/** Built once, since every request runs it. */
 const userByHash = query
   .selectFrom("keys")
   .innerJoin("users", "users.id", "keys.user_id")
@@ -75,7 +75,7 @@ const userByHash = query
   .where("keys.revoked_at", "is", null)
   .compile();
 
-/** Asked of the store at every request, so that a revocation made by another process bites at once. */
+/** Read from the store at every request, so that a revocation by another process takes effect at once. */
 export async function findUserByKey(reader: Reader, key: string): Promise<User | undefined> {
   const bound: typeof userByHash = { ...userByHash, parameters: [hashKey(key)] };
   const row = await reader.row({ compile: () => bound });

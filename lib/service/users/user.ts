@@ -1,4 +1,4 @@
-// A user of the service: the owner of jobs, assets and files. Waitlisted users read everything of theirs and submit nothing.
+// A user of the service: the owner of jobs, assets and files. Waitlisted users may read everything of theirs and submit nothing.
 
 import { type UserStatus } from "../options";
 
@@ -7,7 +7,7 @@ export type User = { id: number; name: string; status: UserStatus };
 /** The owner of public assets: no user has this id. */
 export const PUBLIC_OWNER = 0;
 
-/** An unknown word in the store withholds rather than grants. */
+/** An unknown word in the store withholds rights instead of granting them. */
 export function toUserStatus(word: string): UserStatus {
   return word === "active" ? "active" : "waitlisted";
 }

@@ -1,5 +1,5 @@
 // What is wrong with the inputs of one node, input by input in the order of its class.
-// Literals are judged with the same reading that the run uses; links by the node at their other end.
+// Literals are read in the same way as by the run; links are judged by the node at their other end.
 
 import { type NodeError } from "@/lib/contract/schemas/node-errors";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -12,19 +12,19 @@ import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 const MOST_CHOICES = 20;
 const LONGEST_RECEIVED = 1000;
 
-/** What the names mean that the inputs give to files. */
+/** What the file names in the inputs mean. */
 export type Files = ReadonlyMap<string, { mediaType: string; isImage: boolean }>;
 
-/** Whether an input is the name of a file. An `imageInput` takes images alone. */
+/** Whether an input is the name of a file. An `imageInput` accepts images only. */
 export function namesFile(field: InputField, definition: ParsedNode["definition"]): boolean {
   return field.name === definition.imageInput || field.namesFile === true;
 }
 
 export type CheckedNode = {
   errors: NodeError[];
-  /** Ids of the nodes that its inputs read and that exist: the declared ones, and the others of a class that takes more. */
+  /** Ids of the existing nodes that its inputs read: the declared inputs, and the others of a class that takes more. */
   sources: string[];
-  /** Its declared literals as the nodes want them. */
+  /** Its declared literals in the form that nodes want. */
   literals: Map<string, unknown>;
   /** The files that it loads. */
   fileNames: string[];
@@ -48,7 +48,7 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
   return checked;
 }
 
-/** Of inputs that a class makes as it needs them ("images.image0", "any_01"). */
+/** The sources of inputs that a class adds as it needs them ("images.image0", "any_01"). */
 function undeclaredSources(inputs: Record<string, unknown>, declared: readonly InputField[], graph: ParsedGraph): string[] {
   const names = new Set(declared.map(({ name }) => name));
   return Object.entries(inputs).flatMap(([name, written]) => {
@@ -72,7 +72,7 @@ function problem(field: InputField, error: { type: string; message: string; deta
   return { ...error, extra_info: { input_name: field.name, input_config: [type, options], ...extra, ...received } };
 }
 
-/** What was received, unless it is so long that the refusal would be as large as the request. */
+/** The received value, cut if it is so long that the refusal would be as large as the request. */
 function shortened(value: unknown): unknown {
   const text = typeof value === "string" ? value : writeExactJson(value);
   return text.length > LONGEST_RECEIVED ? `${text.slice(0, LONGEST_RECEIVED)}…` : value;
@@ -121,14 +121,14 @@ function checkFile(field: InputField, written: unknown, files: Files, checked: C
   });
 }
 
-/** The family writes "IMAGE,MASK" for either; a chosen value may go where one is chosen. COMFY_… is settled by what is linked, there. */
+/** The family writes "IMAGE,MASK" for either type. COMBO always fits. COMFY_… depends on what is linked, and is decided at the runner. */
 function fits(received: string, wanted: string): boolean {
   const [given = [], taken = []] = [received, wanted].map((types) => types.split(",").map((type) => type.trim()));
   const isAny = (type: string) => type === "*" || type.startsWith("COMFY_");
   return received === "COMBO" || [...given, ...taken].some(isAny) || given.some((type) => taken.includes(type));
 }
 
-/** A newer file of the same name hides an older image, and nothing else in the refusal would say so. */
+/** A newer file of the same name may hide an older image; nothing else in the refusal would say so. */
 function foundInstead(found: { mediaType: string } | undefined): string {
   return found ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
 }

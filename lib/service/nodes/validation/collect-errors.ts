@@ -1,4 +1,4 @@
-// Gathers what was found into node_errors, and tells which outputs are bad: those that reach a node with an error.
+// Gathers the errors that were found into node_errors, and says which outputs are bad: those that reach a node with an error.
 
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type CheckedNode } from "./check-inputs";
@@ -12,10 +12,10 @@ type Found = {
   outputs: readonly string[];
 };
 
-/** Steps spent on naming the outputs that depend on each bad node; beyond it, lists may be short. */
+/** Steps spent on naming the outputs that depend on each bad node; after these, lists may be short. */
 const BUDGET = 500_000;
 const MOST_LINES = 50;
-/** Nodes that are told of their loop at length; beyond it each loop is told at one of its nodes, in short. */
+/** Nodes whose loop is described in full; beyond these, each loop is reported briefly at one of its nodes. */
 const MOST_CYCLE_NODES = 100;
 
 export function collectErrors({ graph, checked, cycles, outputs }: Found): {

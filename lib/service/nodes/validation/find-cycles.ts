@@ -1,10 +1,10 @@
-// Loops in a graph. A walk in depth without recursion: a node met again while it is still on the path closes a loop.
-// Loops that share nodes may be told as one; every graph with a loop has at least one told.
+// Finds loops in a graph, by a depth-first walk without recursion: a node met again while it is still on the path closes a loop.
+// Loops that share nodes may be reported as one; of every graph with a loop, at least one is reported.
 
-/** Of a longer loop these many nodes are told: a graph of thousands has thousands of loops of thousands. */
+/** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
 const MOST_NODES = 100;
 
-/** Each loop as its node ids in the order of the links, starting at the first id of `order` that lies on it. */
+/** Each loop as its node ids in the order of the links, starting at the first id of `order` that is on it. */
 export function findCycles(order: readonly string[], sourcesOf: (id: string) => readonly string[]): string[][] {
   const finished = new Set<string>();
   const cycles: string[][] = [];

@@ -1,5 +1,5 @@
-// The outer shape of a prompt: an object of nodes, each with a class that the library has.
-// A class that it lacks is refused wherever it is, as is a node that names none: the graph was made for another service.
+// The outer form of a prompt: an object of nodes, each with a class that the library has.
+// A node that names no class, or one that the library lacks, is refused wherever it is: the graph was made for another service.
 
 import { graphNodeSchema, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type Result, failed, ok } from "@/lib/shared/result";

@@ -1,6 +1,6 @@
 // Walks along links without recursion.
 
-/** Everything that `starts` reach, themselves included, each once. `budget` bounds the steps. */
+/** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
 export function reach(
   starts: readonly string[],
   nextOf: (id: string) => readonly string[],

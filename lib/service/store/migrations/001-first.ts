@@ -1,4 +1,4 @@
-// The first shape of the service's database.
+// The first schema of the service's database.
 // Every list has an index in its own order that ends with the id, so that paging is total and reads no row it does not return.
 
 const jobCounter = (row: "new" | "old", sign: "+" | "-") => `

@@ -1,13 +1,13 @@
-// What keeps lists fast and exact at a million rows.
-// Jobs: each list order carries the columns that filters look at, so that a row left out costs no second read; counts of stretches of
-// time and of duration say where a deep page begins.
-// Assets: a search index of tags, metadata and pieces of the folded name, and counters of tags. Triggers note which assets it does
-// not know yet; the service brings it up to date inside each commit, and at its start (see assets/search/sqlite/full-text.ts).
+// Keeps lists fast and exact at a million rows.
+// Jobs: each list order carries the columns that filters look at, so that a skipped row costs no second read; counts of stretches of time
+// and of duration tell where a deep page begins.
+// Assets: a search index of tags, metadata and pieces of the folded name, and counters of tags. Triggers note which assets it does not know
+// yet; the service brings it up to date inside each commit, and at its start (see assets/search/sqlite/full-text.ts).
 
 import { type Database as Connection } from "better-sqlite3";
 import { foldName } from "@/lib/shared/fold-name";
 
-/** A stretch holds the values that are equal after that many bits are dropped. */
+/** A stretch holds the values that are equal once this many bits are dropped. */
 const stretches = {
   create_time: [
     { kind: 0, bits: 26 },

@@ -1,5 +1,5 @@
-// What a download needs to go on after a restart: where it comes from, what its bytes were then (a validator for If-Range, the hash
-// that the source promised) and what the file is called. The count of bytes is that of bytes that were synced.
+// What a download needs to go on after a restart: its address, the state of its bytes (a validator for If-Range, the hash that the source
+// promised) and the name of the file. The count of bytes is that of synced bytes.
 
 export const downloads = {
   name: "003-downloads",

@@ -1,4 +1,4 @@
-// How many bytes of distinct content each user's assets refer to, kept as rows come and go: a quota asks for it at every upload.
+// How many bytes of distinct content each user's assets refer to, kept as rows come and go: the quota reads it at every upload.
 // Public assets belong to no user and are not counted.
 
 const sameContent = (row: "new" | "old") => `

@@ -1,4 +1,5 @@
-// A history that was being cleared when the service stopped: of many jobs that takes minutes, and the rest goes after the next start.
+// Marks a history that was being cleared when the service stopped: for many jobs that takes minutes, and the rest is removed after the next
+// start.
 
 export const historyClears = {
   name: "006-history-clears",

@@ -1,5 +1,5 @@
-// Ended tasks go one day, and an address may hold a token. What was fetched from where is remembered apart from the tasks, under
-// the hash of the address; an address itself is kept only while its task is unfinished, and shown without its secrets.
+// Ended tasks are removed one day, and an address may hold a token. So what was fetched from where is kept apart from the tasks, under the
+// hash of the address; an address itself is kept only while its task is unfinished, and shown without its secrets.
 
 import { type Database as Connection } from "better-sqlite3";
 import { hideSecrets, nameOfSource } from "@/lib/service/store/source-secrets";

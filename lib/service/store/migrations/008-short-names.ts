@@ -1,5 +1,5 @@
-// Pieces of one and two letters of a name are in the search index too. It is filled anew at the next start, once: at a million assets
-// that takes a minute or two.
+// The search index also has pieces of one and two letters of a name. It is filled anew once, at the next start: with a million assets that
+// takes a minute or two.
 
 export const shortNames = {
   name: "008-short-names",

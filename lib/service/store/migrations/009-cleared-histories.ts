@@ -1,5 +1,5 @@
-// A history is cleared at once, however long it is: its user is marked, and what had ended is shown nowhere from then on, while it is
-// removed in the background. What ends while the mark is there is noted, so that it is shown.
+// A history is cleared at once, however long it is: its user is marked, and jobs that had ended are not shown any more while they are
+// removed in the background. Jobs that end while the mark is there are noted, so that they are shown.
 
 const ended = "('completed', 'failed', 'cancelled')";
 

@@ -1,5 +1,4 @@
-// A long queue is cleared at once: its jobs are noted as cancelled, and from then on shown as that, while their rows follow in the
-// background.
+// A long queue is cleared at once: its jobs are noted as cancelled and shown as such, while their rows follow in the background.
 
 export const cancelNotes = {
   name: "010-cancel-notes",

@@ -1,6 +1,6 @@
-// The state of a job that waits is in two small indexes, both in the order of time, so that a change of it is cheap: a queue of a
-// hundred thousand is cancelled row by row while a request waits. What was noted as cancelled before gets its row; where the history was
-// being cleared as well, it goes with that.
+// The state of a waiting job is in two small indexes, both in the order of time, so that changing it is cheap: a queue of a hundred
+// thousand is cancelled row by row while a request waits. Jobs that were noted as cancelled before get their rows; if their history was
+// being cleared as well, they are removed with it.
 
 export const plainLists = {
   name: "011-plain-lists",

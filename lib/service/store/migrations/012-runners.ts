@@ -1,5 +1,5 @@
-// Runners other than the built-in one, what they told of themselves, what each job needs of one, and every attempt to run a job on one.
-// The built-in runner has a row too, for its state and its figures. A runner that was removed keeps its row: jobs name it.
+// Runners other than the built-in one, what they say about themselves, what each job needs of a runner, and every attempt to run a job on
+// one. The built-in runner has a row too, for its state and its figures. A removed runner keeps its row, since jobs name it.
 
 export const runners = {
   name: "012-runners",

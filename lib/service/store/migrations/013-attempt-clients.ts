@@ -1,4 +1,4 @@
-// The name that an attempt goes by at its runner, beside the job's id there: a server may choose that one itself.
+// The name of an attempt at its runner, beside the job's id there: a server may choose that id itself.
 
 export const attemptClients = {
   name: "013-attempt-clients",

@@ -1,5 +1,5 @@
-// Where several processes share the place of the bytes: who is about to name a blob, and who removes one. And the database's own id, which
-// that place carries, so that no other database sweeps it.
+// For processes that share the place of the bytes: who is about to name a blob, and who removes one. Also the database's own id, which that
+// place carries, so that no other database sweeps it.
 
 export const blobLeases = {
   name: "014-blob-leases",

@@ -1,5 +1,5 @@
-// Several processes of the service on one PostgreSQL: which of them runs a job. In PostgreSQL alone, those processes, what is done by one of them
-// in each interval, and whose turn it is in the queue.
+// Several processes of the service on one PostgreSQL: which of them runs a job. PostgreSQL also has the processes themselves, what one of
+// them does in each interval, and whose turn it is in the queue.
 
 export const processes = {
   name: "015-processes",

@@ -1,4 +1,4 @@
-// Which process of the service fetches a download, and what its part is called in the folder of whichever process that is.
+// Which process of the service fetches a download, and the name of its partial file in that process's folder.
 
 export const taskHolders = {
   name: "017-task-holders",

@@ -1,5 +1,5 @@
-// What processes of the service tell each other of what runs, in PostgreSQL alone: notices that are too long for NOTIFY, and how far jobs are.
-// A crash of the database may empty both.
+// What processes of the service tell each other about running jobs, in PostgreSQL alone: notices that are too long for NOTIFY, and the
+// progress of jobs. A crash of the database may empty both.
 
 export const postgresSharedRuns = {
   name: "018-shared-runs",

@@ -1,4 +1,5 @@
-// Whose queue is being cleared, up to which job and by which process: what waits of it has no entry in the queue of PostgreSQL meanwhile.
+// Whose queue is being cleared, up to which job and by which process: until then, its waiting jobs have no entry in the queue of
+// PostgreSQL.
 
 export const postgresClearing = {
   name: "019-clearing",
