@@ -1,6 +1,6 @@
-// Background downloads by connection: what the service last said of each, and what was asked, sealed, for asking once more.
-// Guarantees: bounded for each connection, ended ones go after a week; of two readers at once one alone is to ask the service (`claim`).
-// Must never: hold an address with its query in the clear; it may carry a token.
+// Background downloads by connection: the service's last word on each, and the sealed request, for asking again.
+// Guarantees: bounded per connection, ended ones are deleted after a week; of two readers at once, only one asks the service (`claim`).
+// Must never: store an address with its query unencrypted; it may contain a token.
 
 import "server-only";
 import { type Database } from "./database";
@@ -10,7 +10,7 @@ import { type DownloadTaskRow } from "./tables";
 export type DownloadTaskStore = ReturnType<typeof createDownloadTaskStore>;
 export type StoredDownload = DownloadTaskRow & { member_name: string | null };
 export type SealedDownload = Pick<DownloadTaskRow, "id" | "ring_key_id" | "sealed_request">;
-/** What the service said. */
+/** The service's news about a download. */
 export type DownloadNews = Partial<
   Pick<
     DownloadTaskRow,
@@ -57,7 +57,7 @@ export function createDownloadTaskStore(database: Database) {
       .selectFrom("download_tasks")
       .select("id")
       .where("connection_id", "=", connectionId)
-      // Those that still run are the last to be forgotten.
+      // Running downloads are the last to be deleted.
       .orderBy((order) => order.case().when("ended_at", "is", null).then(0).else(1).end())
       .orderBy("created_at", "desc")
       .offset(MOST_OF_A_CONNECTION)
@@ -101,7 +101,7 @@ export function createDownloadTaskStore(database: Database) {
       return Number(row?.count ?? 0);
     },
 
-    /** True for the one who is to ask the service now. */
+    /** True for the one caller that is to ask the service now. */
     async claim(id: string, now: number, everyMs: number): Promise<boolean> {
       const updated = await database
         .updateTable("download_tasks")
@@ -116,12 +116,12 @@ export function createDownloadTaskStore(database: Database) {
       if (Object.keys(news).length > 0) await database.updateTable("download_tasks").set(news).where("id", "=", id).execute();
     },
 
-    /** What is sealed, whatever became of the download. */
+    /** All sealed requests, whatever the state of the download. */
     listSealed(): Promise<SealedDownload[]> {
       return database.selectFrom("download_tasks").select(["id", "ring_key_id", "sealed_request"]).orderBy("id").execute();
     },
 
-    /** Only where it was not sealed anew meanwhile; tells whether it did. */
+    /** Only if it was not resealed meanwhile; tells whether it did. */
     async reseal(before: SealedDownload, after: Sealed): Promise<boolean> {
       const done = await database
         .updateTable("download_tasks")

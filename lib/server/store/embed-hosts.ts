@@ -1,6 +1,6 @@
-// Host pages that may show the console: where they are, how far their tickets reach, and what their tickets are checked with.
-// Guarantees: a change ends every session of the host, and so does its removal; a ticket's id is taken once, whoever asks at the same time.
-// Must never: hold a secret in the clear.
+// Host pages that may show the console: their origins, how far their tickets reach, and how their tickets are checked.
+// Guarantees: changing or removing a host ends all its sessions; a ticket's id is accepted once, however many requests come at once.
+// Must never: store a secret unencrypted.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -17,22 +17,22 @@ import { type EmbedHostRow } from "./tables";
 export type EmbedHost = EmbedHostBody & {
   id: string;
   sealed: Sealed | undefined;
-  /** The secret before it, which is good until then. */
+  /** The previous secret, valid until `until`. */
   old: { sealed: Sealed; until: number } | undefined;
-  /** Who set it up last; undefined where that was before it was noted. */
+  /** The admin who last set it up; undefined if that was before this was stored. */
   keptBy: Keeper | undefined;
   version: number;
   createdAt: number;
   refused: { at: number; why: string } | undefined;
 };
 export type Keeper = { id: string; name: string };
-/** What its tickets are checked with, and by whom it is set up. */
+/** How its tickets are checked, and who set it up. */
 export type HostKeeping = Pick<EmbedHost, "sealed" | "old" | "keptBy">;
 export type EmbedHostStore = ReturnType<typeof createEmbedHostStore>;
 
 const textsSchema = z.array(z.string()).catch([]);
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
-/** An unknown word in the table gives the weakest role, never a stronger one. */
+/** An unknown role in the table becomes the weakest role, never a stronger one. */
 const roleSchema: z.ZodType<EmbedRole> = z.enum(["runner", "viewer", "operator", "admin"]).catch("runner");
 
 export function newEmbedHostId(): string {
@@ -57,7 +57,7 @@ export function createEmbedHostStore(database: Database) {
       return (await database.selectFrom("embed_hosts").selectAll().orderBy("created_at").orderBy("id").execute()).map(toHost);
     },
 
-    /** What its key is checked with may change too; every session ends. */
+    /** May also change the secret or key address; every session of the host ends. */
     async change(id: string, body: EmbedHostBody, keeping: HostKeeping): Promise<EmbedHost | undefined> {
       const row = await database
         .updateTable("embed_hosts")
@@ -82,7 +82,7 @@ export function createEmbedHostStore(database: Database) {
       await database.updateTable("embed_hosts").set({ refused_at: at, refusal: why }).where("id", "=", id).execute();
     },
 
-    /** False where this ticket was taken before. */
+    /** False if this ticket was used before. */
     async takeTicket(hostId: string, ticketId: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<boolean> {
       await database.deleteFrom("embed_tickets").where("expires_at", "<", now).execute();
       const done = await database
@@ -93,7 +93,7 @@ export function createEmbedHostStore(database: Database) {
       return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
     },
 
-    /** Only where it is still the host's secret, or the one before; tells whether it was. */
+    /** Only if it is still the host's current or previous secret; tells whether it was. */
     async reseal(id: string, before: Sealed, { ringKeyId, ciphertext }: Sealed): Promise<boolean> {
       const host = database.updateTable("embed_hosts").where("id", "=", id);
       const present = host.set({ ring_key_id: ringKeyId, ciphertext }).where("ciphertext", "=", before.ciphertext);

@@ -1,11 +1,11 @@
-// API keys as ciphertext, one for each connection. This file never sees a key: keys/api-keys.ts seals and opens.
+// API keys as ciphertext, one per connection. This file never sees a key: keys/api-keys.ts seals and opens.
 
 import "server-only";
 import { type Database, prepareOne } from "./database";
 import { dialectOf } from "./dialect/dialect";
 import { type KeyRow } from "./tables";
 
-/** As keys/cipher.ts wrote it, with the key of the ring that opens it. */
+/** As written by keys/cipher.ts, with the id of the ring key that opens it. */
 export type Sealed = { ringKeyId: string; ciphertext: string };
 export type StoredKey = Sealed & { id: string; connectionId: string; fingerprint: string; createdAt: number };
 export type KeyStore = ReturnType<typeof createKeyStore>;
@@ -31,7 +31,7 @@ export function createKeyStore(database: Database) {
       return rows.map(toKey);
     },
 
-    /** Only where the key was not replaced meanwhile; tells whether it did. */
+    /** Only if the key was not replaced meanwhile; tells whether it did. */
     async reseal(before: StoredKey, after: { ringKeyId: string; ciphertext: string }): Promise<boolean> {
       const done = await database
         .updateTable("api_keys")

@@ -1,4 +1,4 @@
-// Every migration of SQLite, in order, imported statically so that the bundler carries them. A published one is never changed.
+// Every migration of SQLite, in order, imported statically so that the bundler includes them. A published one is never changed.
 
 import "server-only";
 import { type Migration } from "kysely";
@@ -65,7 +65,7 @@ export const migrations: Record<string, Migration> = {
   "0033-run-errors": runErrors,
 };
 
-/** A PostgreSQL database begins with the tables of then; what comes after runs on both. */
+/** A PostgreSQL database begins with the tables as of migration 0030; later migrations run on both. */
 export const postgresMigrations: Record<string, Migration> = {
   "0030-postgres-tables": postgresTables,
   ...Object.fromEntries(Object.entries(migrations).filter(([name]) => name > "0031")),

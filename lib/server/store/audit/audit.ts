@@ -151,10 +151,7 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /**
-     * The member who did it first to each target, by their current or last name; targets that were not touched through the console are
-     * absent.
-     */
+    /** The member who did it first to each target, by current or last name; targets not touched through the console are absent. */
     async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")

@@ -1,5 +1,5 @@
 // Labels of jobs that were started as copies of one run: "3/12 · seed 41".
-// Guarantees: one row per connection and job; it goes when the connection goes, and after a year.
+// Guarantees: one row per connection and job; deleted with the connection, and after a year.
 // Must never: be read for another connection than the job's.
 
 import "server-only";
@@ -24,7 +24,7 @@ export function createJobLabelStore(database: Database) {
         .execute();
     },
 
-    /** Labels by job; what has none is absent. */
+    /** Labels by job; jobs without a label are absent. */
     async list(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       const rows = await database
         .selectFrom("job_labels")

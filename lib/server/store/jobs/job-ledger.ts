@@ -1,7 +1,7 @@
-// The ledger of jobs, written: what is known of each job of a connection, and the index of its words.
-// Guarantees: at most `most` jobs a connection, the newest; a job that has ended does not move again; a row and its entry in the index are
-// one; what is given in is masked and bounded by the caller. A connection that is gone is written nothing for.
-// Must never: read a key as a number, since it has more digits than a double holds.
+// Writes the ledger of jobs: what is known about each job of a connection, and the index of its words.
+// Guarantees: at most `most` jobs per connection, the newest; an ended job does not change state again; a row and its index entry are
+// written together; the caller masks and bounds the values. Nothing is written for a removed connection.
+// Must never: read a key as a number: it has more digits than a double holds.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -17,17 +17,17 @@ import { noteUsage } from "./job-usage";
 import { type Tables } from "../tables";
 import { createWrittenNotes } from "./written-notes";
 
-/** What an answer told of a job. What is absent stays as it is known. */
+/** What an answer told about a job. Absent fields keep their known value. */
 export type LedgerNote = {
   jobId: string;
   item?: Partial<JobListItem>;
-  /** To the millisecond, where `isExact`. */
+  /** Exact to the millisecond if `isExact`. */
   createdMs?: number;
   isExact?: boolean;
   kinds?: readonly string[];
   memberId?: string;
   inputs?: string;
-  /** Says nothing of a job that is not known yet. */
+  /** Is ignored for a job that is not known yet. */
   isAside?: boolean;
 };
 export type LedgerReach = {
@@ -53,17 +53,17 @@ export function createJobLedgerStore(database: Database) {
   async function numbered(connectionId: string): Promise<number | undefined> {
     const number = await numberOf(connectionId);
     if (number !== undefined) return number;
-    // Only for a connection that is there: an answer may come in after it was removed.
+    // Only if the connection exists: an answer may arrive after it was removed.
     await sql`INSERT INTO ledger_connections (connection_id) SELECT id FROM connections WHERE id = ${connectionId} ON CONFLICT DO NOTHING`.execute(
       database,
     );
     return numberOf(connectionId);
   }
-  /** Who reads rows of a connection and then writes them, or takes some out: one after the other. */
+  /** Work that reads and then writes or deletes rows of a connection runs one after the other. */
   const alone = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => serially(database, `ledger ${number}`, work);
 
   return {
-    /** True where the inputs of one of them are not known. */
+    /** True if the inputs of one of the jobs are not known. */
     async note(connectionId: string, told: readonly LedgerNote[], most: number): Promise<boolean> {
       const number = await numbered(connectionId);
       const notes = number === undefined ? [] : written.news(number, told);
@@ -109,7 +109,7 @@ export function createJobLedgerStore(database: Database) {
       return done.unread > 0;
     },
 
-    /** They are no more at the service. */
+    /** Jobs that the service no longer has. */
     async forget(connectionId: string, ids: readonly string[]): Promise<void> {
       const number = await numberOf(connectionId);
       for (let at = 0; number !== undefined && at < ids.length; at += FORGOTTEN_AT_ONCE) {
@@ -122,7 +122,7 @@ export function createJobLedgerStore(database: Database) {
       }
     },
 
-    /** Jobs between two moments that the service's list, read between them, does not name. Returns whether there may be more of them. */
+    /** Deletes jobs between two moments that the service's list does not contain. Returns whether there may be more of them. */
     async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: Absent): Promise<boolean> {
       const number = await numberOf(connectionId);
       if (number === undefined) return false;
@@ -169,7 +169,7 @@ export function createJobLedgerStore(database: Database) {
       await database
         .updateTable("ledger_connections")
         .set({
-          // Who reads on from here may have begun before it was moved.
+          // Another reader may have advanced it since this one began.
           ...(reach.newestMs !== undefined && {
             newest_ms: sql<number>`CASE WHEN newest_ms > ${reach.newestMs} THEN newest_ms ELSE ${reach.newestMs} END`,
           }),
@@ -183,7 +183,7 @@ export function createJobLedgerStore(database: Database) {
         .execute();
     },
 
-    /** Nothing is missing between what was known and `newestMs`. */
+    /** Nothing is missing between the known jobs and `newestMs`. */
     async advance(connectionId: string, newestMs: number): Promise<void> {
       await database
         .updateTable("ledger_connections")
@@ -193,13 +193,13 @@ export function createJobLedgerStore(database: Database) {
         .execute();
     },
 
-    /** The time of the oldest job, where there is room for no older one. */
+    /** The time of the oldest job, if there is no room for an older one. */
     async oldestOfFull(connectionId: string, most: number): Promise<number | undefined> {
       const number = await numberOf(connectionId);
       return number !== undefined && (await countOf(database, number)) >= most ? oldestOf(database, number) : undefined;
     },
 
-    /** Which of these connections a job is known of. */
+    /** Which of these connections have the job, according to the ledger. */
     async holdersOf(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
       if (connectionIds.length === 0) return [];
       const rows = await database
@@ -212,13 +212,13 @@ export function createJobLedgerStore(database: Database) {
       return rows.map((row) => row.connection_id);
     },
 
-    /** Everything of a connection: what the service has is read anew. Its rows belong to no connection from now on, and are swept. */
+    /** Forgets a connection, so that the service's jobs are read anew. Its rows then belong to no connection, and are swept. */
     async restart(connectionId: string): Promise<void> {
       await database.deleteFrom("ledger_connections").where("connection_id", "=", connectionId).execute();
       written.forget();
     },
 
-    /** Rows of connections that were removed. Returns whether there may be more. */
+    /** Deletes rows of removed connections. Returns whether there may be more. */
     async sweep(): Promise<boolean> {
       const { numAffectedRows } = await sql`
         DELETE FROM ledger_jobs WHERE key IN (
@@ -235,13 +235,13 @@ export type Absent = { afterMs: number; beforeMs: number; present: readonly stri
 function merged(before: Known | undefined, note: LedgerNote): Known {
   const old: Partial<JobListItem> = before?.item ?? {};
   const told = Object.fromEntries(Object.entries(note.item ?? {}).filter(([, value]) => value !== undefined));
-  // An answer that was on its way longer than another one.
+  // An older answer that arrived late.
   const isLate = isOver(old.status) && !isOver(note.item?.status ?? old.status);
   const isNewTime = note.createdMs !== undefined && (note.isExact === true || !before?.createdMs);
   const createdMs = (isNewTime ? note.createdMs : before?.createdMs) ?? 0;
   return {
     jobId: note.jobId,
-    // In the order of the schema, as a row is read: else what says the same again would look new, and be written at each poll.
+    // Fields in the order of the schema, as a row is read: otherwise an equal item would look new and be written at each poll.
     item: jobListItemSchema.parse({
       status: "unknown",
       ...old,
@@ -259,7 +259,7 @@ function merged(before: Known | undefined, note: LedgerNote): Known {
 
 const isOver = (word: string | undefined) => word !== undefined && isTerminalWord(word);
 
-/** Returns its key. */
+/** Returns the row's key. */
 async function put(
   trx: Kysely<Tables>,
   number: number,
@@ -270,7 +270,7 @@ async function put(
   const body = indexed(after);
   if (before?.createdMs === after.createdMs) {
     const done = await trx.updateTable("ledger_jobs").set(row).where("key", "=", before.key).executeTakeFirst();
-    // Swept meanwhile, with its connection: then it has no entry either.
+    // If the row was swept with its connection meanwhile, it has no index entry either.
     if (Number(done.numUpdatedRows) > 0 && indexed(before) !== body) await dialectOf(trx).putWords(trx, before.key, body);
     return before.key;
   }
@@ -296,7 +296,7 @@ function rowOf({ item, isExact, memberId, kinds, inputs }: Known) {
   };
 }
 
-/** What the index of words is given of a job. */
+/** The text that the index of words gets for a job. */
 export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "item" | "memberId" | "kinds" | "inputs">): string {
   const { error } = toJobView(item);
   const marks = [
@@ -309,7 +309,7 @@ export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "ite
   return bodyOf(marks, [...(said ? [said] : []), inputs]);
 }
 
-/** Jobs of one moment are side by side. */
+/** Jobs of the same moment get neighbouring keys. */
 async function freeKey(trx: Kysely<Tables>, first: bigint): Promise<bigint> {
   for (let key = first; ; key += 1n) {
     const { rows } = await sql`SELECT 1 FROM ledger_jobs WHERE key = ${key}`.execute(trx);

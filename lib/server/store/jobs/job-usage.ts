@@ -1,6 +1,7 @@
-// What members have used: one row for each job that was submitted through the console, kept for 400 days.
-// Guarantees: a row stays when its job is removed from the history, and when its connection or its member is; what was once known stays
-// known; what is not known is null and never 0. Must never: hold anything of a job but who, where, when, how long and how much.
+// What members have used: one row for each job submitted through the console, kept for 400 days.
+// Guarantees: a row stays when its job is removed from the history, and when its connection or member is removed; a known figure never
+// becomes unknown again; unknown figures are null, never 0. Must never: store anything about a job but who, where, when, how long and how
+// much.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -12,7 +13,7 @@ import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 
 export type UsedJob = { item: JobListItem; memberId?: string; createdMs: number };
-/** Of the jobs of one member on one connection that are in one state. `unsized`: how large their outputs are is not known, or not of all. */
+/** Sums over one member's jobs of one state on one connection. `unsized`: jobs whose output size is unknown, or incomplete. */
 export type UsageSum = {
   memberId: string;
   connectionId: string;
@@ -30,7 +31,7 @@ export type JobUsageStore = ReturnType<typeof createJobUsageStore>;
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 400 * DAY_MS;
-/** In `is_sized`: the service told of fewer files than there are outputs. */
+/** In `is_sized`: the service listed fewer files than there are outputs. */
 const PARTLY = 2;
 
 export function createJobUsageStore(database: Database) {
@@ -48,7 +49,7 @@ export function createJobUsageStore(database: Database) {
       return rows;
     },
 
-    /** Jobs of these states that no service lists any more, as far as the ledger knows: how they ended was never seen. */
+    /** Jobs in these states that no service lists any more, according to the ledger: their end was never seen. */
     async lost(range: UsageRange, words: readonly string[]): Promise<{ memberId: string; connectionId: string; jobs: number }[]> {
       if (words.length === 0) return [];
       const { rows } = await sql<{ memberId: string; connectionId: string; jobs: number }>`
@@ -60,7 +61,7 @@ export function createJobUsageStore(database: Database) {
       return rows;
     },
 
-    /** Under the name that they have now, or had last. */
+    /** Current or last names. */
     async namesOf(memberIds: readonly string[]): Promise<Map<string, string>> {
       const { rows } = await sql<{ id: string; name: string | null }>`
         SELECT value AS id, coalesce(members.name, (
@@ -69,7 +70,7 @@ export function createJobUsageStore(database: Database) {
       return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));
     },
 
-    /** Jobs with outputs whose size has not been asked for, the newest first. */
+    /** Jobs with outputs whose size has not been asked for, newest first. */
     async unsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
       const rows = await database
         .selectFrom("job_usage")
@@ -82,7 +83,7 @@ export function createJobUsageStore(database: Database) {
       return rows.map(({ job_id: jobId, outputs }) => ({ jobId, outputs: outputs ?? 0 }));
     },
 
-    /** `bytes`: undefined where the service does not say. */
+    /** `bytes`: undefined if the service does not tell. */
     async setSize(connectionId: string, jobId: string, { bytes, isPart }: { bytes: number | undefined; isPart: boolean }): Promise<void> {
       await database
         .updateTable("job_usage")
@@ -101,7 +102,7 @@ export function createJobUsageStore(database: Database) {
   };
 }
 
-/** Within the ledger's own write: what is noted of a job is noted here in the same moment. */
+/** Part of the ledger's own transaction, so that both are written together. */
 export async function noteUsage(trx: Kysely<Tables>, connectionId: string, { item, memberId, createdMs }: UsedJob): Promise<void> {
   if (memberId === undefined || createdMs <= 0) return;
   const { runMs, outputsCount } = toJobView(item);

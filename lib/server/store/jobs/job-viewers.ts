@@ -1,6 +1,6 @@
-// Who sees the jobs of a connection that another member keeps for themselves, and which files of its jobs they were shown.
-// Guarantees: only personal connections, never the member's own; a right is gone with the connection, the member, and while the owner is
-// suspended. Must never: name a connection to anybody else.
+// Which members see the jobs of another member's own connection, and which files of its jobs they were shown.
+// Guarantees: only personal connections, never the member's own; a right ends with the connection or the member, and is suspended with the
+// owner. Must never: name a connection to anyone else.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -32,7 +32,7 @@ export function createJobViewerStore(database: Database) {
       .where("connections.member_id", "!=", memberId)
       .where("owner.disabled", "=", 0);
 
-  /** Those that were noted today by this process. */
+  /** Files that this process has noted today. */
   const noted = new Set<string>();
 
   return {
@@ -46,7 +46,7 @@ export function createJobViewerStore(database: Database) {
       return row && { ...toConnection(row), seenOf: row.owner_name };
     },
 
-    /** By connection, in the order in which they were given the right. */
+    /** By connection, in the order in which members were given the right. */
     async viewersOf(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
       const rows = await database
         .selectFrom("job_viewers")
@@ -65,7 +65,7 @@ export function createJobViewerStore(database: Database) {
       return viewers;
     },
 
-    /** Every member's own, without its name and address. */
+    /** All members' own connections, without names and addresses. */
     async listPersonal(): Promise<PersonalConnection[]> {
       const rows = await database
         .selectFrom("connections")
@@ -85,7 +85,7 @@ export function createJobViewerStore(database: Database) {
         .execute();
     },
 
-    /** False where there was none. */
+    /** False if there was none. */
     async take(connectionId: string, memberId: string): Promise<boolean> {
       const done = await database
         .deleteFrom("job_viewers")
@@ -95,7 +95,7 @@ export function createJobViewerStore(database: Database) {
       return Number(done.numDeletedRows) > 0;
     },
 
-    /** Files of jobs that an answer shows to somebody who sees them only. */
+    /** Files of jobs in an answer to a member who may only see the jobs. */
     async noteShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
       const fresh = [...new Set(files.map(hashOf))].filter((hash) => !noted.has(`${day} ${connectionId} ${hash}`));

@@ -11,19 +11,19 @@ const TIME_BITS = 42n;
 const TIE_BITS = 5n;
 const LAST_MS = 2 ** Number(TIME_BITS) - 1;
 
-/** Of the first job of a connection at a moment. */
+/** The key of a connection's first job at a moment. */
 export function firstKey(number: number, ms: number): bigint {
   const time = BigInt(Math.min(LAST_MS, Math.max(0, Math.floor(ms))));
   return (((BigInt(number) << TIME_BITS) | time) << TIE_BITS) & 0x7fff_ffff_ffff_ffffn;
 }
 
-/** The moment in a key, which alone is small enough for a number. */
+/** The time in a key; only this part is small enough for a number. */
 export const MS_OF_KEY = sql`((key >> ${sql.lit(Number(TIE_BITS))}) & ${sql.lit(LAST_MS)})`;
 
 export type Known = {
   jobId: string;
   item: JobListItem;
-  /** 0 where the service does not say. */
+  /** 0 if the service does not tell. */
   createdMs: number;
   isExact: boolean;
   kinds: string[];
@@ -68,7 +68,7 @@ export async function readKnown(trx: Kysely<Tables>, number: number, ids: readon
   );
 }
 
-/** Who submitted them through the console, by the log: of jobs that were submitted before the ledger had them. */
+/** The members who submitted these jobs, from the audit log: for jobs submitted before the ledger existed. */
 export async function submittersOf(trx: Kysely<Tables>, connectionId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await trx

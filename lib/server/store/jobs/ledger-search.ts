@@ -1,6 +1,6 @@
-// The ledger of jobs, searched.
-// Guarantees: one connection's jobs alone; a word is looked for in errors and inputs, in the names of workflows and of people; a page and
-// its count are read from the index, without a look at the rows that are left out.
+// Searches the ledger of jobs.
+// Guarantees: only jobs of one connection; words are looked for in errors, inputs, and names of workflows and people; a page and its count
+// are read from the index, without reading the rows in between.
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
@@ -15,14 +15,14 @@ import { firstKey, MS_OF_KEY, readItem } from "./ledger-rows";
 export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
   words: readonly string[];
   memberId?: string;
-  /** Included. */
+  /** Inclusive. */
   fromMs?: number;
-  /** Excluded. */
+  /** Exclusive. */
   toMs?: number;
 };
 export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
 
-/** A word that half of all names hold is no longer looked for among them. */
+/** If a word occurs in more names than this, only the first ones are considered. */
 const MOST_NAMES = 200;
 const MOST_PEOPLE = 500;
 const LAST_MS = Number.MAX_SAFE_INTEGER;
@@ -31,7 +31,7 @@ const QUARTER_MS = sql.lit(15 * 60_000);
 export function createLedgerSearch(database: Database) {
   const { keysWith } = dialectOf(database);
 
-  /** A word in a job's texts, or in what its workflow or the person is called now. */
+  /** A word in a job's texts, or in the current name of its workflow or its member. */
   function wordTerm(word: string, named: Named): Term {
     const held = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
     const marks = [
@@ -50,7 +50,7 @@ export function createLedgerSearch(database: Database) {
     return { workflows: folded(workflows), members: folded(members) };
   }
 
-  /** From one id to the next in their index: a connection has many jobs and few people. */
+  /** Jumps from one id to the next in the index: a connection has many jobs and few people. */
   async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
     const { rows } = await sql<{ id: string; name: string }>`
       WITH RECURSIVE of (number, id) AS (
@@ -90,7 +90,7 @@ export function createLedgerSearch(database: Database) {
       return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
     },
 
-    /** How many jobs of a state came in each quarter of an hour, by which all time zones differ. Read from the index alone. */
+    /** Number of jobs of a state per quarter of an hour, because time zones differ by quarters. Read only from the index. */
     async countByTime(connectionId: string, state: JobState, { fromMs, toMs }: { fromMs: number; toMs: number }) {
       const row = await database
         .selectFrom("ledger_connections")
@@ -105,7 +105,7 @@ export function createLedgerSearch(database: Database) {
       return rows;
     },
 
-    /** Everybody who submitted a job of the connection, under the name they have now; who is no member any more, under their last one. */
+    /** All people who submitted a job of the connection, by current name; removed members by their last name. */
     people,
 
     async hasManySubmitters(connectionId: string): Promise<boolean> {
@@ -118,7 +118,7 @@ export function createLedgerSearch(database: Database) {
   };
 }
 
-/** What lists show of a job's id is its first eight characters. */
+/** Lists show the first eight characters of a job's id. */
 function isBeginningOfId(word: string): boolean {
   return /^[0-9a-z][0-9a-z_-]{5,199}$/.test(word);
 }

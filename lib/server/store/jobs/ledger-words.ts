@@ -1,16 +1,16 @@
-// How the ledger's index knows a job: the folded words of its texts, and marks for what it is filtered by.
-// Guarantees: whatever is typed stays a word and never becomes a mark or syntax of the index: marks are made of characters that are
-// taken out of texts. A word of three letters or more is found anywhere; a shorter one as a whole word, or anywhere in writing without spaces.
-// Must not change without a migration that fills the index anew.
+// How the ledger's index represents a job: the folded words of its texts, and marks for the filters.
+// Guarantees: typed text is always a word and never a mark or syntax of the index, because marks consist of characters that are removed
+// from texts. A word of three or more letters is found anywhere; a shorter one as a whole word, or anywhere in scripts without spaces.
+// Must not change without a migration that rebuilds the index.
 
 import "server-only";
 import { createHash } from "node:crypto";
 import { foldName } from "@/lib/shared/fold-name";
 
-/** The index cuts texts into threes, so that a shorter piece needs filling up. */
+/** The index cuts texts into groups of three characters, so shorter pieces are filled up. */
 const THREE = 3;
 const FILLER = "\uE000";
-/** Private use: no language's letters. */
+/** Private use characters: no language's letters. */
 const RESERVED = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
 const FIRST_MARK = 0xf0000;
 const MARK_LETTERS = 0xfffd;
@@ -26,30 +26,30 @@ export function markOf(kind: MarkKind, value: string): string {
   return String.fromCodePoint(...[0, 2, 4].map((at) => FIRST_MARK + (digest.readUInt16BE(at) % MARK_LETTERS)));
 }
 
-/** What the index is given of a job. */
+/** The text that the index gets for a job. */
 export function bodyOf(marks: readonly string[], texts: readonly string[]): string {
   const folded = texts.map(fold).filter((text) => text !== "");
   const short = new Set(folded.flatMap(shortPieces));
   return [...marks, ...folded, [...short].map(filled).join("")].join("\n");
 }
 
-/** What was typed as words; what is between quotation marks is one. */
+/** The typed text as words; a text in quotation marks is one word. */
 export function wordsOf(text: string): string[] {
   const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => fold(quoted ?? plain ?? ""));
   return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MOST_WORDS);
 }
 
-/** What is looked for in the index for a word or a mark. */
+/** What to look for in the index for a word or a mark. */
 export function pieceOf(word: string): string {
   return Array.from(word).length < THREE ? filled(word) : word;
 }
 
-/** Marks and short words that were filled up: three characters that stand in an entry as they are, and are never a part of a text. */
+/** Marks and filled-up short words: three characters that are stored unchanged, and never occur within a text. */
 export function isWholePiece(piece: string): boolean {
   return /^[\uE000\u{F0000}-\u{FFFFD}]/u.test(piece);
 }
 
-/** All of them in an entry. */
+/** All such pieces of an entry. */
 export function wholePiecesOf(body: string): string[] {
   return [...new Set(body.match(/[\u{F0000}-\u{FFFFD}]{3}|\uE000{2}.|\uE000[^\uE000]{2}/gu) ?? [])];
 }

@@ -1,6 +1,6 @@
-// Which submissions were sent to a service, and what came of each.
-// Guarantees: one row per member and key, however many ask at once; a submission that was sent and never answered stays as one.
-// Must never: hold what was sent; only its SHA-256, and the service's answer as the browser got it.
+// Which submissions were sent to a service, and their results.
+// Guarantees: one row per member and key, however many requests come at once; a submission without an answer stays recorded as sent.
+// Must never: store what was sent; only its SHA-256, and the service's answer as the browser got it.
 
 import "server-only";
 import { type Database } from "../database";
@@ -14,7 +14,7 @@ export function createSubmissionStore(database: Database) {
     database.updateTable("submissions").where("member_id", "=", memberId).where("idempotency_key", "=", key);
 
   return {
-    /** False where it was begun before. Older ones than `forgetBefore` go. */
+    /** False if it was begun before. Rows older than `forgetBefore` are deleted. */
     async begin({ memberId, key }: Submission, about: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
       await database.deleteFrom("submissions").where("created_at", "<", about.forgetBefore).execute();
       const inserted = await database

@@ -1,5 +1,5 @@
-// The last known name of each workflow of a connection, since a list item of the interface carries its id only.
-// Guarantees: one row per connection and workflow; it goes when the connection goes.
+// The last known name of each workflow of a connection, because a list item of the interface carries only its id.
+// Guarantees: one row per connection and workflow; deleted with the connection.
 
 import "server-only";
 import { type Database } from "../database";
@@ -11,7 +11,7 @@ export type WorkflowNameStore = ReturnType<typeof createWorkflowNameStore>;
 
 export function createWorkflowNameStore(database: Database) {
   return {
-    /** `name` has passed the gate for keys. */
+    /** `name` has passed the key gate. */
     async remember(connectionId: string, workflowId: string, name: string): Promise<void> {
       await database
         .insertInto("workflow_names")
@@ -20,13 +20,13 @@ export function createWorkflowNameStore(database: Database) {
         .execute();
     },
 
-    /** Stored before there was a gate for keys. */
+    /** Names stored before the key gate existed. */
     async unmasked(): Promise<{ connectionId: string; workflowId: string; name: string }[]> {
       const rows = await database.selectFrom("workflow_names").selectAll().where("is_masked", "=", 0).execute();
       return rows.map((row) => ({ connectionId: row.connection_id, workflowId: row.workflow_id, name: row.name }));
     },
 
-    /** `isFinal`: it need not be looked at again. */
+    /** `isFinal`: it need not be checked again. */
     async mask(connectionId: string, workflowId: string, name: string, isFinal: boolean): Promise<void> {
       await database
         .updateTable("workflow_names")
@@ -36,7 +36,7 @@ export function createWorkflowNameStore(database: Database) {
         .execute();
     },
 
-    /** Every named workflow of a connection, by name; as many as a person may look through. */
+    /** A connection's workflows by name; as many as a person may look through. */
     async all(connectionId: string): Promise<{ id: string; name: string }[]> {
       const rows = await database
         .selectFrom("workflow_names")
@@ -48,7 +48,7 @@ export function createWorkflowNameStore(database: Database) {
       return rows.map((row) => ({ id: row.workflow_id, name: row.name }));
     },
 
-    /** Names by workflow id; what has none is absent. */
+    /** Names by workflow id; workflows without a name are absent. */
     async list(connectionId: string, workflowIds: readonly string[]): Promise<Map<string, string>> {
       const rows = await database
         .selectFrom("workflow_names")

@@ -1,5 +1,5 @@
-// What was last written of each job, so that an answer that is read again and again (a list that is polled by many) is not looked up again.
-// Guarantees: bounded, and believed for minutes only, since another process may have removed a row meanwhile.
+// What was last written about each job, so that an answer that is polled by many is not compared with the database each time.
+// Guarantees: bounded, and trusted only for minutes, because another process may have removed a row meanwhile.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ export function createWrittenNotes(now: () => number = Date.now) {
   const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
 
   return {
-    /** Those that say anything that was not written a while ago. */
+    /** Notes that contain something not written recently. */
     news<T extends Note>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
         const known = written.get(nameOf(number, note));
@@ -23,22 +23,22 @@ export function createWrittenNotes(now: () => number = Date.now) {
       });
     },
 
-    /** Of a job whose inputs are known: nothing is left to be read of it. */
+    /** For a job with known inputs: there is nothing left to read about it. */
     keep(number: number, note: Note): void {
       const name = nameOf(number, note);
       written.delete(name);
-      // A text of inputs comes once.
+      // Inputs are sent only once.
       if (note.inputs !== undefined) return;
       for (const oldest of written.size < MOST ? [] : [written.keys().next().value ?? name]) written.delete(oldest);
       written.set(name, { hash: hashOf(note), atMs: now() });
     },
 
-    /** Rows were removed: whatever is told of them again has to be written again. */
+    /** Rows were removed: notes about them must be written again. */
     forget: () => written.clear(),
   };
 }
 
-/** A job's error may be long. */
+/** Hashed, because a job's error may be long. */
 function hashOf(note: Note): string {
   return createHash("sha256").update(writeExactJson(note)).digest("base64");
 }

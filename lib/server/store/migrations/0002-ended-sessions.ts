@@ -1,4 +1,4 @@
-// Sessions that were signed out before their end.
+// Sessions that were signed out before they expired.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Which words a connection's service understands: those of the interface, or those of a plain local server.
+// The dialect of a connection's service: the interface's, or that of a plain local server.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

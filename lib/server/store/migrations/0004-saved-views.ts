@@ -1,4 +1,4 @@
-// Saved views of lists, of one member or of the team, and which of them a member's list opens with.
+// Saved views of lists, of one member or of the team, and the one with which a member's list opens.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Presses of Run, so that the same press again is answered with the job it made and starts no second one.
+// Presses of Run, so that the same press again is answered with the job it made, without starting a second one.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Downloads that services carry out in the background, so that they stay in sight after a reload and in another browser.
+// Downloads that services carry out in the background, so that they stay visible after a reload and in another browser.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

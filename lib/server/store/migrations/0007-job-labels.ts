@@ -1,4 +1,4 @@
-// What the console calls a job beyond its workflow's name, so that the copies of one run can be told apart at any service.
+// The console's label of a job beside its workflow's name, which distinguishes the copies of one run at any service.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Saved views of every list, not of the jobs alone: each view names its screen, and a member has one to open with for each screen.
+// Saved views of every list, not only of jobs: each view names its screen, and a member has a default view for each screen.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";

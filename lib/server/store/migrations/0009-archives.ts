@@ -1,4 +1,4 @@
-// What a member chose to download as one file: the choice is sent once, the file is fetched under its id.
+// What a member chose to download as one file: the choice is sent once, the file is fetched by its id.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Invitations can be listed and withdrawn: when they were made, and when they were taken back. The audit log can be read by member and by act.
+// For listing and withdrawing invitations: when they were made and withdrawn. For reading the audit log by member and by act: indexes.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";
@@ -6,7 +6,7 @@ import { type Kysely, type Migration } from "kysely";
 export const invitationsAndLog: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     const { schema } = database;
-    // When those that are there already were made is not known any more.
+    // For existing rows, the time when they were made is unknown.
     await schema.alterTable("invitations").addColumn("created_at", "bigint").execute();
     await schema.alterTable("invitations").addColumn("withdrawn_at", "bigint").execute();
     await schema.createIndex("audit_of_member").on("audit").columns(["member_id", "id"]).execute();

@@ -1,4 +1,4 @@
-// Who submitted a job is looked up in the audit log, by the job.
+// For finding the submitter of a job in the audit log: an index by target.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

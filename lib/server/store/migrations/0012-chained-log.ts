@@ -1,5 +1,5 @@
-// Each row of the audit log holds a hash of itself and of the row before it: one that was changed or taken out is found. A one-time link
-// may give a member a new password.
+// Each row of the audit log holds a hash of itself and of the row before it, so a changed or removed row is found. A one-time link may give
+// a member a new password.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

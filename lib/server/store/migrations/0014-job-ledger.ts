@@ -1,7 +1,7 @@
-// The ledger of jobs: what is known of the jobs of each connection, and an index of the words in them.
-// `key` is the connection's number, the time of the submission and a tie-break in one number: the search index is read by it, newest first,
-// and a range of time is a range of keys. A number is never used again, so rows of a removed connection belong to no connection until they are swept.
-// The index keeps no texts of its own; a row's entry goes with the row.
+// The ledger of jobs: what is known about the jobs of each connection, and an index of the words in them.
+// `key` is the connection's number, the time of the submission and a tie-break in one number: the index is read by it, newest first, and a
+// range of time is a range of keys. A number is never reused: rows of a removed connection belong to none until swept.
+// The index keeps no texts of its own; a row's entry is deleted with the row.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";

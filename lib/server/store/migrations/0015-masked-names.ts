@@ -1,4 +1,4 @@
-// Which names of workflows have passed the gate for keys: those that were stored before it existed have not, and do so at the next start.
+// Which names of workflows have passed the key gate: names stored before it existed have not, and pass it at the next start.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

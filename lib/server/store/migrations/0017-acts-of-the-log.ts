@@ -1,4 +1,4 @@
-// Entries of the audit log that belong to one act of a person on many things.
+// Joins the entries of the audit log that belong to one act of a person on many things.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

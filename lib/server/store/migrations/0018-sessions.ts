@@ -1,4 +1,4 @@
-// Sessions, one row for each sign-in. Those from before have none: their members sign in once more. The list of ended ones is needless with it.
+// Sessions, one row for each sign-in. Members with older sessions have to sign in again. Replaces the list of ended sessions.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Personal access tokens, and in the audit log by what of a member's an act was done.
+// Personal access tokens, and in the audit log the credential with which an act was done.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -1,4 +1,4 @@
-// Who a member is to the providers of sign-in, and what ends a session at the provider too. A member may have no password ("").
+// A member's identities at the providers of sign-in, and what ends a session at a provider. A member may have no password ("").
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";
@@ -11,7 +11,7 @@ export const identities: Migration = {
       .addColumn("issuer", "text", (column) => column.notNull())
       .addColumn("subject", "text", (column) => column.notNull())
       .addColumn("provider", "text", (column) => column.notNull())
-      // Null: the member was removed, and is not made anew.
+      // Null: the member was removed, and is not made again.
       .addColumn("member_id", "text", (column) => column.references("members.id").onDelete("set null"))
       .addColumn("created_at", "bigint", (column) => column.notNull())
       .addColumn("used_at", "bigint", (column) => column.notNull())

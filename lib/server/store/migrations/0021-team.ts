@@ -1,6 +1,7 @@
-// What members may see of each other's jobs, and what they have used.
-// `job_viewers`: who sees the jobs of a member's own connection. `shown_files`: outputs that an answer has shown to them, which they may fetch.
-// `job_usage`: one row for each job that was submitted through the console; it stays when its service, or the ledger, knows the job no more.
+// Rights to see other members' jobs, and what members have used.
+// `job_viewers`: who sees the jobs of a member's own connection. `shown_files`: outputs that an answer has shown to them, which they may
+// fetch.
+// `job_usage`: one row for each job submitted through the console; it stays when the service, or the ledger, no longer has the job.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";

@@ -1,4 +1,4 @@
-// Links for people without an account: what each shows is a list that is fixed when it is made. A share goes with its member and its connection.
+// Links for people without an account: each shows a list that is fixed when it is made. A share is deleted with its member or connection.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

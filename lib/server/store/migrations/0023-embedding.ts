@@ -1,5 +1,5 @@
-// Host pages that may show the console, the tickets they used, and the sessions these opened. A guest of a host is a row among the members
-// that no other door lets in.
+// Host pages that may show the console, the tickets they used, and the sessions opened by these. A host's guest is a row among the members
+// that can sign in no other way.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

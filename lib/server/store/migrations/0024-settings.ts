@@ -1,4 +1,4 @@
-// What the team has set for the whole console, as JSON under a name.
+// The team's settings for the whole console, as JSON under a name.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

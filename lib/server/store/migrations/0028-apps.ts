@@ -1,5 +1,5 @@
 // Apps of a connection with their versions, and what members keep with them: favourites, presets, files they gave, runs.
-// An app goes with its connection and stays when its maker leaves; what a member keeps goes with the member.
+// An app is deleted with its connection and stays when its maker leaves; what a member keeps is deleted with the member.
 
 import "server-only";
 import { type ColumnDefinitionBuilder, type Kysely, type Migration } from "kysely";

@@ -1,5 +1,5 @@
-// A host page has the secret before its present one for a while, and whoever set it up last. A guest has the time of their last ticket, by
-// which those who come no more are found.
+// A host page keeps its previous secret for a while, and who last set it up. A guest has the time of their last ticket, so that guests who
+// stay away are found.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";

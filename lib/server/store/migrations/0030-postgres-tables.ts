@@ -1,6 +1,6 @@
-// The first migration of a PostgreSQL database: the tables as the migrations of SQLite have made them by 0030; later ones run on both.
-// Guarantees: the same tables, columns, keys and indexes as in SQLite (a test compares them); texts are compared by their bytes, as there.
-// The index of words differs: its marks are looked up whole, its texts by their threes of letters.
+// The first migration of a PostgreSQL database: the tables as SQLite's migrations have made them up to 0030; later ones run on both.
+// Guarantees: the same tables, columns, keys and indexes as in SQLite (a test compares them); texts compare by bytes, as there.
+// The index of words differs: marks are looked up whole, texts by their trigrams.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";

@@ -1,12 +1,12 @@
-// What several consoles on one database share in its rows: where the audit log ends, how many jobs of a connection the ledger has, and how
-// often something was tried.
+// Rows that several consoles on one database share: the end of the audit log, the number of jobs in a connection's ledger, and counts of
+// attempts.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";
 
 const statements = [
   `CREATE TABLE audit_end (id bigint NOT NULL, hash text NOT NULL)`,
-  // SQLite remembers the last number that it gave: entries that were cut off at the end leave it ahead.
+  // SQLite remembers the last number it gave, so it is ahead if entries were cut off at the end.
   `INSERT INTO audit_end (id, hash) VALUES (
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0), coalesce((SELECT hash FROM audit ORDER BY id DESC LIMIT 1), ''))`,
   `ALTER TABLE ledger_connections ADD COLUMN jobs INTEGER NOT NULL DEFAULT 0`,

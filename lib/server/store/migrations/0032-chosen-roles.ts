@@ -1,4 +1,4 @@
-// An app may be for roles. A file that was given to one has the time, and the name that it had then: those from before have none.
+// An app may be limited to roles. A file given to an app has the time and its original name; older files have neither.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

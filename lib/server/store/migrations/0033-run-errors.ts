@@ -1,4 +1,4 @@
-// What went wrong with an app's run, as data beside its sentence: which inputs, and at which node. Runs from before have the sentence alone.
+// The error of an app's run as data beside its sentence: which inputs, and at which node. Older runs have only the sentence.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

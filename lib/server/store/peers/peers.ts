@@ -1,23 +1,23 @@
-// The other consoles of this database: what they must hear of, and what one of them is in the middle of.
-// Guarantees: work counts as under way until its console ends it, or ends itself, however it does. On SQLite there are no others.
+// The other consoles on this database: tells them of changes, and knows the work that one of them is doing.
+// Guarantees: work counts as under way until its console ends it, or the console itself ends in any way. On SQLite there are no others.
 
 import "server-only";
 
-/** What is remembered of a connection is of another service, key or list now. Undefined: of any, since something may not have been heard. */
+/** A connection got another service, key or list: forget what is known of it. Undefined: any, as a notice may have been missed. */
 export type HearChange = (connectionId: string | undefined) => void;
 
 export type Peers = {
-  /** From now on the others are heard, and hear. */
+  /** Starts listening to the others and being heard by them. */
   start(hear: HearChange): Promise<void>;
-  /** For the others. */
+  /** Tells the other consoles. */
   tellChange(connectionId: string): Promise<void>;
-  /** Returns how to end it, which must follow. */
+  /** Returns the function that ends the work; the caller must call it. */
   beginWork(name: string): Promise<() => Promise<void>>;
   isUnderWay(name: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
-/** Of this process, by name: several may do the same. */
+/** The work of this process, counted by name: several requests may do the same. */
 export function createWork() {
   const counts = new Map<string, number>();
   return {

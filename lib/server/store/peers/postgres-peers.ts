@@ -1,7 +1,7 @@
-// Consoles that share a PostgreSQL: each has one connection that listens, and holds a lock for whatever it is in the middle of. The server gives
-// the locks back when that connection ends.
-// Guarantees: those of the line (lib/shared/database/postgres-line.ts); a new one holds again what is still under way, and whoever listens hears that
-// something may have been missed. Must never: hold up work for longer than a few seconds.
+// Consoles that share a PostgreSQL database: each has one listening connection, which holds a lock for all work under way. The server
+// releases the locks when that connection ends.
+// Guarantees: those of lib/shared/database/postgres-line.ts; a new connection takes the locks of running work again, and listeners are told
+// that they may have missed something. Must never: hold up work for longer than a few seconds.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -17,7 +17,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
   const own = randomUUID();
   const work = createWork();
   let hear: HearChange = () => undefined;
-  /** What this connection has a lock for. */
+  /** The names this connection holds locks for. */
   const locked = new Set<string>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -41,7 +41,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     return done;
   }
 
-  /** Where the line is lost, the next one does it. */
+  /** If the connection is lost, the next one takes the locks. */
   const say = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
     inTurn(async () => {

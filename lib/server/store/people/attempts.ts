@@ -1,6 +1,6 @@
-// How often something was tried, as a token bucket for each name: `burst` at once, then one each `refillMs`. In the store, so that it holds
-// for all consoles of a database together, whatever their clocks say, and after a restart. Guarantees: of many at once no more pass than may.
-// Must never: hold a name in the clear, which may be an address.
+// Limits attempts with a token bucket for each name: `burst` at once, then one every `refillMs`. Stored, so that it holds for all consoles
+// of a database together, whatever their clocks say, and after a restart. Guarantees: parallel attempts cannot exceed the limit.
+// Must never: store a name in plain text; it may be an address.
 
 import "server-only";
 import { sql } from "kysely";
@@ -15,11 +15,11 @@ export function createAttemptStore(database: Database) {
   const { clock } = dialectOf(database);
   const of = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
   return {
-    /** Milliseconds to wait before the next one, 0 when this one may pass; with `count` so many at once, or none of them. */
+    /** Milliseconds to wait before the next one; 0 if this one may pass. With `count`, that many are taken at once, or none of them. */
     async take({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
       const at = clock(now);
       const later = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
-      // A bucket that is full needs no row.
+      // A full bucket needs no row.
       await database.deleteFrom("attempts").where("full_at", "<=", at).execute();
       const done = await database
         .insertInto("attempts")
@@ -39,7 +39,7 @@ export function createAttemptStore(database: Database) {
       return Math.max(1, Math.ceil(Number(row?.left ?? 0) - (burst - 1) * refillMs));
     },
 
-    /** One that was taken did not count after all. */
+    /** An attempt that was taken shall not count after all. */
     async giveBack({ name, refillMs }: Bucket): Promise<void> {
       await of(name)
         .set((row) => ({ full_at: row("full_at", "-", Math.round(refillMs)) }))

@@ -1,6 +1,6 @@
-// Sessions that tickets of host pages opened.
-// Guarantees: found by its token, or by its id, until its end; several of one person stand side by side, one a slot of a host page.
-// Must never: hold a token in the clear.
+// Sessions that were opened by tickets of host pages.
+// Guarantees: found by token or id until they expire; a person may have several, one for each slot of a host page.
+// Must never: store a token in plain text.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -58,7 +58,7 @@ export function createEmbedSessionStore(database: Database) {
       await database.updateTable("embed_sessions").set(change).where("id", "=", id).execute();
     },
 
-    /** Of this person in this frame: it, and those that it was renewed from. */
+    /** Ends this person's session in this frame, and those that it was renewed from. */
     async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
       const ofHost = database.deleteFrom("embed_sessions").where("host_id", "=", hostId);
       await ofHost.where("slot", "=", slot).where("member_id", "=", memberId).execute();

@@ -1,6 +1,6 @@
-// Who a member is to the providers of sign-in: an issuer's subject belongs to one member, and an address says nothing here.
-// Guarantees: of many who sign in first at once one member is made; the subject of a removed member stays known, so that removing holds;
-// what ends a session at its provider goes with the session.
+// A member's identities at the providers of sign-in: an issuer's subject belongs to one member; addresses are not used here.
+// Guarantees: if many requests sign in first at once, one member is made; the subject of a removed member stays known, so the removal
+// holds; what ends a session at its provider is deleted with the session.
 
 import "server-only";
 import { type Database, prepareOne } from "../database";
@@ -10,7 +10,7 @@ import { type IdentityRow } from "../tables";
 /** `provider`: its id in the settings, for people to read. */
 export type Identity = { issuer: string; subject: string; provider: string };
 export type KnownIdentity = Identity & {
-  /** Undefined: of a member who was removed. */
+  /** Undefined: the member was removed. */
   memberId: string | undefined;
   createdAt: number;
   usedAt: number;
@@ -27,18 +27,18 @@ export function createIdentityStore(database: Database) {
       return row && toIdentity(row);
     },
 
-    /** Of everybody, or of one member. */
+    /** Of all members, or of one. */
     async list(memberId?: string): Promise<KnownIdentity[]> {
       const all = database.selectFrom("identities").selectAll().where("member_id", "is not", null).orderBy("created_at");
       const rows = await (memberId === undefined ? all : all.where("member_id", "=", memberId)).execute();
       return rows.map(toIdentity);
     },
 
-    /** False where it is another member's, or where the member is known to the issuer by another subject. */
+    /** False if it is another member's, or if the member has another subject at the issuer. */
     link: (identity: Identity, memberId: string, now: number) =>
       oneMemberAtATime(database, (transaction) => linkIdentity(transaction, identity, memberId, now)),
 
-    /** Undefined where the address or the subject is taken. */
+    /** Undefined if the address or the subject is taken. */
     async makeMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
       return oneMemberAtATime(database, async (transaction) => {
         const known = await transaction
@@ -62,7 +62,7 @@ export function createIdentityStore(database: Database) {
         .execute();
     },
 
-    /** As of a member who was removed: known, and nobody's. */
+    /** Stored like a removed member's identity: known, but without a member. */
     async keepRemoved({ issuer, subject, provider }: Identity, now: number): Promise<void> {
       await database
         .insertInto("identities")
@@ -94,7 +94,7 @@ export function createIdentityStore(database: Database) {
   };
 }
 
-/** Within a transaction of the caller's. A subject whose member was removed may be given to another one. */
+/** Runs in the caller's transaction. The subject of a removed member may be given to another one. */
 export async function linkIdentity(database: Database, identity: Identity, memberId: string, now: number): Promise<boolean> {
   const { issuer, subject, provider } = identity;
   const others = await database

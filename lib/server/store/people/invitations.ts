@@ -1,6 +1,6 @@
-// Invitations to the team: a one-time link, stored as a hash, with an end.
-// Guarantees: of many who open one link at once, one is accepted; one that was withdrawn lets none in; what has been over for a while
-// is swept when a new one is made.
+// Invitations to the team: a one-time link, stored as a hash, with an expiry.
+// Guarantees: if many open one link at once, one is accepted; a withdrawn invitation lets no one in; old ones are deleted when a new one is
+// made.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -40,7 +40,7 @@ export type InvitationStore = ReturnType<typeof createInvitationStore>;
 
 export function createInvitationStore(database: Database) {
   return {
-    /** The newest link to an address is the one that counts: those that were open before are withdrawn. */
+    /** Only the newest link to an address counts: earlier open ones are withdrawn. */
     async create({ token, email, role, invitedBy, expiresAt, createdAt, resetsMemberId }: NewInvitation): Promise<{ id: string }> {
       const id = randomUUID();
       await oneMemberAtATime(database, async (transaction) => {
@@ -70,13 +70,13 @@ export function createInvitationStore(database: Database) {
       return { id };
     },
 
-    /** Whatever became of it. */
+    /** In any state. */
     async find(token: string): Promise<Invitation | undefined> {
       const row = await database.selectFrom("invitations").selectAll().where("token_hash", "=", hashToken(token)).executeTakeFirst();
       return row && toInvitation(row);
     },
 
-    /** Of those who are to join: the newest first, whatever became of them. */
+    /** Invitations to join, newest first, in any state. */
     async list(): Promise<Invitation[]> {
       const rows = await database
         .selectFrom("invitations")
@@ -90,8 +90,9 @@ export function createInvitationStore(database: Database) {
     },
 
     /**
-     * Takes the invitation and makes its member, or gives one a new password, in one commit; the second taker gets undefined. "taken": the address is a member's, and
-     * the invitation stays as it was. Whoever comes by a provider has no password, and resets none.
+     * Accepts the invitation and makes its member, or gives a member a new password, in one commit; a second attempt gets undefined.
+     * "taken": the address is a member's, and the invitation stays unchanged. A person who joins through a provider gets no password, and
+     * resets none.
      */
     async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
       return oneMemberAtATime(database, async (transaction) => {
@@ -111,17 +112,17 @@ export function createInvitationStore(database: Database) {
             ? await insertMember(transaction, { name, passwordHash, email, role: toRole(row.role), createdAt: now })
             : await setPassword(transaction, resets, passwordHash, now);
         if (!member) return "taken";
-        // Taken by another member meanwhile: nothing of this was.
+        // Another member got the identity meanwhile: undo everything.
         if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
         const taken = transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id);
-        // Withdrawn in another process meanwhile: nothing of this was.
+        // Withdrawn in another process meanwhile: undo everything.
         const { numUpdatedRows } = await taken.where("withdrawn_at", "is", null).executeTakeFirst();
         if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
         return member;
       });
     },
 
-    /** Whom it was for; undefined where there is no such invitation, or none that could still be used. */
+    /** Answers the address it was for; undefined if there is no such invitation, or it can no longer be used. */
     async withdraw(id: string, now: number): Promise<string | undefined> {
       const row = await database
         .updateTable("invitations")
@@ -150,7 +151,7 @@ function toInvitation(row: InvitationRow): Invitation {
   };
 }
 
-/** An unknown word in the table gives the weakest role, never a stronger one. */
+/** An unknown role in the table becomes the weakest role, never a stronger one. */
 function toRole(word: string): Role {
   return roles.find((role) => role === word) ?? roles[0];
 }

@@ -1,5 +1,5 @@
 // The people of the team. Email addresses are stored in lower case and are unique.
-// Guarantees: there is at most one first owner however many set-ups race; a change of role or password ends old sessions.
+// Guarantees: at most one first owner, however many set-ups race; a change of role or password ends old sessions.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -16,16 +16,16 @@ export type Member = {
   role: Role;
   /** Undefined: has no password. */
   passwordHash: string | undefined;
-  /** When it was set by a link of the command line, or at the set-up. */
+  /** When the password was set by a command-line link, or at the set-up. */
   passwordResetAt: number | undefined;
   disabled: boolean;
   sessionVersion: number;
   lastConnectionId: string | undefined;
   createdAt: number;
-  /** A guest of this host page, disabled for every other door. */
+  /** A guest of this host page, who cannot sign in any other way. */
   guestOf?: string;
 };
-/** Without `passwordHash` a provider says who it is. */
+/** Without `passwordHash` the member signs in through a provider. */
 export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
 export type AccountChange = { name?: string; email?: string; passwordHash?: string };
 export type MemberStore = ReturnType<typeof createMemberStore>;
@@ -33,7 +33,7 @@ export type MemberStore = ReturnType<typeof createMemberStore>;
 const GUEST_KEPT_MS = 30 * 24 * 60 * 60_000;
 const GUESTS_AT_ONCE = 200;
 
-/** One after the other: whatever looks for an owner, an address or an identity, and then writes it. */
+/** Work that looks for an owner, an address or an identity and then writes it runs one after the other. */
 export const oneMemberAtATime = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
   dialectOf(database).serially(database, "members", work);
 
@@ -45,7 +45,7 @@ export function createMemberStore(database: Database) {
       return row !== undefined;
     },
 
-    /** Undefined when an owner is there already. */
+    /** Undefined if there is an owner already. */
     async createFirstOwner(member: Omit<NewMember, "role">): Promise<Member | undefined> {
       return oneMemberAtATime(database, async (transaction) => {
         const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
@@ -59,15 +59,15 @@ export function createMemberStore(database: Database) {
     create: (member: NewMember) => insertMember(database, member),
 
     /**
-     * Whom a host page knows under `sub`, as it calls them now. Always of the same id: who comes again after they were removed is who they were,
-     * but for guests from before migration 0029, whose ids were made at random: they keep those until they are removed.
+     * The guest that a host page knows as `sub`, with the current name. The id is derived, so a guest who returns after removal is the same
+     * person; only guests from before migration 0029 have random ids, which they keep until they are removed.
      */
     async guest(hostId: string, { sub, name }: { sub: string; name: string }, now: number): Promise<Member> {
-      // No address: none that somebody types is like it.
+      // Not an address: no one can type one like it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
       const of = { id, disabled: 1, guest_of: hostId, guest_seen_at: now };
-      // Both the id and the address are the guest's: of two tickets at once one waits.
+      // Both the id and the address identify the guest: of two tickets at once, one waits.
       const kept = await dialectOf(database).serially(database, id, (trx) =>
         trx
           .insertInto("members")
@@ -79,7 +79,7 @@ export function createMemberStore(database: Database) {
       return toMember(kept);
     },
 
-    /** Some of those who have not come for a month, or of this host page; true where there may be more. Logs and usage keep their names. */
+    /** Deletes some guests of a host page, or some who stayed away for a month; true if more may remain. Logs and usage keep names. */
     async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
       const guests = database.selectFrom("members").select("id").where("guest_of", "is not", null).limit(GUESTS_AT_ONCE);
       const some = "hostId" in of ? guests.where("guest_of", "=", of.hostId) : guests.where("guest_seen_at", "<", of.now - GUEST_KEPT_MS);
@@ -108,7 +108,7 @@ export function createMemberStore(database: Database) {
       return rows.map(toMember);
     },
 
-    /** Ends every session of the member, even where nothing else changes. */
+    /** Ends every session of the member, even if nothing else changes. */
     async change(id: string, change: { role?: Role; disabled?: boolean }): Promise<Member | undefined> {
       const row = await database
         .updateTable("members")
@@ -123,7 +123,7 @@ export function createMemberStore(database: Database) {
       return row && toMember(row);
     },
 
-    /** By the member. A new password ends old sessions. Undefined when the address is another member's. */
+    /** A change by the member. A new password ends old sessions. Undefined if the address is another member's. */
     async changeAccount(id: string, { name, email, passwordHash }: AccountChange): Promise<Member | undefined> {
       const changed = (trx: Kysely<Tables>) =>
         trx
@@ -146,7 +146,7 @@ export function createMemberStore(database: Database) {
           )
           .returningAll()
           .executeTakeFirst();
-      // A single statement where it can be: a full disk must not keep a new password from ending sessions.
+      // A single statement if possible: a full disk must not keep a new password from ending sessions.
       const row = await (email === undefined ? changed(database) : oneMemberAtATime(database, changed));
       return row && toMember(row);
     },
@@ -162,7 +162,7 @@ export function createMemberStore(database: Database) {
   };
 }
 
-/** Undefined when the address is taken. */
+/** Undefined if the address is taken. */
 export async function insertMember(database: Database, member: NewMember): Promise<Member | undefined> {
   const row = toRow(member);
   const done = await database
@@ -206,7 +206,7 @@ export function toMember(row: MemberRow): Member {
     id: row.id,
     name: row.name,
     email: row.email,
-    // An unknown word in the table gives the weakest role, never a stronger one.
+    // An unknown role in the table becomes the weakest role, never a stronger one.
     role: roles.find((role) => role === row.role) ?? roles[0],
     passwordHash: row.password_hash === "" ? undefined : row.password_hash,
     passwordResetAt: row.password_reset_at === null ? undefined : Number(row.password_reset_at),

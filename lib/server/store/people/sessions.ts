@@ -1,6 +1,6 @@
-// Sessions of members, one row for each sign-in: a session without its row is none.
-// Guarantees: one from before its member's last change of role or password is not found; one that was to be ended opens nothing from then on
-// in this process, even where the disk did not take it; a member has a hundred at most, those used last.
+// Sessions of members, one row for each sign-in: without its row, a session is invalid.
+// Guarantees: a session from before its member's last change of role or password is not found; an ended one opens nothing in this process
+// from then on, even if the disk rejected the change; a member has at most a hundred, the last used ones.
 
 import "server-only";
 import { type Selectable } from "kysely";
@@ -11,16 +11,16 @@ import { type SessionRow } from "../tables";
 export type Session = {
   id: string;
   memberId: string;
-  /** Of the member's sessions, as it was at the sign-in. */
+  /** The member's session version at the sign-in. */
   version: number;
-  /** `password`, or who else said that it is the member. */
+  /** `password`, or the party that vouched for the member. */
   method: string;
   browser: string;
   address: string;
   createdAt: number;
-  /** To the minute. */
+  /** Accurate to a minute. */
   usedAt: number;
-  /** When it was last made sure that it is the member. */
+  /** When the member's identity was last proved. */
   confirmedAt: number;
 };
 export type SessionLimits = { idleMs: number; longestMs: number };
@@ -43,11 +43,11 @@ export function createSessionStore(database: Database) {
       .select("sessions.created_at as began_at")
       .where("sessions.id", "=", ""),
   );
-  /** Whose end is on its way to the disk, or did not get there. */
+  /** Sessions whose end is being written, or could not be written. */
   const ending = new Set<string>();
 
   return {
-    /** What is over is swept. False where a session with its id goes on: of many that begin one at once, one began it. */
+    /** Deletes expired sessions. False if a session with this id continues: if many begin it at once, one did. */
     async begin(session: Session, limits: SessionLimits): Promise<boolean> {
       const { id, memberId, createdAt } = session;
       return database.transaction().execute(async (transaction) => {
@@ -63,7 +63,7 @@ export function createSessionStore(database: Database) {
           .limit(MOST_OF_A_MEMBER - 1);
         await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("id", "not in", newest).execute();
         await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("version", "<", session.version).execute();
-        // Its end did not get to the disk.
+        // Its end could not be written to the disk.
         if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
         const begun = await transaction
           .insertInto("sessions")
@@ -82,7 +82,7 @@ export function createSessionStore(database: Database) {
       return { session, member: toMember(row) };
     },
 
-    /** The newest use first. */
+    /** The last used first. */
     async list(memberId: string): Promise<Session[]> {
       const rows = await found.selectAll("sessions").where("sessions.member_id", "=", memberId).orderBy("used_at", "desc").execute();
       return rows.filter(({ id }) => !ending.has(id)).map(toSession);
@@ -109,7 +109,7 @@ export function createSessionStore(database: Database) {
   };
 }
 
-/** Whether its last use is to be written down: asked of what was read already, so that most requests write nothing. */
+/** Whether the last use has to be written: decided from the row already read, so that most requests write nothing. */
 export function isUseUnwritten({ usedAt }: Session, now: number): boolean {
   return usedAt <= now - USE_EVERY_MS;
 }

@@ -1,4 +1,4 @@
-// The one-time token of the first run, as a hash. Each start writes a new one; those that are older than `keptMs` stop working.
+// The one-time token of the first run, as a hash. Each start writes a new one; tokens older than `keptMs` stop working.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ export function createSetUpTokenStore(database: Database) {
   };
 }
 
-/** Tokens are 32 random bytes, so one round of SHA-256 is enough, and the look-up by hash leaks nothing of use. */
+/** Tokens are 32 random bytes, so one round of SHA-256 is enough, and looking them up by hash reveals nothing useful. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

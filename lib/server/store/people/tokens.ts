@@ -1,6 +1,6 @@
-// Personal access tokens: whose, for what, until when; of the token itself a hash.
-// Guarantees: one that was revoked or has expired stays for a while, to be seen; a removed member's go with the member; of a member's
-// there are never more than so many that work, however many are made at once.
+// Personal access tokens: whose, for what, until when; the token itself is stored as a hash.
+// Guarantees: a revoked or expired token stays visible for a while; a removed member's tokens are deleted with the member; a member never
+// has more than the maximum of active tokens, however many are made at once.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -19,7 +19,7 @@ export type Token = {
   memberId: string;
   name: string;
   role: Role;
-  /** Where a request names none. */
+  /** For requests that name none. */
   connectionId: string;
   /** Undefined: all that the member may use. */
   connectionIds: string[] | undefined;
@@ -32,7 +32,7 @@ export type Token = {
 export type NewToken = Omit<Token, "id" | "lastUsedAt" | "revokedAt"> & { token: string };
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
-/** Of one member, that work. */
+/** The most active tokens of one member. */
 export const MOST_TOKENS = 50;
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 1000;
@@ -42,12 +42,12 @@ export function createTokenStore(database: Database) {
   const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("token_hash", "=", ""));
   const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
   return {
-    /** "taken": one of the member's that works has this name; "full": the member has as many as there may be. */
+    /** "taken": an active token of the member has this name; "full": the member has the maximum number. */
     async create({ token, ...given }: NewToken): Promise<Token | "taken" | "full"> {
       const made: Token = { id: randomUUID(), ...given, lastUsedAt: undefined, revokedAt: undefined };
       return dialectOf(database).serially(database, `tokens of ${made.memberId}`, async (transaction) => {
         const { createdAt: now, memberId } = made;
-        // In SQLite too no other process writes from here on.
+        // Writes first, so that in SQLite too no other process writes from here on.
         await transaction
           .deleteFrom("tokens")
           .where((where) => where.or([where("revoked_at", "<", now - KEPT_MS), where("expires_at", "<", now - KEPT_MS)]))
@@ -69,7 +69,7 @@ export function createTokenStore(database: Database) {
       });
     },
 
-    /** Whatever became of it. */
+    /** In any state. */
     async find(token: string): Promise<Token | undefined> {
       const row = await byHash(hashToken(token));
       return row && toToken(row);
@@ -80,7 +80,7 @@ export function createTokenStore(database: Database) {
       return row && toToken(row);
     },
 
-    /** The newest first; without a member everybody's. */
+    /** Newest first; without a member, all members' tokens. */
     async list(memberId?: string): Promise<Token[]> {
       const rows = await database
         .selectFrom("tokens")
@@ -93,7 +93,7 @@ export function createTokenStore(database: Database) {
       return rows.map(toToken);
     },
 
-    /** False where it was revoked already. */
+    /** False if it was revoked already. */
     async revoke(id: string, now: number): Promise<boolean> {
       const done = await database
         .updateTable("tokens")
@@ -133,7 +133,7 @@ function toRow(token: Token): Omit<TokenRow, "token_hash"> {
   };
 }
 
-/** What cannot be read in a row gives less than was given, never more. */
+/** A row that cannot be read gives fewer rights than were given, never more. */
 function toToken(row: TokenRow): Token {
   const operations = tokenOperationsSchema.safeParse(parseJson(row.operations));
   return {
