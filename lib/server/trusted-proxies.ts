@@ -1,6 +1,6 @@
-// Reverse proxies in front of the console: which there are, and whose a request is that came through them.
-// Guarantees: X-Forwarded-For is read from its end, as far as proxies wrote it; what a client wrote before them counts for nothing, nor does
-// anything from a connection that is no proxy's. Free of the store: the launcher uses it.
+// Reverse proxies in front of the console: the setting, and which client a request that came through them belongs to.
+// Guarantees: X-Forwarded-For is read from its end, as far as proxies wrote it; what a client wrote before that is ignored, as is the
+// header on a connection that is not from a proxy. Does not import the store, because the launcher uses it.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
@@ -9,7 +9,7 @@ import { z } from "zod";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
-/** `most`: how many there are in a row; only the nearest has to be of `from` where it is a number that was given. */
+/** `most`: how many proxies are in a row; if a number was given, only the nearest has to be in `from`. */
 export type Proxies = { from: ReturnType<typeof networks>; most: number | undefined };
 
 /** Addresses and networks, separated by commas. */
@@ -19,7 +19,7 @@ export const networkList = z
   .refine((parts) => parts.every(isNetwork))
   .transform((parts) => networks(...parts.map((part) => (part.includes("/") ? part : `${part}/${isIP(part) === 6 ? 128 : 32}`))));
 
-/** A number trusts this machine and its networks: whoever comes from the internet is no proxy then. */
+/** A setting that is a number trusts this machine and private networks: a client from the internet is then never a proxy. */
 const near = networks(
   "127.0.0.0/8",
   "10.0.0.0/8",
@@ -49,7 +49,7 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
   return proxies !== undefined && isInNetworks(address, proxies.from);
 }
 
-/** Of whom a request is. The log says once that there seems to be a proxy where none is trusted: all who come through it count as one. */
+/** Reads a request's client address. Logs once if there seems to be an untrusted proxy: all its clients then count as one. */
 export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: Asking) => string {
   let isSaid = false;
   return (asking) => {

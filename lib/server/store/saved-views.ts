@@ -1,12 +1,12 @@
-// Saved views of lists, and for each list the one that a member opens it with.
-// Guarantees: every read names the member; a personal view is found by its own member only; what belonged to a member goes with them.
+// Saved views of lists, and for each list the view that a member opens it with.
+// Guarantees: every read names the member; a personal view is found only by its own member; a member's views are deleted with the member.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type Database } from "./database";
 import { type SavedViewRow } from "./tables";
 
-/** `memberId` undefined: the team's. */
+/** `memberId` undefined: the team's view. */
 export type StoredView = { id: string; memberId: string | undefined; screen: string; name: string; query: string; createdAt: number };
 export type SavedViewStore = ReturnType<typeof createSavedViewStore>;
 
@@ -49,13 +49,13 @@ export function createSavedViewStore(database: Database) {
       if (Object.keys(columns).length > 0) await database.updateTable("saved_views").set(columns).where("id", "=", id).execute();
     },
 
-    /** False where it is gone already: of many at once one removes it. */
+    /** False if it is already gone: of several requests, one removes it. */
     async remove(id: string): Promise<boolean> {
       const done = await database.deleteFrom("saved_views").where("id", "=", id).executeTakeFirst();
       return Number(done.numDeletedRows) > 0;
     },
 
-    /** The id of the view that the member's list opens with. */
+    /** The id of the view with which the member's list opens. */
     async defaultOf(memberId: string, screen: string): Promise<string | undefined> {
       const row = await database
         .selectFrom("opening_views")
@@ -66,7 +66,7 @@ export function createSavedViewStore(database: Database) {
       return row?.view_id;
     },
 
-    /** Undefined: none. */
+    /** Undefined: no default view. */
     async setDefault(memberId: string, screen: string, viewId: string | undefined): Promise<void> {
       if (viewId === undefined) {
         await database.deleteFrom("opening_views").where("member_id", "=", memberId).where("screen", "=", screen).execute();

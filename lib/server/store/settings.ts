@@ -1,4 +1,4 @@
-// What the team has set for the whole console, by name: a text that whoever writes it reads again.
+// The team's settings for the whole console, by name; the text is written and read by the module that owns the setting.
 
 import "server-only";
 import { type Database, prepareOne } from "./database";
@@ -14,7 +14,7 @@ export function createSettingStore(database: Database) {
       return (await byName(name))?.value;
     },
 
-    /** False where it is set already: it stays as it was. */
+    /** False if it is set already; the value then stays as it was. */
     async add(name: SettingName, value: string): Promise<boolean> {
       const done = await database
         .insertInto("settings")
@@ -24,7 +24,7 @@ export function createSettingStore(database: Database) {
       return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
     },
 
-    /** Only where it is what it was; tells whether it was. */
+    /** Only if the value is still `before`; tells whether it was. */
     async replace(name: SettingName, { before, after }: { before: string; after: string }): Promise<boolean> {
       const done = await database
         .updateTable("settings")

@@ -1,6 +1,6 @@
 // Shares: links for people without an account, and what each shows.
-// Guarantees: a token is stored as its hash; a share is found by its token only while it is open and its maker is a member who is not
-// suspended; what it shows is never added to. Must never: answer an item without the share that it belongs to.
+// Guarantees: a token is stored as its hash; a share is found by token only while it is open and its maker is a member who is not
+// suspended; nothing is added to its items. Must never: return an item without the share that it belongs to.
 
 import "server-only";
 import { z } from "zod";
@@ -12,13 +12,13 @@ import { type ShareRow } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 500;
-/** Passwords that may be tried on one share within a quarter of an hour, wherever they come from. */
+/** Passwords that may be tried on one share within a quarter of an hour, from all addresses together. */
 const MOST_ATTEMPTS = 20;
 const ATTEMPTS_MS = 15 * 60_000;
 
 const place = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
 const itemSchema = z.object({
-  /** Where it is at the service: exactly one of these. */
+  /** Where it is at the service: exactly one of these is set. */
   asset: z.string().optional(),
   file: place.optional(),
   text: z.string().optional(),
@@ -28,7 +28,7 @@ const itemSchema = z.object({
   size: z.number().optional(),
   /** BLAKE3, in hexadecimal. */
   hash: z.string().optional(),
-  /** The service names it by its content, so that it cannot change. Else what told it apart when it was shared. */
+  /** The service names it by content, so it cannot change. Otherwise `validator` identifies the content as it was when shared. */
   isFixed: z.boolean(),
   validator: z.string().optional(),
   width: z.number().optional(),
@@ -40,7 +40,7 @@ export type Share = {
   id: string;
   memberId: string;
   connectionId: string;
-  /** Where the connection led when it was made: elsewhere the same id means something else. */
+  /** The connection's address when the share was made: elsewhere the same id means something else. */
   baseUrl: string;
   jobId: string | undefined;
   title: string;
@@ -130,7 +130,7 @@ export function createShareStore(database: Database) {
       return rows.map(({ number, item }) => ({ number, item: itemSchema.parse(JSON.parse(item)) }));
     },
 
-    /** `pieces`: as JSON, once the file was looked at. */
+    /** `pieces`: JSON, once the file has been cleaned. */
     async item(shareId: string, number: number): Promise<{ item: ShareItem; pieces: string | undefined } | undefined> {
       const row = await database
         .selectFrom("share_items")
@@ -148,7 +148,7 @@ export function createShareStore(database: Database) {
     viewed: (id: string) => add(id, "views"),
     downloaded: (id: string) => add(id, "downloads"),
 
-    /** Whether one more password may be tried. It counts before the password is looked at. */
+    /** Whether one more password may be tried. It counts before the password is checked. */
     async takeAttempt(id: string, now: number): Promise<boolean> {
       return database.transaction().execute(async (transaction) => {
         const before = now - ATTEMPTS_MS;
@@ -168,7 +168,7 @@ export function createShareStore(database: Database) {
       });
     },
 
-    /** The newest first; of one member, or of all. */
+    /** Newest first; of one member, or of all. */
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database
         .selectFrom("shares")
@@ -197,7 +197,7 @@ export function createShareStore(database: Database) {
       }));
     },
 
-    /** One of this member's, or anybody's; its title. Undefined where there is none that is not revoked yet. */
+    /** Revokes a share of this member, or of any; answers its title. Undefined if there is none that is not revoked yet. */
     async revoke(id: string, { now, memberId }: { now: number; memberId?: string }): Promise<string | undefined> {
       const row = await database
         .updateTable("shares")

@@ -1,5 +1,5 @@
-// What a console keeps in PostgreSQL at one moment, as a file of SQLite: for backups, while consoles go on writing.
-// Guarantees: one transaction reads all of it, and every row of the file was compared; a database of another version is refused.
+// A console's rows in PostgreSQL at one moment, as an SQLite file: for backups, while consoles go on writing.
+// Guarantees: one transaction reads everything, and every row of the file is compared; a database of another version is refused.
 // Must never: write to the database.
 
 import "server-only";
@@ -10,7 +10,7 @@ import { isNoTable } from "@/lib/shared/database/postgres";
 import { openPostgres } from "./dialect/open-postgres";
 import { postgresMigrations } from "./migrations";
 
-/** `file`: a new one. */
+/** `file`: a new file. */
 export async function copySnapshot(url: string, file: string, say: (progress: string) => void): Promise<void> {
   const source = openPostgres(url);
   const target = openDatabase(file);

@@ -1,4 +1,4 @@
-// The console's store: one database, one small object for each thing stored.
+// The console's store: one database, one small object for each kind of thing stored.
 
 import "server-only";
 import { existsSync } from "node:fs";
@@ -43,7 +43,7 @@ import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/assets/a
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 // Choices of assets that wait to be fetched as one file.
-// Guarantees: found only by the member who made it; gone after an hour.
+// Guarantees: found only by the member who made them; deleted after an hour.
 type ArchiveStore = ReturnType<typeof createArchiveStore>;
 type KeptArchive = { connectionId: string; choice: ArchiveChoice };
 
@@ -102,23 +102,23 @@ export type Store = {
   appRuns: AppRunStore;
   attempts: AttemptStore;
   peers: Peers;
-  /** Throws where what is there is no whole store. */
+  /** Throws if the database does not hold a whole store. */
   migrate(): Promise<void>;
   close(): Promise<void>;
 };
 
 const FILE = "console.sqlite";
-/** In a data folder until its restore has come to its end: no console begins there. */
+/** A file in the data folder until its restore has ended: no console starts there. */
 export const UNFINISHED_RESTORE = "restore-unfinished";
 
-/** For commands that must not make an empty console where there is none. */
+/** For commands that must not make an empty console. */
 export function hasStore(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
 type Opened = { database: Database; peers: Peers; migrate(): Promise<void> };
 
-/** In the folder, which must exist; with an address in that database of PostgreSQL. Whoever opens it closes it. */
+/** Opens the store in the folder, which must exist, or with `url` in that PostgreSQL database. The caller must close it. */
 export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
   const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
   const opened = openAt({ dataDir, url }, keys, reserve);
@@ -136,13 +136,13 @@ function openAt({ dataDir = "", url }: Place, keys: readonly string[] = [], rese
 }
 
 export type Place = { dataDir?: string; url?: string };
-/** Asked before anything is written; what it answers is done before the copy has ended. `isGoingOn`: an earlier copy was ended. */
+/** Called before anything is written; the returned function runs before the copy ends. `isGoingOn`: continues an interrupted copy. */
 type Alongside = (isGoingOn: boolean) => Promise<() => Promise<void>>;
 
-/** `isReturning`: the target has an earlier state of the same store, which may be written over. */
+/** `isReturning`: the target has an earlier state of the same store, which may be overwritten. */
 type HowToCopy = { isReturning?: boolean; prepare?: Alongside };
 
-/** Between a folder and a database of PostgreSQL. */
+/** Between a folder and a PostgreSQL database. */
 export async function copyBetween(from: Place, to: Place, say: (progress: string) => void, how: HowToCopy = {}): Promise<Copied> {
   const { isReturning = false, prepare } = how;
   const [source, target] = [openAt(from), openAt(to)];
@@ -157,7 +157,7 @@ export async function copyBetween(from: Place, to: Place, say: (progress: string
   }
 }
 
-/** Whether a console's store may be copied there: one that was begun may be gone on with. Makes no table. */
+/** Throws unless a console's store may be copied there; an unfinished copy may be continued. Makes no table. */
 export async function requireRoomAt(url: string): Promise<void> {
   await orWithoutTables(url, requireVacant);
 }
@@ -167,14 +167,14 @@ export async function holdsConsole({ dataDir, url }: Place): Promise<boolean> {
   return url === undefined ? hasStore(dataDir ?? "") : (await membersAt(url)).size > 0;
 }
 
-/** Whether the folder's console was moved to the database, to the end: they have a member in common, or the folder has none. */
+/** Whether the folder's console was moved to the database completely: they share a member, or the folder has none. */
 export async function isMovedConsole({ dataDir = "" }: Place, { url = "" }: Place): Promise<boolean> {
   if (await orWithoutTables(url, isUnfinishedCopy)) return false;
   const [here, there] = [membersIn(dataDir), await membersAt(url)];
   return there.size > 0 && (here.length === 0 || here.some((id) => there.has(id)));
 }
 
-/** Throws where members would be left behind in the file. */
+/** Throws if members would be left behind in the file. */
 export async function requireConsoleRows(dataDir: string, url: string | undefined): Promise<void> {
   if (url === undefined || membersIn(dataDir).length === 0 || (await holdsConsole({ url }))) return;
   throw new Error(leftBehind(join(dataDir, FILE)));

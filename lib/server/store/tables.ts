@@ -1,5 +1,5 @@
 // The console's tables as types. Times are milliseconds since 1970; booleans are 0 or 1 in SQLite and in PostgreSQL alike.
-// Must never: hold a key, a password or a token in the clear: only ciphertext, argon2 hashes and SHA-256 hashes.
+// Must never: hold a key, a password or a token in plain text: only ciphertext, argon2 hashes and SHA-256 hashes.
 
 import "server-only";
 import { type Generated } from "kysely";
@@ -10,18 +10,18 @@ export type MemberRow = {
   name: string;
   email: string;
   role: string;
-  /** Empty: has none, and signs in at a provider. */
+  /** Empty: no password; the member signs in at a provider. */
   password_hash: string;
-  /** When it was set by a link of the command line, or at the set-up; null for all others. */
+  /** When the password was set by a command-line link, or at the set-up; otherwise null. */
   password_reset_at: number | null;
   disabled: number;
-  /** Counts up when every session of the member must end. */
+  /** Increased when every session of the member must end. */
   session_version: number;
   last_connection_id: string | null;
   created_at: number;
-  /** Null: a member. Otherwise a guest of that host page, whom only its tickets let in. */
+  /** Null: a member. Otherwise a guest of that host page, who can sign in only with its tickets. */
   guest_of: string | null;
-  /** Of the guest's last ticket. */
+  /** The time of the guest's last ticket. */
   guest_seen_at: number | null;
 };
 
@@ -34,7 +34,7 @@ export type ConnectionRow = {
   member_id: string | null;
   status: string;
   dialect: string;
-  /** 0: a local server that was started without them. */
+  /** 0: a local server that was started without assets. */
   has_assets: number;
   created_at: number;
 };
@@ -42,7 +42,7 @@ export type ConnectionRow = {
 export type KeyRow = {
   id: string;
   connection_id: string;
-  /** Which key of the ring encrypted it. */
+  /** The key of the ring that encrypted it. */
   ring_key_id: string;
   ciphertext: string;
   fingerprint: string;
@@ -55,14 +55,14 @@ export type SubmissionRow = {
   member_id: string;
   idempotency_key: string;
   content_hash: string;
-  /** The service's answer, as JSON; null while it is awaited, and where none came. */
+  /** The service's answer as JSON; null while it is awaited, or if none came. */
   answer: string | null;
   failure_code: string | null;
   failure_message: string | null;
   created_at: number;
 };
 
-/** `choice`: as JSON. */
+/** `choice`: JSON. */
 export type ArchiveRow = { id: string; member_id: string; connection_id: string; choice: string; created_at: number };
 
 export type JobLabelRow = { connection_id: string; job_id: string; label: string; created_at: number };
@@ -70,13 +70,13 @@ export type JobLabelRow = { connection_id: string; job_id: string; label: string
 export type DownloadTaskRow = {
   id: string;
   connection_id: string;
-  /** Null: whoever started it is gone. */
+  /** Null: the member who started it is gone. */
   member_id: string | null;
-  /** The service's own id of it. */
+  /** The service's own id of the task. */
   task_id: string;
-  /** Without its query. */
+  /** The address without its query. */
   source: string;
-  /** Which key of the ring encrypted the request. */
+  /** The key of the ring that encrypted the request. */
   ring_key_id: string;
   sealed_request: string;
   state: string;
@@ -96,7 +96,7 @@ export type DownloadTaskRow = {
 export type SessionRow = {
   id: string;
   member_id: string;
-  /** `session_version` of the member at the sign-in. */
+  /** The member's `session_version` at the sign-in. */
   version: number;
   method: string;
   browser: string;
@@ -114,10 +114,10 @@ export type InvitationRow = {
   invited_by: string;
   expires_at: number;
   accepted_at: number | null;
-  /** Null: from before this was kept. */
+  /** Null: made before this was stored. */
   created_at: number | null;
   withdrawn_at: number | null;
-  /** Null: it makes a member. Otherwise it gives that one a new password. */
+  /** Null: makes a member. Otherwise it gives that member a new password. */
   resets_member_id: string | null;
 };
 
@@ -127,11 +127,11 @@ export type TokenRow = {
   token_hash: string;
   name: string;
   role: string;
-  /** Meant where a request names none. */
+  /** The connection for requests that name none. */
   connection_id: string;
   /** A list of ids as JSON; null: all that the member may use. */
   connections: string | null;
-  /** As JSON: all, reads, or a list of names. */
+  /** JSON: all, reads, or a list of names. */
   operations: string;
   created_at: number;
   /** Null: never. */
@@ -152,21 +152,21 @@ export type AuditRow = {
   status: number;
   code: string | null;
   outcome: string | null;
-  /** One act on many things. */
+  /** Joins the entries of one act on many things. */
   act_id: string | null;
-  /** By what of the member's it was done, as "token NAME"; null: by themselves. */
+  /** The member's credential that was used, such as "token NAME"; null: the member themselves. */
   via: string | null;
   hash: string;
 };
 
-/** One row: the number and the hash of the last entry that was written. */
+/** One row: number and hash of the last entry written. */
 type AuditEndRow = { id: number; hash: string };
 
 export type SavedViewRow = {
   id: string;
-  /** Null: of the team. */
+  /** Null: the team's. */
   member_id: string | null;
-  /** Of which list. */
+  /** The list that the view is for. */
   screen: string;
   name: string;
   query: string;
@@ -176,22 +176,22 @@ export type SavedViewRow = {
 export type LedgerConnectionRow = {
   number: Generated<number>;
   connection_id: string;
-  /** What was submitted until then is known, back to `cursor_ms`; null where nothing was read. */
+  /** All jobs submitted up to this time are known, back to `cursor_ms`; null if nothing was read yet. */
   newest_ms: number | null;
   /** How far back the list was read in this round. */
   cursor_ms: number | null;
-  /** Where the list is read on; null where this round is over. */
+  /** The offset where reading continues; null if this round is over. */
   next_offset: number | null;
-  /** A round has come to the end of the list. */
+  /** A round has reached the end of the list. */
   is_complete: Generated<number>;
-  /** Older jobs were left out, since the ledger is full. */
+  /** Older jobs were left out, because the ledger is full. */
   is_bounded: Generated<number>;
   swept_at: number | null;
   jobs: Generated<number>;
 };
 
 export type LedgerJobRow = {
-  /** Beyond what a double holds: never read as a number. */
+  /** Larger than a double holds: never read as a number. */
   key: bigint;
   number: number;
   job_id: string;
@@ -199,11 +199,11 @@ export type LedgerJobRow = {
   is_exact: number;
   member_id: string | null;
   run_ms: number | null;
-  /** Of what it put out, separated by commas. */
+  /** Kinds of its outputs, separated by commas. */
   kinds: string;
-  /** A list item, as JSON; secrets are masked. */
+  /** A list item as JSON; secrets are masked. */
   item: string;
-  /** The texts of its inputs; null where they have not been read. */
+  /** The texts of its inputs; null if they have not been read. */
   inputs: string | null;
 };
 
@@ -220,7 +220,7 @@ export type IdentityRow = {
 /** `sealed_hint`: the ID token, encrypted. */
 type ProviderSessionRow = { session_id: string; provider: string; sealed_hint: string | null };
 
-/** Who sees the jobs of a member's own connection. */
+/** Members who see the jobs of another member's own connection. */
 export type JobViewerRow = { connection_id: string; member_id: string; given_by: string; given_at: number };
 
 export type JobUsageRow = {
@@ -229,13 +229,13 @@ export type JobUsageRow = {
   member_id: string;
   /** When it was submitted. */
   at: number;
-  /** The state, as its service worded it last. */
+  /** The state in the service's last words. */
   word: string;
   run_ms: number | null;
   outputs: number | null;
-  /** Of all its outputs; null where it is not known. */
+  /** Bytes of all its outputs; null if unknown. */
   bytes: number | null;
-  /** 1: the service was asked how large they are. */
+  /** 1: the service was asked for the size. */
   is_sized: Generated<number>;
 };
 
@@ -256,40 +256,40 @@ export type ShareRow = {
   revoked_at: number | null;
   views: Generated<number>;
   downloads: Generated<number>;
-  /** Passwords that were tried since then. */
+  /** Passwords tried since `attempts_since`. */
   attempts: Generated<number>;
   attempts_since: Generated<number>;
 };
 
-/** `item` as JSON; `pieces` too: what is left of the file without its metadata, null before it was looked at. */
+/** `item`: JSON. `pieces`: JSON of what remains of the file without its metadata; null before it was cleaned. */
 export type ShareItemRow = { share_id: string; number: number; item: string; pieces: string | null };
 
 export type EmbedHostRow = {
   id: string;
   name: string;
-  /** As JSON. */
+  /** JSON. */
   origins: string;
-  /** Null: all that a member may use. */
+  /** Null: all connections that a member may use. */
   connection_id: string | null;
   role: string;
-  /** As JSON. */
+  /** JSON. */
   pages: string;
   guests: number;
-  /** Null: the secret below. */
+  /** Null: tickets are checked with the secret below. */
   jwks_url: string | null;
   ring_key_id: string | null;
   ciphertext: string | null;
-  /** The secret before, which is good until then. */
+  /** The previous secret, valid until `old_until`. */
   old_ring_key_id: string | null;
   old_ciphertext: string | null;
   old_until: number | null;
-  /** Who set it up last; null where that was before it was noted. */
+  /** The admin who last set it up; null if that was before this was stored. */
   kept_by: string | null;
   kept_by_name: string | null;
-  /** Counts up when every session of the host must end. */
+  /** Increased when every session of the host must end. */
   version: number;
   created_at: number;
-  /** Of the last ticket that was not taken. */
+  /** The time of the last refused ticket. */
   refused_at: number | null;
   refusal: string | null;
 };
@@ -305,7 +305,7 @@ export type EmbedSessionRow = {
   member_version: number;
   role: string;
   connection_id: string | null;
-  /** As JSON. */
+  /** JSON. */
   pages: string;
   theme: string | null;
   language: string | null;
@@ -342,7 +342,7 @@ export type Tables = {
   tokens: TokenRow;
   audit: AuditRow;
   audit_end: AuditEndRow;
-  /** When what was tried under a name may be tried as often as at first. */
+  /** When a name's bucket of attempts is full again. */
   attempts: { name: string; full_at: number };
   apps: AppRow;
   app_members: { app_id: string; member_id: string };

@@ -1,5 +1,5 @@
-// What can be done to a download that is kept in sight: end it, ask for it once more, take it off the list.
-// Guarantees: only downloads of connections that the member may use; what the service answered is what is told.
+// What can be done with a listed download: end it, request it again, remove it from the list.
+// Guarantees: only downloads of connections that the member may use; the result is what the service answered.
 
 import "server-only";
 import { operations } from "@/lib/contract/operations";
@@ -19,7 +19,7 @@ import { toDownloadTask } from "./download-view";
 import { refreshOne } from "./list-downloads";
 import { openRequest } from "./sealed-request";
 
-/** The service cannot do this at all, so trying again is not offered. */
+/** The service does not support cancelling, so trying again is not offered. */
 const CANNOT = -1;
 
 export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {

@@ -1,4 +1,4 @@
-// POST /api/assets/download: the interface's own operation; where the service answers with a task, the console keeps it in sight.
+// POST /api/assets/download: the interface's own operation; if the service answers with a task, the console lists it as a download.
 // Guarantees: the answer is the service's own. Must never: fail a download because its record could not be written.
 
 import "server-only";

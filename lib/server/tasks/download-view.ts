@@ -1,4 +1,4 @@
-// A stored download as the browser gets it. Must never: carry what was sealed.
+// A stored download as the browser gets it. Must never: contain the sealed request.
 
 import "server-only";
 import { type DownloadState, downloadStates, type DownloadTask } from "@/lib/contract/assets/download-task";
@@ -25,7 +25,7 @@ export function toDownloadTask(row: StoredDownload): DownloadTask {
   };
 }
 
-/** PostgreSQL hands a bigint over as text. */
+/** PostgreSQL returns a bigint as text. */
 function numberOrNone(value: number | null): number | undefined {
   return value === null ? undefined : Number(value);
 }

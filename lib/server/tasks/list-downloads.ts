@@ -1,6 +1,6 @@
-// The downloads of a connection: those that may still move are asked for at the service first, a bounded number at a time.
-// Guarantees: however many browsers look, the service is asked for a task once a second at most; when it cannot be asked, what was known
-// is shown with the failure beside it; a task that failed is looked at for two minutes more, since services try again in silence.
+// The downloads of a connection: those that may still change are first read from the service, a bounded number at a time.
+// Guarantees: however many browsers look, the service is asked for a task at most once a second; if it cannot be asked, the known state is
+// shown with the failure; a failed task is checked for two more minutes, because services retry silently.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -66,7 +66,7 @@ export async function refreshOne({ console, request }: Asked, access: Access, ro
   const task = toBrowser(result.value, access);
   const news = newsOfTask(task, now);
   const canCancel = row.can_cancel || tellsBytes(task) || console.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
-  // A failed task that is looked at again has ended when it first failed.
+  // A failed task that is checked again keeps the time of its first failure.
   const endedAt = news.state === "failed" && row.ended_at !== null ? row.ended_at : news.ended_at;
   await downloadTasks.change(row.id, { ...news, ended_at: endedAt, can_cancel: row.can_cancel < 0 ? row.can_cancel : canCancel });
   return undefined;

@@ -1,6 +1,6 @@
-// What a service says of a task, as news for the console's own record of it.
-// Guarantees: an unknown word is work in progress and kept as it is; numbers that make no sense are left out; a reason is one bounded text
-// without the queries of addresses.
+// A service's report of a task, as changes to the console's own record.
+// Guarantees: an unknown state counts as work in progress and is stored unchanged; impossible numbers are left out; a reason is one bounded
+// text without the queries of addresses.
 
 import "server-only";
 import { type z } from "zod";
@@ -22,7 +22,7 @@ const words: Readonly<Record<string, DownloadState>> = {
 export function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNews {
   const result = objectOf(task.result);
   const said = words[task.status.toLowerCase()] ?? "working";
-  // A task may end well for its runner and badly for the file.
+  // A task may end well for its runner although the file failed.
   const state: DownloadState = said === "completed" && result?.success === false ? "failed" : said;
   const reason = textOf(task.error_message) ?? textOf(result?.error);
   const done = countOf(task.bytes_downloaded) ?? countOf(result?.bytes_downloaded);
@@ -34,7 +34,7 @@ export function newsOfTask(task: z.output<typeof taskSchema>, now: number): Down
     reason: state === "failed" && reason !== undefined ? maskAddresses(reason).slice(0, LONGEST_REASON) : null,
     ...(done !== undefined && { bytes_done: done }),
     ...(total !== undefined && { bytes_total: total }),
-    // Without a total a progress of 0 says nothing.
+    // Without a total, a progress of 0 says nothing.
     share: share === undefined || (share === 0 && total === undefined) ? null : share,
     asset_id: textOf(result?.asset_id) ?? null,
     ...(textOf(result?.filename) !== undefined && { file_name: textOf(result?.filename)?.slice(0, 500) }),
@@ -42,7 +42,7 @@ export function newsOfTask(task: z.output<typeof taskSchema>, now: number): Down
   };
 }
 
-/** Services that tell the bytes of a task also end it when they are asked to. */
+/** Services that report a task's bytes can also cancel it. */
 export function tellsBytes(task: z.output<typeof taskSchema>): boolean {
   return task.bytes_downloaded !== undefined;
 }

@@ -1,5 +1,5 @@
-// What a download was asked with, kept sealed for asking once more: its address may carry a token.
-// Guarantees: opens for its own record only; undefined where the ring has lost the key.
+// The request of a download, stored sealed so that it can be sent again: its address may contain a token.
+// Guarantees: opens only for its own record; undefined if the ring has lost the key.
 
 import "server-only";
 import { type z } from "zod";
@@ -25,7 +25,7 @@ export function openRequest(ring: KeyRing, stored: SealedDownload): DownloadBody
   return text === undefined ? undefined : downloadBodySchema.safeParse(parseJson(text)).data;
 }
 
-/** For sealing them again. */
+/** For resealing. */
 export function sealedRequests(downloads: Pick<DownloadTaskStore, "listSealed" | "reseal">): SealedRows<SealedDownload> {
   return {
     list: () => downloads.listSealed(),

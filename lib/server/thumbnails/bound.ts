@@ -1,18 +1,18 @@
-// Keeps a folder of files within a bound: the least recently used go.
-// Guarantees: no request waits for it, and nothing it meets there is an error; what an earlier process left is counted.
+// Keeps a folder of files within a bound: the least recently used are deleted.
+// Guarantees: no request waits for it, and no problem in the folder is an error; files of earlier processes are counted.
 
 import "server-only";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Of the bound: from where on files go, and down to where, so that not every writing looks at the whole folder. */
+/** Parts of the bound: deletion starts above FULL and goes down to ROOM, so that not every write looks through the whole folder. */
 const FULL = 0.9;
 const ROOM = 0.8;
-/** Of the bound: what is written between two looks; another process may write there too. */
+/** Part of the bound that may be written between two looks; another process may write there too. */
 const BETWEEN_LOOKS = 0.05;
 
 export function createBound(folder: string, mostBytes: number) {
-  /** At the last look; undefined before the first. */
+  /** The size at the last look; undefined before the first. */
   let found: number | undefined;
   let sinceLook = 0;
   let looking: Promise<void> | undefined;
@@ -37,7 +37,7 @@ export function createBound(folder: string, mostBytes: number) {
   }
 
   async function lookWhileDue(): Promise<void> {
-    // What is written during a look may have come too late for it.
+    // Files written during a look may have been missed by it.
     do await look();
     while (sinceLook > 0 && isDue());
   }
@@ -50,7 +50,7 @@ export function createBound(folder: string, mostBytes: number) {
       sinceLook += by;
       if (!isDue()) return;
       looking ??= lookWhileDue()
-        // A folder that cannot be read is looked at again with the next file.
+        // A folder that cannot be read is tried again with the next file.
         .catch(() => undefined)
         .finally(() => (looking = undefined));
     },

@@ -1,20 +1,20 @@
-// Whether a connection's service is asked for pictures at all: after a few in a row that never came it is left alone for a while.
-// Guarantees: while it is left alone each asker hears at once how long to wait; then one asks and the others wait for what becomes of it;
-// the first answer ends it, and any other answer of that service lets one ask at once.
+// Whether a connection's service is asked for pictures at all: after several in a row without an answer it is left alone for a while.
+// Guarantees: meanwhile each caller is told at once how long to wait; then one asks and the others wait for the result; the first answer
+// ends the pause, and any other answer of that service lets one caller ask at once.
 
 import "server-only";
 
-/** `left`: the client has gone, which says nothing of the service. */
+/** `left`: the client has gone, which says nothing about the service. */
 type Outcome = "answered" | "silent" | "left";
 export type Breaker = {
-  /** 0: it may be asked, and `tell` must follow. Else come back after so long. */
+  /** 0: it may be asked, and the caller must then call `tell`. Otherwise try again after that time. */
   enterMs(connectionId: string): number;
   tell(connectionId: string, outcome: Outcome): void;
   /** The service has answered something else. */
   wake(connectionId: string): void;
 };
 
-/** As many as one tab has under way. */
+/** As many as one tab requests at once. */
 const MOST_SILENT = 4;
 const REST_MS = 5_000;
 const PROBE_MS = 2_000;

@@ -1,6 +1,6 @@
-// Thumbnails on disk, bounded: one file each, the least recently used go first. And one making for many askers.
-// Guarantees: a file is whole or absent (written aside, then renamed), and damaged ones are made again; a full disk, a lost file or a
-// folder that cannot be written costs speed, not an answer; a making ends when it is not waited for any more, and not before.
+// Thumbnails on disk, bounded: one file each, the least recently used are deleted first. Each is made once for all who ask at the time.
+// Guarantees: a file is whole or absent (written aside, then renamed), and damaged ones are made again; a full disk, a lost file or an
+// unwritable folder costs speed, not the answer; the work ends when no one waits for it any more, and not before.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -15,13 +15,13 @@ import { createBound } from "./bound";
 type Made = Result<Uint8Array, Failure>;
 type Wanted = {
   name: readonly string[];
-  /** What is under this name may change: it is shared by those who ask now, and not kept. */
+  /** The content under this name may change: it is shared by those who ask now, but not stored. */
   isPassing?: boolean;
-  /** A client that leaves does not end it for the others. The request itself: its signal is silent once the request is not held any more. */
+  /** A client that leaves does not end the work for others. The request itself is held, because its signal is silent once it is freed. */
   asker: { signal: AbortSignal };
 };
 export type ThumbnailCache = {
-  /** `make` runs once for all who ask meanwhile; a failure is not remembered. */
+  /** `make` runs once for all who ask meanwhile; failures are not stored. */
   get(wanted: Wanted, make: (signal: AbortSignal) => Promise<Made>): Promise<Made>;
 };
 type Making = { made: Promise<Made>; askers: number; giveUp: AbortController };
@@ -51,7 +51,7 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
     return entry;
   }
 
-  /** One that was given up is not shared: a new request has it made again. */
+  /** Work that was given up is not shared: a new request starts it again. */
   function leave(key: string, entry: Making): void {
     if (making.get(key) === entry) making.delete(key);
   }
@@ -79,23 +79,23 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
   };
 }
 
-/** A file is its bytes and their digest. */
+/** A file holds the bytes and their digest. */
 async function readKept(file: string): Promise<Uint8Array | undefined> {
   try {
     const kept = await readFile(file);
     const bytes = kept.subarray(0, -DIGEST_BYTES);
     if (bytes.length === 0 || !digestOf(bytes).equals(kept.subarray(-DIGEST_BYTES))) return undefined;
     const now = new Date();
-    // Where the folder takes no times, the order in which files go is that in which they came.
+    // If the folder accepts no times, files are deleted in the order in which they were written.
     await utimes(file, now, now).catch(() => undefined);
     return bytes;
   } catch {
-    // Absent, or removed at this moment: it is made again.
+    // Absent, or just deleted: it is made again.
     return undefined;
   }
 }
 
-/** False where the disk does not take it: the thumbnail is still answered. */
+/** False if the disk rejects it: the thumbnail is still answered. */
 async function keep(file: string, bytes: Uint8Array): Promise<boolean> {
   const aside = join(dirname(file), `${randomUUID()}.part`);
   const whole = Buffer.concat([bytes, digestOf(bytes)]);
@@ -105,14 +105,14 @@ async function keep(file: string, bytes: Uint8Array): Promise<boolean> {
   };
   try {
     await write().catch(async (error: unknown) => {
-      // The first one in its folder.
+      // The first file in its folder.
       if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
       await mkdir(dirname(file), { recursive: true });
       await write();
     });
     return true;
   } catch {
-    // What a full disk took of it goes with the oldest files, if it does not go now.
+    // The partial file of a full disk is deleted with the oldest files, if it cannot be deleted now.
     await rm(aside, { force: true }).catch(() => undefined);
     return false;
   }

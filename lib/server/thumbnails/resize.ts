@@ -1,7 +1,7 @@
 // From bytes of unknown content to a WebP of a given edge.
-// Guarantees: the type is judged by content; SVG, PDF and the like are never handed to a renderer, not even for their size; a picture of
-// more pixels than the limit is refused from its header, before it is decoded; decoding takes bounded time, and of what takes much
-// memory one is decoded at a time; what comes out does not move, says nothing of where it was taken and is small.
+// Guarantees: the content decides the type; SVG, PDF and the like never reach a renderer, not even for their size; a picture over the pixel
+// limit is refused from its header, before decoding; decoding time is bounded, and pictures that need much memory are decoded one at a
+// time; the result is small, does not move, and says nothing of where it was taken.
 
 import "server-only";
 import { open } from "node:fs/promises";
@@ -15,7 +15,7 @@ const MOST_SECONDS = 15;
 const HEAVY_PIXELS = 24 * 1024 ** 2;
 const heavy = createTurns(1);
 
-/** As many bytes as the recogniser looks at. */
+/** As many bytes as the type detection reads. */
 const HEAD_BYTES = 4100;
 const types: ReadonlySet<string> = new Set([
   "image/jpeg",
@@ -24,30 +24,30 @@ const types: ReadonlySet<string> = new Set([
   "image/webp",
   "image/gif",
   "image/avif",
-  // An AVIF whose major brand is the general one.
+  // An AVIF with the general major brand.
   "image/heif",
 ]);
-/** Both orders of bytes, plain and of 64 bits. The library that detects types reads a TIFF's directory, which is mostly after the pixels. */
+/** Both byte orders, plain and 64-bit. The type detection library needs a TIFF's directory, which mostly comes after the pixels. */
 const tiffs: ReadonlySet<string> = new Set(["II*\0", "MM\0*", "II+\0", "MM\0+"]);
 const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
-/** `whole`: all of it. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
+/** `whole`: the whole picture. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
 export const thumbnailFits = ["whole", "fill"] as const;
 export type ThumbnailFit = (typeof thumbnailFits)[number];
 
-/** Beyond this a picture that fills a box is cropped here. */
+/** A picture longer than this ratio is cropped here if it has to fill a box. */
 const LONGEST_RATIO = 2;
 
 type Made = {
   thumbnail: Uint8Array;
-  /** The longer edge that a source needs, where this one is too small for its proportions. */
+  /** The longer edge that the source needs, if this one is too small for its proportions. */
   wantedEdge?: number;
 };
 
-/** `signal`: it is not waited for any more, and what is not begun is not drawn. */
+/** `signal`: no one waits any more; drawing that has not begun is skipped. */
 type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
-/** Of a picture in a file, in pixels; undefined for what is none. Nothing is read but its header, and of others a few bytes. */
+/** A picture file's size in pixels; undefined for other files. Reads only the header, and of other files a few bytes. */
 export async function pictureSize(path: string): Promise<{ width: number; height: number } | undefined> {
   if (!(await isPicture(await headOf(path)))) return undefined;
   try {
@@ -68,10 +68,10 @@ async function headOf(path: string): Promise<Uint8Array> {
   }
 }
 
-/** `unreadable`: whatever happens, these bytes are no picture here. Undefined: one that is not drawn, as of too many pixels. */
+/** `unreadable`: these bytes can never be a picture here. Undefined: a picture that is not drawn, for example because it is too large. */
 export async function toThumbnail(bytes: Uint8Array, { edge, fit = "whole", signal }: Wanted): Promise<Made | "unreadable" | undefined> {
   try {
-    // Asking the decoder what it is would have a drawing drawn up already.
+    // Checked first, because the decoder would already load a vector drawing to identify it.
     if (!(await isPicture(bytes.subarray(0, HEAD_BYTES)))) return "unreadable";
     const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: "error", pages: 1 }).timeout({ seconds: MOST_SECONDS });
     const metadata = await image.metadata();
@@ -103,7 +103,7 @@ async function isPicture(head: Uint8Array): Promise<boolean> {
   return types.has((await fileTypeFromBuffer(head))?.mime ?? "");
 }
 
-/** Made small by its service: to draw it again would only blur it. Whatever its frame might carry along, it is drawn anew. */
+/** The service has made it small already: drawing it again would only blur it. If it may carry metadata, it is drawn anew. */
 function isThumbnail(bytes: Uint8Array, { format, pages = 1, exif, xmp }: Metadata, edge: number): boolean {
   return format === "webp" && pages === 1 && !exif && !xmp && bytes.length <= edge ** 2 && isWholeWebp(bytes);
 }
@@ -112,7 +112,7 @@ function isWholeWebp(bytes: Uint8Array): boolean {
   return bytes.length >= 12 && Buffer.from(bytes.buffer, bytes.byteOffset, 12).readUInt32LE(4) + 8 === bytes.length;
 }
 
-/** The middle of it, in the longest proportions that are kept; never larger than it is. */
+/** The middle of the picture, in the longest proportions that are kept; never enlarged. */
 function cropped(width: number, height: number, edge: number) {
   const shorter = Math.min(width, height, Math.round(edge / LONGEST_RATIO));
   const longer = shorter * LONGEST_RATIO;

@@ -1,6 +1,6 @@
-// GET /api/console/thumbnail: a WebP of one of four edges, or a 404 for which the page draws its placeholder. Of content that is no
-// picture, or has no preview, it is a 204: an <img> shows no picture either way, nothing appears in the browser's log, and it is not asked for again.
-// What an outage kept from coming is a 5xx, which is not kept: it is asked for again.
+// GET /api/console/thumbnail: a WebP of one of four edges, or a 404, for which the page draws its placeholder. Content that is no picture,
+// or has no preview, is a 204: an <img> shows no picture either way, the browser logs nothing, and does not ask again. What an outage
+// prevented is a 5xx, which is not cached, so it is requested again.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -18,7 +18,7 @@ import { thumbnailFits } from "./resize";
 import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
-/** What the picture is of, as the page knows it (content hash, preview): under one version it never changes. */
+/** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
 const fit = z.enum(thumbnailFits).optional();
 const assetQuery = z.object({ edge, fit, version, asset: z.string().min(1).max(200) });
@@ -42,18 +42,18 @@ export function thumbnailRoute(): Handler {
     if (seenOf !== undefined && search.has("asset")) return failed(jobsOnly(seenOf));
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: wantedFit, ...subject } = wanted;
-    // The thumbnail may be cached here, and then the service is not asked.
+    // Checked here, because a cached thumbnail is answered without asking the service.
     const refused = "filename" in subject ? await refusalOfFile(access.value.connection, subject) : undefined;
     if (refused) return failed(refused);
     const kept = "version" in wanted ? wanted.version : undefined;
-    // A content-addressed file never changes, nor does an asset of one version; else it may get another picture.
+    // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
     const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
     return thumbnailAnswer(access.value, console, asked, named !== undefined && isFixed);
   });
 }
 
-/** `isKept`: its address says all that it depends on. */
+/** `isKept`: the address names everything that the picture depends on. */
 export async function thumbnailAnswer(
   access: Access,
   console: Composition,
@@ -63,7 +63,7 @@ export async function thumbnailAnswer(
   const thumbnail = await getThumbnail(access, console, asked);
   const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
   if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
-    // A day: a later console may read more kinds of pictures.
+    // One day: a later console may read more kinds of pictures.
     const caching = thumbnail.failure === noPicture ? keptFor(86_400) : "private, no-cache";
     return ok(new Response(null, { status: 204, headers: { "cache-control": caching } }));
   }
@@ -74,7 +74,7 @@ export async function thumbnailAnswer(
   return ok(new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }));
 }
 
-/** What a proxy has packed, it names weakly. */
+/** A proxy that compresses answers makes the ETag weak. */
 function isNamedIn(list: string, etag: string): boolean {
   return list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }

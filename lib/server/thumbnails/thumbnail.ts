@@ -1,7 +1,7 @@
-// The bytes behind a thumbnail: found through the service, opened with care, resized, remembered.
-// Guarantees: the key goes to the connection's own origin only; another host is opened through the guarded send; time, silence and size are
-// bounded; what cannot be shown is a NOT_FOUND, `noPicture` where asking again is in vain, or the outage that kept it from coming.
-// Must never: take a silence, a cut or a page in the place of a file for what the file is.
+// The bytes of a thumbnail: found through the service, opened with care, resized, cached.
+// Guarantees: the key is sent only to the connection's own origin; other hosts are opened through the guarded send; time, silence and size
+// are bounded; what cannot be shown is a NOT_FOUND, `noPicture` if asking again is useless, or the outage that prevented it.
+// Must never: conclude from a silence, a cut-off answer or a page in place of a file what the file is.
 
 import "server-only";
 import { errorStatus } from "@/lib/contract/errors";
@@ -26,34 +26,34 @@ export type ThumbnailSubject = { asset: string } | { filename: string; subfolder
 
 const MOST_BYTES = 64 * 1024 ** 2;
 const LIMIT_MS = 15_000;
-/** Without a byte. A few that wait longer would hold up all other requests. */
+/** Without a byte. A few requests that wait longer would block all others. */
 const SILENT_MS = 3_000;
 const MADE_AT_ONCE = 16;
-/** For each connection its own: a service that hangs holds up no other's pictures. */
+/** One for each connection: a service that hangs does not delay other services' pictures. */
 const turnsOf = new Map<string, Turns>();
-/** Each holds one file whole while it is made: this bounds the memory, however many connections there are. */
+/** Each holds a whole file while it works: this bounds the memory for all connections together. */
 const large = createTurns(12);
-/** What is announced as no more waits for no other connection's large files, which may be long in coming. */
+/** Files announced as smaller do not wait for other connections' large files, which may arrive slowly. */
 const SMALL_BYTES = 4 * 1024 ** 2;
 
-/** No service shrinks to more: beyond it, the file itself is asked for. */
+/** No service resizes to more than this: for larger edges, the file itself is requested. */
 const MOST_SHRUNK = 1024;
-/** A service that shrinks no picture of this size may still hand it out: the console's own bounds judge it then. */
+/** A service that cannot resize such a large picture may still deliver it; the console's own limits then decide. */
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-/** The address may be one that was signed for a while, or of a picture that has moved: the asset is asked for its new one. */
+/** The address may have been signed for a limited time, or the picture has moved: the asset is read again for its new address. */
 const isOutdated: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
 const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
-/** A few in a row did not come: the service is not asked at this moment. */
+/** Several in a row did not arrive: the service is not asked for now. */
 const notNow: Failure = {
   code: "SERVICE_UNAVAILABLE",
   message: "Pictures from this service are not loading right now.",
   status: errorStatus.SERVICE_UNAVAILABLE,
 };
-/** The service offers none: it may one day. */
+/** The service offers none now, but may later. */
 export const noPreview: Failure = { ...nothing };
-/** The content was read whole, and no picture can be made of it. */
+/** The content was read completely, and no picture can be made from it. */
 export const noPicture: Failure = { ...nothing, message: "No preview can be made of this content." };
 
 export function getThumbnail(
@@ -63,7 +63,7 @@ export function getThumbnail(
 ): Promise<Result<Uint8Array, Failure>> {
   const { subject, edge, fit = "whole", version = "", isFixed, asker } = wanted;
   const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
-  // The fingerprint belongs to the name: another key may see other things under the same id.
+  // Includes the fingerprint: another key may see other things under the same id.
   const name = [
     access.connection.id,
     access.connection.baseUrl,
@@ -81,10 +81,10 @@ export function getThumbnail(
 }
 
 type Wanted = { subject: ThumbnailSubject; edge: number; fit: ThumbnailFit; isFixed: boolean; signal: AbortSignal };
-/** `found`: what the picture of an asset was looked for in. */
+/** `found`: where the picture of an asset was looked for. */
 type Opening = Wanted & { patience: Patience; found: { source?: PictureSource } };
 
-/** Unless the service is left alone at this moment. */
+/** Unless the breaker has paused the service. */
 async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<Result<Uint8Array, Failure>> {
   // No client waits for it any more: the next one gets its turn.
   if (wanted.signal.aborted) return failed(callerWentAway());
@@ -104,19 +104,19 @@ async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<R
 }
 
 type Patience = {
-  /** One exchange, with its limits. Its answer is passed on also where it asks to wait: that is no silence. */
+  /** One exchange with its limits. An answer that asks to wait is passed on too: it is not a silence. */
   ask<T>(exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
-  /** The reading of one body, which touches with every byte. */
+  /** Reads one body; every byte restarts the time limit. */
   read<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
-  /** The service itself. */
+  /** Whether the service itself was late. */
   wasLate(): boolean;
 };
-/** `isForeign`: another host's, which says nothing of the service. */
+/** `isForeign`: another host's answer, which says nothing about the service. */
 type Origin = { isForeign: boolean };
 
 function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): Patience {
   const wholeMs = Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
-  // What is drawn in this process says nothing until it is drawn.
+  // Pictures drawn in this process send no byte until they are done.
   const silentMs = isEmbedded(baseUrl) ? wholeMs : Math.min(SILENT_MS, wholeMs);
   let wasLate = false;
   const noted = <T>(result: Result<T, Failure>, of?: Origin) => {
@@ -140,23 +140,23 @@ function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: 
   };
 }
 
-/** Where its preview is of no use, a picture is drawn from its file. */
+/** If its preview cannot be used, a picture is drawn from its file. */
 async function drawnOrFile(access: Access, wanted: Opening): Promise<Result<Uint8Array, Failure>> {
   const made = await drawn(access, wanted);
   const { source } = wanted.found;
   if (made.ok || wanted.signal.aborted || !source?.preview_url || !source.mime_type?.startsWith("image/")) return made;
-  // A service that is out, or asks to wait, is not asked for more.
+  // A service that is down, or asks to wait, is not asked for more.
   if (wanted.patience.wasLate() || (isOwn(access, source.preview_url) && isPassing.has(made.failure.status))) return made;
   const ofFile = await drawn(access, { ...wanted, subject: fileOf(source) });
-  // Final is only what both have said.
+  // Final only if both have said so.
   const isFinal = made.failure === noPicture || made.failure === noPreview;
   return ofFile.ok || (isFinal && !saysNo(ofFile.failure)) ? ofFile : made;
 }
 
-/** Without an answer, or with one that speaks of the moment. */
+/** No answer, or one that is only about this moment. */
 const isPassing: ReadonlySet<number> = new Set([0, 401, 429, 502, 503, 504]);
 
-/** The file is there and none that can be drawn, or is not there: no outage. */
+/** The file exists but cannot be drawn, or does not exist: not an outage. */
 function saysNo(failure: Failure): boolean {
   if (failure === nothing) return false;
   return (failure.status >= 400 && failure.status < 500 && !isPassing.has(failure.status)) || failure.status === 501;
@@ -175,10 +175,10 @@ async function drawn(access: Access, wanted: Opening): Promise<Result<Uint8Array
   if (!made.ok) return made;
   const { thumbnail, wantedEdge } = made.value;
   if (wantedEdge === undefined) return ok(thumbnail);
-  // The service has shrunk a very long picture to a strip: it is asked for once more, as large as the box needs it.
+  // The service has resized a very long picture to a strip: request it again, as large as the box needs it.
   const wider = { ...wanted, edge: wantedEdge };
   const better = await shrunk(access, wider, await open(access, wider), wanted.edge);
-  // Given up on the way to the better one: the strip is not to be kept in its place.
+  // Given up while fetching the larger one: the strip must not be cached in its place.
   if (wanted.signal.aborted) return failed(callerWentAway());
   return ok(better.ok ? better.value.thumbnail : thumbnail);
 }
@@ -203,10 +203,10 @@ async function shrunk(access: Access, wanted: Opening, opened: Result<Response, 
     const made = read.value && (await toThumbnail(read.value, { ...wanted, edge }));
     if (made === undefined) return failed(nothing);
     if (made !== "unreadable") return ok(made);
-    // A page in the place of a file is an outage's, and says nothing of the file.
+    // A page in place of a file is a sign of an outage, and says nothing about the file.
     if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
       return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));
-    // Whether what ends with its connection was whole is not known.
+    // If only the end of the connection marked the end, the body may be incomplete.
     const isWhole = length !== null || headers.has("transfer-encoding") || isEmbedded(baseUrl);
     return failed(isWhole ? noPicture : nothing);
   };
@@ -234,7 +234,7 @@ async function openPicture(access: Access, source: PictureSource, opening: Openi
   if (!hasPicture(source)) return failed(noPreview);
   opening.found.source = source;
   const shown = source.preview_url ? await preview(access, source.preview_url, opening) : await view(access, fileOf(source), opening);
-  // The asset is there: it is its picture that is not, as in all of a service that hands out no files.
+  // The asset exists but its picture does not, as at a service that delivers no files.
   return !shown.ok && (shown.failure.status === 404 || lacksOperation(shown.failure)) ? failed(noPreview) : shown;
 }
 
@@ -255,7 +255,7 @@ async function preview(access: Access, previewUrl: string, opening: Opening): Pr
   const base = new URL(access.connection.baseUrl);
   if (!URL.canParse(previewUrl, base)) return failed(nothing);
   const url = new URL(previewUrl, base);
-  // A relative address belongs behind the base URL's own path, which a service may know and have written.
+  // A relative address starts at the base URL's path; the service may or may not have included that path.
   const below = base.pathname.replace(/\/+$/, "");
   if (previewUrl.startsWith("/") && !url.pathname.startsWith(`${below}/`)) url.pathname = below + url.pathname;
   if (url.origin === base.origin && url.pathname.endsWith(operations.view.path)) {

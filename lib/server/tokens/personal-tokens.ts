@@ -1,6 +1,6 @@
 // Personal access tokens: made, listed, revoked.
-// Guarantees: none has more than its member; the token is told once; whoever may manage members may revoke
-// those of all members, and no one else sees or changes another's.
+// Guarantees: none has more rights than its member; the token is shown once; members who may manage members may revoke everyone's tokens,
+// and no one else sees or changes another member's.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -40,7 +40,7 @@ export async function createToken(viewer: Viewer, body: TokenBody): Promise<Resu
     createdAt,
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
-  // The audit log tells tokens by their names.
+  // Names must differ, because the audit log identifies tokens by name.
   if (made === "taken") return failed(invalid("name", "is the name of another token of yours"));
   if (made === "full") return failed(tooMany);
   const [view] = await viewsOf(viewer, [made]);
@@ -59,7 +59,7 @@ export async function listTokens(viewer: Viewer, whose: "own" | "others"): Promi
   );
 }
 
-/** The view names its owner; a token that had ended already stays as it is. */
+/** The view names its owner; a token that had already ended stays unchanged. */
 export async function revokeToken(viewer: Viewer, id: string): Promise<Result<TokenView, Failure>> {
   const { store, now } = composition();
   const token = await store.tokens.get(id);
@@ -69,7 +69,7 @@ export async function revokeToken(viewer: Viewer, id: string): Promise<Result<To
   return view ? ok(view) : failed(noSuchToken);
 }
 
-/** Connections by the names that the viewer may see. */
+/** Names connections only if the viewer may use them. */
 async function viewsOf(viewer: Viewer, tokens: readonly Token[]): Promise<TokenView[]> {
   const { store, now } = composition();
   const [members, connections] = await Promise.all([store.members.list(), usableConnections(viewer)]);

@@ -1,5 +1,5 @@
-// Whether a refusal says that the service has no such operation. Decided here and nowhere else: what is refused so has the code NOT_IMPLEMENTED.
-// Guarantees: a 404 that may speak of an item counts only where the item itself is found. Must never: change anything to learn it.
+// Whether a refusal means that the service lacks the operation. Decided only here: such a refusal gets the code NOT_IMPLEMENTED.
+// Guarantees: a 404 that may be about an item counts only if the item itself is found. Must never: change anything to find out.
 
 import "server-only";
 import { isObject, textOf } from "@/lib/contract/json/json";
@@ -14,22 +14,22 @@ export function saysAbsent(operation: Operation, status: number): boolean {
   return status === 405 || status === 501 || (status === 404 && operation.item === undefined && mayBeMissing(operation));
 }
 
-/** What every service has was not found: an outage, or a wrong address. */
+/** Something that every service has was not found: an outage, or a wrong address. */
 export function saysNothingThere(operation: Operation, status: number): boolean {
   return status === 404 && operation.item === undefined && !mayBeMissing(operation);
 }
 
-/** Of the core only the user: by that a local server is known, which has none. */
+/** Of the core only the user may be missing: a local server has none, and is recognised by that. */
 function mayBeMissing(operation: Operation): boolean {
   return operation.tier === "extension" || operation.isLackedByLocal === true;
 }
 
-/** `only`: this item may belong to another user, or be damaged. One refusal proves nothing; two items' refusals do. */
+/** `only`: this item may belong to another user, or be damaged. One refusal proves nothing; refusals of two items do. */
 type Lookup = { operation: Operation; input: CallInput; only?: string; finds(answer: unknown): boolean };
 
 /**
- * The read that tells whether the item is there which a refused extension was asked about, and such that the operation would have taken it;
- * undefined where there is none. Content may be gone though its item is there.
+ * A read that tells whether the item of a refused extension exists, in a state that the operation accepts; undefined if there is no such
+ * read. Content may be gone although its item exists.
  */
 export function lookupOf(asked: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
   const { item, capability } = asked;
@@ -48,7 +48,7 @@ export function lookupOf(asked: Operation, { params = {}, json, signal, limits }
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   const query = { dir: folder || TOP, recurse: false, split: false, full_info: true };
-  // Some name files from the folder on, some from the top.
+  // Some services name files from the folder on, some from the top.
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
   const finds = (answer: unknown) => operations.listUserdata.answers[200].schema.safeParse(answer).data?.some(isFile) ?? false;

@@ -1,5 +1,6 @@
-// A time limit as a signal, joined with the caller's own. `touch` restarts the time, up to `mostMs` in all: for bodies that move slowly but do move.
-// Guarantees: tells afterwards which of the two it was. The caller clears it.
+// A time limit as a signal, joined with the caller's own. `touch` restarts the time, up to `mostMs` in all: for bodies that arrive slowly
+// but do arrive.
+// Guarantees: tells afterwards which of the two ended it. The caller must clear it.
 
 import "server-only";
 
@@ -15,8 +16,8 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
   };
   let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, mostMs));
   return {
-    // With the caller's own reason: whoever pipes a body to them knows it again, and does not take it for a fault. No listener of ours
-    // stays on the caller's signal, which may see hundreds of calls.
+    // With the caller's own reason, so that code that pipes a body to the caller recognises it and does not take it for a fault. No
+    // listener of ours stays on the caller's signal, which may see hundreds of calls.
     signal: outer ? AbortSignal.any([controller.signal, outer]) : controller.signal,
     expire,
     touch() {

@@ -1,5 +1,5 @@
-// What went wrong between here and a service, as a Failure of our own codes.
-// Guarantees: names whose fault it is. Must never: carry a URL's query, a key, or text of an HTML page.
+// What went wrong between the console and a service, as a Failure with our own codes.
+// Guarantees: names whose fault it is. Must never: contain a URL's query, a key, or text of an HTML page.
 
 import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
@@ -28,7 +28,7 @@ export function unreadable(baseUrl: string, status: number, why: string): Failur
   return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${why}.`, status };
 }
 
-/** Thrown where an answer that came cannot be used. `why`: the end of a sentence. */
+/** Thrown if an answer cannot be used. `why`: the end of a sentence. */
 export class UnreadableAnswer extends Error {
   constructor(readonly why: string) {
     super(why);
@@ -43,7 +43,7 @@ export function absent(capability: string): Failure {
   return { code: "NOT_IMPLEMENTED", message: `This service does not have ${capability}.`, status: 501 };
 }
 
-/** What was taken for an unknown item: the item is there. */
+/** For a refusal that looked like an unknown item, although the item exists. */
 export function lacksIt(failure: Failure): Failure {
   return { ...failure, code: "NOT_IMPLEMENTED" };
 }
@@ -52,7 +52,7 @@ export function notAddressable(): Failure {
   return { code: "NOT_FOUND", message: "There is nothing at this address.", status: 404 };
 }
 
-/** Codes that speak of the console itself: a service that sends one of them means something else. */
+/** Codes about the console itself: a service that sends one of them means something else. */
 const consoleCodes = new Set([
   "INTERNAL",
   "UNAUTHORIZED",
@@ -63,7 +63,7 @@ const consoleCodes = new Set([
   "API_KEY_MISSING",
 ]);
 
-/** Any refusal of a service. Its 401 means our key, not the person's session: it must not look like the latter. */
+/** Any refusal of a service. Its 401 is about our key, not about the person's session, and must not look like the latter. */
 export function refusal(answer: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
   const failure = parseFailure(answer, body, now);
   const { status } = answer;
@@ -73,12 +73,12 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   if (operation && saysNothingThere(operation, status)) return nothingThere(failure);
   if (operation && saysAbsent(operation, status)) return { ...failure, code: "NOT_IMPLEMENTED" };
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
-  // What was sent is in the body, so the address is not at fault, whatever the service calls it.
+  // The input is in the body, so the address is not at fault, whatever the service calls it.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
 }
 
-/** What every service has, or an item while nothing else is found there either. */
+/** For something that every service has, or for an item if nothing else is found there either. */
 export function nothingThere(failure: Failure): Failure {
   return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }
@@ -103,7 +103,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
 };
 
-/** All of these but a connection that was closed come before a byte of the request went out. */
+/** All of these except a closed connection occur before any byte of the request is sent. */
 const whileOpen = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
 
 function wasNeverSent(error: unknown): boolean {

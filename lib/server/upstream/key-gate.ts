@@ -1,6 +1,6 @@
-// What a service says passes here before anything reads it: the key that the service is called with is taken out, however it is spelt.
-// Guarantees: whole, cut off at the end of a text, escaped, percent-encoded or in base64; in time that grows with the text alone; a long
-// text leaves time for others. Must never: be gone around by an answer, a refusal or a header of a service.
+// Everything a service says passes here before anything reads it: the connection's key is removed, in every spelling.
+// Guarantees: whole, cut off at the end of a text, escaped, percent-encoded or in base64; the time grows only with the text; a long text
+// lets other requests run. Must never: be bypassed by an answer, a refusal or a header of a service.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
@@ -8,14 +8,14 @@ import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { MASK, spellingsOf } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 
-/** `text`: what came as text, JSON too. `has`: for a header, of which nothing is kept where the key is in it. */
+/** `text`: for everything received as text, including JSON. `has`: for headers, which are dropped if the key is in them. */
 export type KeyGate = { text(raw: string): Promise<string>; has(value: string): boolean };
 
-/** Beginnings that many keys share, and names of packages too: they give nothing away. */
+/** Beginnings that many keys share, and package names too: they reveal nothing. */
 const sharedBeginning = /^(?:comfyui|sk|ld|hf|r8)[-_]/;
 const SHORTEST_CUT = 8;
 const LONG_TEXT = 1024 * 1024;
-/** A letter that need not be escaped, or a slash: whoever escapes them hides a word from a search. */
+/** An escaped slash or letter that needs no escape: such escapes hide a word from a search. */
 const needlessEscape = /\\(?:u00[2-7]|\/)/i;
 
 const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false };
@@ -23,7 +23,7 @@ const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false };
 export function keyGate(apiKey: string | undefined): KeyGate {
   const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
   if (apiKey === undefined || plain === undefined) return open;
-  // Of the gates that a request could pass, few are gone through.
+  // Computed when first needed: most requests pass few of their gates.
   let spelt: readonly string[] | undefined;
   const spellings = () => (spelt ??= everySpelling(apiKey));
   const cut = (sharedBeginning.exec(apiKey)?.[0].length ?? 0) + SHORTEST_CUT;
@@ -42,7 +42,7 @@ export function keyGate(apiKey: string | undefined): KeyGate {
   };
 }
 
-/** No header of an answer holds the key. Where a redirect leads is followed and never shown. */
+/** Removes headers that contain the key. `location` stays: redirects are followed and never shown. */
 export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Send {
   const { has } = keyGate(apiKey);
   return async (request, onHead) => {
@@ -60,7 +60,7 @@ function everySpelling(apiKey: string): string[] {
     ...spellingsOf([apiKey]),
     ...[encodeURIComponent(apiKey), percent].map((text) => text.replace(/%../g, (byte) => byte.toLowerCase())),
     percent.toUpperCase(),
-    // In JSON inside a text: what escapes it is escaped itself.
+    // In JSON inside a text the escapes are escaped too.
     writeExactJson(inJson).slice(1, -1),
     ...[escaped, escaped.toUpperCase().replaceAll("\\U", "\\u")].map((text) => text.replaceAll("\\", "\\\\")),
     ...[0, 1, 2].flatMap((before) => inBase64(apiKey, before)),
@@ -69,14 +69,14 @@ function everySpelling(apiKey: string): string[] {
   return [...new Set(spellings)].sort((one, other) => other.length - one.length);
 }
 
-/** The digits that the key alone decides, after so many other bytes. */
+/** The digits that depend on the key alone, if that many bytes precede it. */
 function inBase64(apiKey: string, before: number): string[] {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(apiKey)]);
   const digits = bytes.toString("base64").slice(before === 0 ? 0 : before + 1, Math.floor((bytes.byteLength * 8) / 6));
   return [digits, digits.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
-/** The beginning of a key where a text was cut off: before its end, a quote, a line's end or dots. Half a key or more, anywhere. */
+/** Removes the beginning of a key where a text was cut off: before the end, a quote, a line end or dots; anywhere if half a key or more. */
 function withoutCut(text: string, apiKey: string, shortest: number): string {
   const beginning = apiKey.slice(0, shortest);
   if (apiKey.length <= shortest) return text;

@@ -1,8 +1,7 @@
-// Large answers of services are parsed, put into the interface's words, searched for keys, checked and written in a thread, so that no other request
-// else waits for one of them.
-// Guarantees: one at a time, in the order in which they came; what waits is bounded in bytes; bytes are handed over and not copied; whoever
-// gives up, by their own will or a time limit, ends the work; what comes back is masked, and is known again by it.
-// Must never: keep the process alive.
+// Large answers of services are parsed, translated to the interface's words, searched for keys, checked and written in a thread, so that no
+// other request waits for them. Must never: keep the process alive.
+// Guarantees: one at a time, in order of arrival; the waiting bytes are bounded; bytes are transferred and not copied; a caller that gives
+// up, by itself or by a time limit, ends the work; the results are masked, and recognised as such later.
 
 import "server-only";
 import { Worker } from "node:worker_threads";
@@ -14,30 +13,30 @@ import { type ShownFile } from "../store/jobs/job-viewers";
 import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
-/** Smaller ones take a few milliseconds, and go nowhere. */
+/** Smaller answers take a few milliseconds, and are read in the main thread. */
 export const LARGE_ANSWER = 1024 * 1024;
 const MOST_WAITING_BYTES = 256 * 1024 ** 2;
-/** An answer of 64 MiB takes ten times as much while it is looked through. */
+/** An answer of 64 MiB takes ten times as much memory while it is processed. */
 const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
-/** What this process learns of an answer whose parts it does not read. */
+/** What this process learns about an answer whose parts it does not read. */
 export type Told = {
   notes: readonly LedgerNote[];
   workflowName?: string;
-  /** What it shows of what jobs put out. */
+  /** Files that it shows, from the outputs of jobs. */
   files?: readonly ShownFile[];
-  /** Of a job. */
+  /** For a job. */
   classes?: readonly string[];
   secretPlaces?: readonly SecretPlace[];
-  /** Of a catalogue. */
+  /** For a catalogue. */
   classNames?: readonly (readonly [className: string, name: string])[];
 };
-/** `isPassedOn`: it is not read here, so that its large parts come written. */
+/** `isPassedOn`: it is not read here, so its large parts are returned as written JSON. */
 export type Reading = ToRead & { isPassedOn: boolean };
-/** `name`: of a wording of the local dialect. */
+/** `name`: the name of a wording of the local dialect. */
 export type ToWord = { name: string; args: unknown };
-/** `isJson`: of what is no local server's. `why`: it was not looked at; the end of a sentence. */
+/** `isJson`: the answer was JSON, but not a local server's. `why`: why it was not read; the end of a sentence. */
 export type Worded = { ok: true; json: Uint8Array | undefined } | { ok: false; isJson: boolean } | { ok: false; why: string };
 
 export type Task =
@@ -47,17 +46,17 @@ export type Done = { kind: "read"; read: ReadBody; isClean: boolean; inParts?: I
 type DoneOf<K extends Done["kind"]> = Extract<Done, { kind: K }>;
 
 export type LargeAnswers = {
-  /** Rejects when the signal is aborted. Gives the bytes away. */
+  /** Rejects when the signal is aborted. The bytes are transferred and unusable afterwards. */
   read(bytes: Uint8Array, how: Reading, signal: AbortSignal): Promise<ReadBody>;
-  /** What a local server said in the interface's words. Gives the bytes away. */
+  /** Translates what a local server said to the interface's words. The bytes are transferred and unusable afterwards. */
   word(said: readonly Uint8Array[], how: ToWord, signal: AbortSignal): Promise<Worded>;
-  /** Of a value whose large parts came written. */
+  /** For a value whose large parts are written JSON. */
   told(value: unknown): Told | undefined;
   /** Such a value as JSON. */
   written(value: unknown): Uint8Array;
   /** Masked already, with the key of its connection. */
   isMasked(value: object): boolean;
-  /** Masked, and nowhere in it an address of the embedded service. */
+  /** Masked, and without an address of the embedded service. */
   isClean(value: object): boolean;
   close(): Promise<void>;
 };
@@ -118,9 +117,9 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     }
   }
 
-  /** Undefined: the queue is too long, and it is better to say so than to wait. */
+  /** Undefined: the queue is too long; refusing is better than waiting. */
   async function bounded<T>(given: readonly Uint8Array[], signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-    // Afterwards they belong to the thread and have no length.
+    // Read now: once transferred to the thread, the bytes have no length.
     const size = given.reduce((sum, { byteLength }) => sum + byteLength, 0);
     if (waitingBytes + size > MOST_WAITING_BYTES) return undefined;
     waitingBytes += size;
@@ -134,7 +133,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     }
   }
 
-  /** The answer, its fields, and where one is a list, its rows and their fields: names are put on rows, which makes new ones of them. */
+  /** Marks the answer, its fields, and the rows of lists with their fields: adding names to rows makes new objects of them. */
   function remember(value: unknown, mark: { isClean: boolean }): void {
     for (const field of marked(value, mark)) {
       const isRows = Array.isArray(field) && field.length <= MOST_ROWS;
@@ -175,9 +174,9 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
   };
 }
 
-/** All of a buffer: else what else is in it would be given away too. */
+/** A copy unless the bytes fill their buffer: otherwise other contents of the buffer would be transferred too. */
 function own(bytes: Uint8Array): Uint8Array {
-  // A Buffer's own slice is no copy.
+  // A Buffer's own slice does not copy.
   return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
 }
 

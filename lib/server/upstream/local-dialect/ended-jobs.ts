@@ -1,5 +1,5 @@
-// What was read of the jobs that have ended at servers whose history is the only list of them.
-// Guarantees: one server's jobs are known a minute at most, since others may take entries out of its history; few servers, few jobs.
+// Remembers the ended jobs of servers whose history is the only list of them.
+// Guarantees: a server's jobs are remembered for a minute at most, because others may remove entries of its history; few servers, few jobs.
 // Must never: hold a graph.
 
 import "server-only";
@@ -14,9 +14,9 @@ type Known = { ended: Ended; at: number };
 export type EndedMemory = {
   now(): number;
   of(base: string): Ended | undefined;
-  /** Read in full just now. */
+  /** Called when the history was just read completely. */
   keep(base: string, ended: Ended): void;
-  /** Some were added; the entries read before keep their age. */
+  /** Adds jobs; the entries read before keep their age. */
   extend(base: string, ended: Ended): void;
   forget(base: string): void;
 };

@@ -1,6 +1,6 @@
-// Assets at a local server: its files lie in folders, its times are UTC and say no zone, and it may have been started without any of them.
-// Guarantees: an asset whose file GET /api/view can find says where; every time names its zone.
-// Must never: hold the content of one.
+// Assets at a local server: its files are in folders, its times are UTC without a zone, and it may have been started without assets.
+// Guarantees: an asset whose file GET /api/view can find names that file; every time names its zone.
+// Must never: hold the content of an asset.
 
 import "server-only";
 import { z } from "zod";
@@ -26,13 +26,13 @@ export const wordsOfAssets = [assetWords];
 
 export const assetTranslations: readonly Translation[] = [
   {
-    // Without --enable-assets every path of them is 503, which elsewhere means "try again"; older versions know none of the paths.
+    // Without --enable-assets every path of them is a 503, which elsewhere means "try again"; older versions do not know the paths.
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
     async speak({ request, pass, url, caught, say }) {
       const answer = await pass();
       const isRoot = caught[1] === undefined;
-      // An asset that is not there is told in JSON; asked for its hash with HEAD, none has words.
+      // A missing asset is reported in JSON; a HEAD for its hash has no body.
       const isOfOne = request.method !== "HEAD" && oneAsset.test(caught[1] ?? "");
       if (answer.status === 503 || (isRoot && answer.status === 405) || ((isRoot || isOfOne) && isNoRoute(answer)))
         return notThere("This local server runs without its asset library (--enable-assets).");
@@ -62,13 +62,13 @@ function toAsset(asset: unknown): unknown {
   });
   const file = fileOf(asset);
   const isPicture = mediaKindOf({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
-  // A temporary picture has no preview, and can still be opened.
+  // A temporary picture has no preview, but can still be opened.
   const isShown = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
   const preview = isShown && { preview_url: `/api/view?${new URLSearchParams(file).toString()}` };
   return { ...asset, ...Object.fromEntries(zoned), file, ...preview };
 }
 
-/** Its preview is the file itself, unless another asset was made its picture; else its path within the folder that its tags name. */
+/** Its preview is the file itself, unless another asset serves as its preview; otherwise its path within the folder named by its tags. */
 function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
   const preview = textOf(asset.preview_id) === undefined ? textOf(asset.preview_url) : undefined;
   if (preview !== undefined && URL.canParse(preview, "http://local.invalid")) {
@@ -85,7 +85,7 @@ function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
 }
 
-/** Read once and handed on: of two readers, one that stops early would wait for the other. A refusal of any length stays one. */
+/** Read once and passed on: of two readers, one that stops early would block the other. A refusal of any length stays a refusal. */
 async function refusedFilter(answer: Response): Promise<Response> {
   const bytes = await readBytes(answer.body, LONGEST_REFUSAL);
   const text = bytes && new TextDecoder().decode(bytes);

@@ -1,5 +1,5 @@
-// What is in a local server's queue and history, and the interface's jobs made of it, as newer versions make them themselves.
-// Guarantees: an entry of another shape is refused by its schema; a job tells no time and no output that its entry does not.
+// Entries of a local server's queue and history, and the interface's jobs made from them, in the way newer versions make them.
+// Guarantees: an entry of another shape is refused by its schema; a job tells only times and outputs that its entry has.
 
 import "server-only";
 import { z } from "zod";
@@ -77,7 +77,7 @@ export function detailsOf(id: string, entry: HistoryEntry): LocalJob {
   return { ...toEndedJob(id, entry), execution_error, outputs: entry.outputs, execution_status: entry.status, ...wholeOf(entry.prompt) };
 }
 
-/** A stored picture, film or sound first, then a passing one, then whatever file or text there is. */
+/** A stored picture, film or sound first, then a temporary one, then any file or text. */
 function toPreview(outputs: readonly OutputView[]): object | undefined {
   const shown = outputs.filter(({ kind }) => seen.has(kind));
   const best = shown.find(({ temporary }) => !temporary) ?? shown[0] ?? outputs.find(({ file, text }) => file ?? text);
