@@ -1,4 +1,4 @@
-// The one way from a browser to the console's own API: same origin, a value or a failure, never an exception.
+// The only way from a browser to the console's own API: same origin, a value or a failure, never an exception.
 // Guarantees: anything that goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
 // Must never: add a secret, or follow a redirect to another origin.
 

@@ -12,7 +12,7 @@ export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export const ofTab: KeptIn = () => window.sessionStorage;
 export const ofBrowser: KeptIn = () => window.localStorage;
 
-/** From then on nothing is kept in the tab, not even by code that writes as the page goes. */
+/** Once true, nothing more is kept in the tab, not even by code that writes as the page goes. */
 let isTabLeft = false;
 
 function forgetOfTab(): void {
@@ -90,7 +90,7 @@ export function persisted<T>(
       else if (next.length <= mostCharacters) storage().setItem(key, next);
       if (next === null || next.length <= mostCharacters) unkept = undefined;
     } catch {
-      // Full or forbidden.
+      // The storage is full or forbidden.
     }
     for (const notify of listeners) notify();
     return unkept === undefined;

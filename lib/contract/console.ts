@@ -34,7 +34,7 @@ export type ConnectionView = {
   /** False: a local server that was started without its asset library, or is too old to have one. */
   hasAssets: boolean;
   hasKey: boolean;
-  /** A short hash of the key, to tell two keys apart; the key itself never comes back. */
+  /** A short hash of the key, to tell two keys apart; the key itself is never sent back. */
   fingerprint?: string;
   /** The connection that the page or the member works with now. */
   current: boolean;
@@ -93,7 +93,7 @@ export type QueueView = {
   unreadable?: number;
 };
 
-/** `dir`: a folder of user data that may hold a file to learn from. */
+/** `dir`: a folder of user data that may hold a file to probe with. */
 export const capabilitiesQuerySchema = z.object({
   of: commaList(z.string().refine(isCapability)).default([]),
   dir: userdataQuerySchema.shape.dir.optional(),

@@ -1,4 +1,4 @@
-// The paths in a listing of user data: the console's own listings begin at the listed folder, its pages at the user's top folder.
+// Paths in a listing of user data: in the console's own listings they begin at the listed folder, on its pages at the user's top folder.
 
 import { type UserdataFile } from "./schemas/userdata";
 

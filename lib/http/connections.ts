@@ -14,7 +14,7 @@ export type ConnectionBounds = {
   ofAddress: number;
   /** True for a proxy that all people come through: it has no limit of its own. */
   isProxy?: (address: string) => boolean;
-  /** How long an answer may go unread. */
+  /** How long an answer may stay unread. */
   stallMs: number;
 };
 

@@ -92,7 +92,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
       return end(peer, { code: feedEnds.tryLater, reason: "What happens to jobs cannot be told now. Try again." });
     }
     if (!one.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
-    // It may have closed while the feed was opened.
+    // The socket may have closed while the feed was opened.
     if (!sockets.has(one)) one.feed.stop();
   }
 

@@ -13,7 +13,7 @@ import { Answer, continueLate } from "./unread-bodies";
 import { handleUpgrades, type UpgradeHandler } from "./upgrades";
 
 export type HttpOptions = RequestRules & {
-  /** How long headers may take, and how long an answer may go unread. */
+  /** How long headers may take, and how long an answer may stay unread. */
   patienceMs: number;
   /** True for a proxy that all people come through: it has no limit of its own. */
   isProxy?: (address: string) => boolean;

@@ -1,6 +1,6 @@
 // Tables as CSV (RFC 4180) for people who open them in a spreadsheet.
 // Guarantees: pure; every line has as many cells as the header; no cell is read as a formula, whoever wrote its text.
-// The apostrophe before such a cell is what spreadsheets themselves use for "this is text".
+// The apostrophe before such a cell is the spreadsheets' own sign for "this is text".
 
 /** Spreadsheets read a file as UTF-8 only if it begins with this. */
 export const BYTE_ORDER_MARK = "\uFEFF";

@@ -1,4 +1,4 @@
-// How names are compared without case, beyond ASCII too: Unicode's full case folding, as far as JavaScript's own tables give it.
+// Compares names without case, beyond ASCII too: Unicode's full case folding, as far as JavaScript's own tables give it.
 // Guarantees: "ß", "SS" and "ẞ" are one, as are the three sigmas; accents are kept; composed and decomposed letters are equal.
 // Must not change without a migration: folded names are stored and indexed.
 

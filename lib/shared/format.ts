@@ -1,4 +1,4 @@
-// Sizes for people.
+// Formats sizes for people.
 // Guarantees: pure, never throws, the same text on server and browser for the same arguments (the locale is passed in).
 // Must never: read the machine's locale.
 
@@ -9,7 +9,7 @@ export function formatBytes(bytes: number, locale = "en"): string {
   if (!Number.isFinite(bytes) || bytes < 0) return "–";
   let value = bytes;
   let unit = 0;
-  // 999.9 kB would be written "1,000 kB": step up where rounding reaches the next unit.
+  // 999.9 kB would be written "1,000 kB": step up if rounding reaches the next unit.
   while (unit < byteUnits.length - 1 && Math.round(value) >= 1000) {
     value /= 1000;
     unit++;

@@ -1,4 +1,4 @@
-// Headers between the console's own parts.
+// Headers that parts of the console send one another.
 
 /** Next drops a content-length that a handler sets; lib/http turns this header into one. */
 export const LENGTH_HEADER = "x-lightdesk-length";

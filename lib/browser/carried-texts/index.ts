@@ -22,7 +22,7 @@ const kinds: readonly Kind[] = [
   { isPicture: true, starts: (head) => head.startsWith("\xff\xd8\xff"), read: jpegTexts },
   { isPicture: true, starts: (head) => head.startsWith("RIFF") && head.slice(8, 12) === "WEBP", read: webpTexts },
   { isPicture: true, starts: (head) => /^(\ufeff|ï»¿)?\s*<(\?xml[^]*<svg\b|svg\b)/.test(head), read: svgTexts },
-  // The brand tells AVIF and HEIC from videos.
+  // The brand distinguishes AVIF and HEIC from videos.
   {
     isPicture: true,
     starts: (head) => /^ftyp(avi[fs]|hei[cxms]|hev[cxms]|mif1|msf1)$/.test(head.slice(4, 12)),

@@ -1,5 +1,5 @@
 // What changed between two versions of an app, as a plain list.
-// Guarantees: pure; empty exactly where nothing differs. Free of zod.
+// Guarantees: pure; empty only if nothing differs. Free of zod.
 
 import { writeExactJson } from "../json/exact-json";
 import { type AppDefinition, type AppInput, type AppOutput } from "./shape";

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how a run is read.
+// The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how to read a run.
 // Guarantees: made from the app's definition alone; it names no node and contains no person's values.
 
 import { type JsonSchema } from "../openapi/wire-schema";

@@ -52,7 +52,7 @@ export type AppControl = z.infer<typeof appControlSchema>;
 /** Inputs appear on screen in the order of the list; inputs of one group appear together under its name. */
 const placeSchema = z.object({ node: idSchema, input: idSchema });
 export const appInputSchema = z.object({
-  /** What the input is called in a request. */
+  /** The input's name in a request. */
   name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
   ...placeSchema.shape,
   /** More inputs of the graph that get the same value, such as when the editor hands one widget to several nodes. */

@@ -1,4 +1,4 @@
-// The audit log as it may be read: who did what, when, on which connection, and what came of it.
+// The audit log for its readers: who did what, when, on which connection, and with what outcome.
 // Guarantees: empty filters are left out; a page is bounded. Components import the types only.
 
 import { type Params, type ValuesOf } from "../params";

@@ -273,7 +273,7 @@ const shownInputs = once(({ properties: { proxyWidgets } }: EditorNode): Readonl
   return new Map(listed.flatMap(([id, name], at) => (id === "-1" ? [[name, at] as const] : [])).reverse());
 });
 
-/** Older editors kept a value for each input they named. Editors since 1.45 keep all values, recognised by `previewExposures`. */
+/** Older editors kept a value for each input they named. Editors since 1.45 keep all values, recognised by what else they save. */
 function valueOfUse(use: Use, inner: Scope, slot: number, following: Following): Source | undefined {
   const { node, definition } = use;
   const named = shownInputs(node).get(definition.inputs[slot]?.name);

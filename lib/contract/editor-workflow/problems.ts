@@ -7,7 +7,7 @@ export const UNNAMED = "UNKNOWN";
 export type EditorProblem =
   | { code: "not_an_editor_file" }
   | { code: "too_many_nodes"; most: number }
-  /** `pack`: the node pack by its registry id or repository, where the file names it. */
+  /** `pack`: the node pack by its registry id or repository, if the file names it. */
   | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string; belongsTo?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }

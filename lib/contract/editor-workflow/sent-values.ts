@@ -22,7 +22,7 @@ export function sentValue(value: unknown, raw: unknown): unknown {
   return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
 }
 
-/** The editor's own limits where a class has none. */
+/** The editor's own limits, for classes that have none. */
 const [LEAST, MOST] = [0, 2048];
 /** The limit of `Number.prototype.toFixed`. */
 const MOST_DIGITS = 100;

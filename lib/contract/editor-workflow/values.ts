@@ -106,7 +106,7 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    // Older files have fewer of them.
+    // Older files have fewer of these buttons.
     for (const button of listedBefore(raw)) if (list.isAt(button)) list.take();
     const { key, value } = list.take();
     valuesBehind(name, raw, hasFilters).forEach(list.take);
@@ -144,7 +144,7 @@ function isControlled(name: string, raw: unknown): boolean {
   return Boolean(settingsOf(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));
 }
 
-/** Older files also hold values of inputs that are sockets today; these are skipped. Only the number of values tells such files. */
+/** Older files also hold values of inputs that are sockets today; these are skipped. Only the number of values shows that a file is one. */
 function placesOfValues(inputs: readonly ClassInput[], values: readonly unknown[]): readonly number[] {
   const kinds = inputs.flatMap(({ raw }) => {
     const { forceInput, control_after_generate: control } = settingsOf(raw);

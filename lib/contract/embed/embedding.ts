@@ -1,5 +1,5 @@
 // Pages of the console inside other products: what a host page may show, what its ticket says, what console and frame tell each other.
-// Guarantees: an origin is exact and https, or http on this machine; a ticket can only use the words known here.
+// Guarantees: an origin is exact and https, or http on this machine; roles, pages and themes in a ticket are only those known here.
 
 import { z } from "zod";
 import { embedPages, embedThemes } from "./embed-pages";

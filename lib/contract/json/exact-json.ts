@@ -36,7 +36,7 @@ export function writeExactJson(value: unknown, indent = 0): string {
   }
 }
 
-/** The text with long whole numbers in quotes; undefined where it has none. */
+/** The text with long whole numbers in quotes; undefined if it has none. */
 function quoteLongIntegers(text: string): string | undefined {
   const parts: string[] = [];
   let done = 0;
@@ -90,7 +90,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** `line` is the line break with the indent of the value; undefined for what JSON leaves out. */
+/** `line` is the line break with the indent of the value; undefined for values that JSON leaves out. */
 function write(value: unknown, indent: number, line: string): string | undefined {
   if (typeof value === "bigint") return String(value);
   // eslint-disable-next-line no-restricted-syntax -- this is the writer

@@ -1,4 +1,4 @@
-// Where a text stops being JSON. Engines word their syntax errors differently and often name no position, so we look ourselves.
+// Finds where a text stops being JSON. Engines word their syntax errors differently and often name no position, so we look ourselves.
 // Guarantees: linear in the text, no recursion (deep nesting cannot overflow the stack), never throws.
 // Free of zod: browsers load it with the first page.
 
@@ -12,7 +12,7 @@ export function findJsonError(text: string): number {
   const open: ("{" | "[")[] = [];
   let at = skip(blank, text, 0);
   for (;;) {
-    // A value is due here.
+    // A value must begin here.
     const first = text[at];
     if (first === "{" || first === "[") {
       const inside = skip(blank, text, at + 1);
@@ -28,7 +28,7 @@ export function findJsonError(text: string): number {
       if (end === at) return first === '"' ? brokenString(text, at) : at;
       at = end;
     }
-    // A value has ended: close what closes, then a comma or the end is due.
+    // A value has ended: close what closes, then a comma or the end must follow.
     at = skip(blank, text, at);
     while (open.length > 0 && text[at] === (open.at(-1) === "{" ? "}" : "]")) {
       open.pop();

@@ -20,7 +20,7 @@ export type InputSpec =
   | { kind: "box" }
   | { kind: "connection"; type: string };
 
-/** A seed's largest value is beyond what a double holds. */
+/** The largest value of a seed is beyond what a double holds. */
 export type Limit = number | bigint;
 /** Files of the server that a person chooses from and may add to; pictures have a control of their own. */
 export type Media = "video" | "audio";

@@ -31,7 +31,7 @@ export const jobListItemSchema = component("Job", {
   waits: rare(loosely(jobWaitsSchema)),
   /** Not in the interface: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: foreign(maybe(z.string())),
-  /** Also added by the console: what tells a copy of a run from the others. */
+  /** Also added by the console: distinguishes a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),
   /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(maybe(z.string())),
@@ -70,7 +70,7 @@ export const jobDetailSchema = named(
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(maybe(moment), count),
     update_time: reads(maybe(moment), count),
-    /** What was submitted: { prompt, extra_data }, or a bare graph. */
+    /** The submission: { prompt, extra_data }, or a bare graph. */
     workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
     outputs: rare(loosely(outputsSchema)),
     execution_status: rare(loosely(executionStatusSchema)),

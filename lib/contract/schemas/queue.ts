@@ -60,7 +60,7 @@ const historyEntrySchema = z.looseObject({
   workflow_id: maybe(z.string()),
   /** Not in the interface: the console adds it, from what it was told when the workflow was submitted. */
   workflow_name: foreign(maybe(z.string())),
-  /** Also added by the console: what tells a copy of a run from the others. */
+  /** Also added by the console: distinguishes a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),
   /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(maybe(z.string())),

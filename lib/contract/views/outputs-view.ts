@@ -23,7 +23,7 @@ export type OutputView = {
   truncated?: boolean;
   json?: unknown;
   animated: boolean;
-  /** A preview that may vanish. */
+  /** A preview that the service may delete. */
   temporary: boolean;
   format?: string;
   frameRate?: number;

@@ -25,7 +25,7 @@ export function isNameless(name: string): boolean {
   return /^#[0-9a-f]{8}$/i.test(name);
 }
 
-/** From a job in any view: the submitted name, else the last known one, else after the workflow's id or the job's. */
+/** From a job in any view: the submitted name, else the last known one, else one made from the workflow's or the job's id. */
 export function workflowName(job: { id: string; workflow_id?: string; workflow_name?: string; workflow?: unknown }): string {
   const submitted = isObject(job.workflow) ? nameInExtraData(job.workflow.extra_data) : undefined;
   return submitted ?? textOf(job.workflow_name) ?? namelessWorkflow(textOf(job.workflow_id) ?? job.id);

@@ -136,7 +136,7 @@ export async function requireVersion(ask: (text: string) => Promise<{ rows: read
     if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL leads to PostgreSQL ${name}: Lightdesk needs PostgreSQL 15 or later.`);
 }
 
-/** As shown in the terminal. */
+/** The error as a start prints it in the terminal. */
 export function asStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof StoreAway)
