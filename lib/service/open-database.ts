@@ -1,4 +1,4 @@
-// What the service keeps its rows in, and what finds assets there, for either of the two databases.
+// Opens what the service keeps its rows in and what finds assets in it, for either of the two databases.
 // Must never: start with an empty database beside users' files; the sweep would remove them as files that no row names.
 
 import { type DiskReserve } from "@/lib/shared/database/disk-reserve";

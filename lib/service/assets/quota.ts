@@ -18,7 +18,7 @@ export async function requireRoom(tx: Transaction, userId: number, content: { ha
   if (refusal) throw refusal;
 }
 
-/** Undefined if the content fits or is already there. */
+/** Undefined if the content fits, or the user has it already. */
 export async function refusalOf(
   reader: Limited,
   userId: number,
@@ -32,7 +32,7 @@ export async function refusalOf(
   return (await reader.row(own)) ? undefined : quotaExceeded(used, quota);
 }
 
-/** The size of the largest file that may still fit: what is left of the quota, or the size of the largest file that is already there. */
+/** The size of the largest file that may still fit: what is left of the quota, or the size of the user's largest file. */
 export async function roomFor(reader: Limited, userId: number): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;

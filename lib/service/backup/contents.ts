@@ -12,7 +12,7 @@ import { blobPath } from "../assets/blob-path";
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.number().int().min(0);
 
-/** A file of the backup by its name there. */
+/** A file of the backup, by its name in the backup. */
 export const storedFileSchema = z.object({ file: z.string().regex(/^[a-z][a-z0-9.-]*$/), size: count, hash });
 
 export const serviceContentsSchema = z.object({

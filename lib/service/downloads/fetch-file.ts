@@ -117,7 +117,7 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
   return onKnown(state.known);
 }
 
-/** `again`: bytes that are already there and are sent once more. */
+/** `again`: bytes that are already in the file and are sent once more. */
 async function pour(fetching: Fetching, state: State, source: OpenedSource, again: Buffer): Promise<void> {
   const { partial, signal, idleMs, maxBytes, tooLarge } = fetching;
   let compared = 0;

@@ -130,7 +130,7 @@ export async function countUnfinished(reader: Reader, userId: number): Promise<n
   return Number((await reader.row(open.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 
-/** The hash of what this user last fetched from there. Other users' downloads are not used: they would tell what others have. */
+/** The hash of what this user last fetched from this address. Other users' downloads are not used: they would tell what others have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
   const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
   const found = await reader.row(own.where("source", "=", nameOfSource(url.href)));

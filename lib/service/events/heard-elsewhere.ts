@@ -22,7 +22,7 @@ type Told = z.input<typeof toldSchema>;
 export function createHeardElsewhere(processes: Processes, users: () => Iterable<number>) {
   /** By user and process: until when the process is believed to have a listener. */
   const heard = new Map<number, Map<string, number>>();
-  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // told with the next round
+  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // the next round tells it
 
   async function tellAll(asks = false): Promise<void> {
     const all = [...users()];
@@ -38,7 +38,7 @@ export function createHeardElsewhere(processes: Processes, users: () => Iterable
     const until = performance.now() + FORGET_MS;
     for (const userId of listened) heard.set(userId, (heard.get(userId) ?? new Map<string, number>()).set(from, until));
     for (const userId of silent) forget(userId, from);
-    if (asks) tellAll().catch(() => undefined); // told with the next round
+    if (asks) tellAll().catch(() => undefined); // the next round tells it
   }
 
   function forget(userId: number, processId: string): void {

@@ -11,7 +11,7 @@ import { type Elsewhere, type Message, type Recipients } from "./elsewhere";
 /** Long enough for a thousand cancelled jobs to become one message. */
 const STATUS_EVERY_MS = 50;
 
-/** Kinds of messages that are out of date once the next of the same kind and job is there. */
+/** Kinds of messages that the next message of the same kind and job makes out of date. */
 const isSoonOld = new Set(["progress", "progress_state"]);
 
 export type Tell = (message: Message) => void;

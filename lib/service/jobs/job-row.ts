@@ -14,7 +14,7 @@ const DAMAGED =
 
 export type StoredJob = Selectable<JobRow>;
 
-/** A job whose history was cleared no longer exists, though its row may still be there. */
+/** A job whose history was cleared no longer exists, though its row may still be stored. */
 export async function findJob(reader: Reader, userId: number, id: string): Promise<StoredJob | undefined> {
   const job = await reader.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
   return job && (await isCleared(reader, job)) ? undefined : job;

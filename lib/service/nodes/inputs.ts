@@ -6,7 +6,7 @@ import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs } fr
 import { checkRange, writeNumber, writeTruth } from "./literal";
 import { describeValue, isRaster, type NodeValue, typeOf } from "./values";
 
-export type GivenInput = { value: NodeValue; /** The declared type where it came from. */ type: string };
+export type GivenInput = { value: NodeValue; /** The type that its source declares. */ type: string };
 
 export function createInputs(definition: NodeDefinition, given: ReadonlyMap<string, GivenInput>): NodeInputs {
   for (const field of definition.inputs) checkGiven(field, given.get(field.name)?.value);

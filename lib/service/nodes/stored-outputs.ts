@@ -81,7 +81,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
     const entry: unknown = JSON.parse(await readFile(path, "utf8"));
     return isEntry(entry) ? entry : undefined;
   } catch {
-    return undefined; // not there, or cut short by a crash
+    return undefined; // missing, or cut short by a crash
   }
 }
 

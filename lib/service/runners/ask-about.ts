@@ -1,4 +1,5 @@
-// What a runner says about itself (version, devices, queue, node classes); or a sentence that says why what answers there is no runner.
+// What a runner says about itself (version, devices, queue, node classes); or a sentence that says why the server at the address is no
+// runner.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
@@ -39,7 +40,7 @@ export async function askHealth(address: string, signal?: AbortSignal): Promise<
   });
 }
 
-/** What a queue says of a job: its id there, and who submitted it. */
+/** What a runner's queue says of a job: its id at the runner, and who submitted it. */
 export type QueueEntry = { promptId: string; clientId: string | undefined };
 
 /** A queue holds whole graphs. */

@@ -7,7 +7,7 @@ import { query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type AttemptRow } from "../store/schema";
 
-/** `clientId`: our own name for the attempt there, whatever id the runner gives the job. */
+/** `clientId`: our own name for the attempt at the runner, whatever id the runner gives the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
 /** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
@@ -83,7 +83,7 @@ export async function takeOver(
   return { seq, number: open.number, fence, promptId: open.prompt_id, clientId: open.client_id, runner: open.runner };
 }
 
-/** `lost`: it may still run there, and has to be cleared away. */
+/** `lost`: it may still run at its runner, and has to be cleared away. */
 export async function endAttempt(
   tx: Transaction,
   { seq, fence }: Pick<Attempt, "seq" | "fence">,
@@ -106,7 +106,7 @@ async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | un
   return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
 }
 
-/** Attempts that were given up by `until`, and may still be there. */
+/** Attempts that were given up by `until`, and may still be at the runner. */
 export async function lostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
   return reader.rows(
     query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),

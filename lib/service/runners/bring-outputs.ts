@@ -1,7 +1,7 @@
 // Brings a job's outputs here from a runner: those of each node as the runner reports them during the run, and at the end all that the
 // history names.
-// Guarantees: what was brought during the run is not fetched again, unless the history names something else; what could not be had then is
-// fetched at the end, patiently. Must never: end a job because something could not be had while it runs.
+// Guarantees: what was brought during the run is not fetched again, unless the history names something else; what could not be fetched then
+// is fetched at the end, patiently. Must never: end a job because something could not be fetched while it runs.
 
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -45,7 +45,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
       signal: parts.signal,
     });
 
-  /** The job is done there: a broken connection is no reason to run it again, unless it stays broken. */
+  /** The runner has done the job: a broken connection is no reason to run it again, unless it stays broken. */
   const fetchPatiently: Fetch = async (file) => {
     const { limits, now, signal, isGone } = parts;
     const until = now() + limits.leaseMs;

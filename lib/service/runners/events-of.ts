@@ -17,9 +17,9 @@ const PREVIEW = 1;
 type Heard = {
   /** Something was said about the job. */
   word: () => void;
-  /** A node has put something out that can be fetched there. */
+  /** A node has put something out that can be fetched from the runner. */
   executed: (nodeId: string, output: unknown) => void;
-  /** The job has ended there, in whatever way. */
+  /** The job has ended at the runner, in whatever way. */
   ended: () => void;
   on: (event: RunEvent) => void;
 };
@@ -29,7 +29,7 @@ type Times = { startMs: number; endMs: number; cached: boolean };
 export type Listening = {
   /** Resolves once the connection is open, or cannot be opened. */
   ready: Promise<void>;
-  /** Sets the job's id there, if the runner chose its own. */
+  /** Sets the job's id at the runner, if the runner chose its own. */
   isCalled(promptId: string): void;
   /** The times of the nodes that have ended; the running one ends with the run. */
   timesOf(nodeId: string): Times | undefined;
@@ -56,7 +56,7 @@ export function listenTo(
     on({ kind: "node", nodeId, startMs, endMs: Date.now(), cached: false, files: [] });
   }
 
-  /** If another node stands for this one on the screen, that node is reported. */
+  /** If the screen shows another node in place of this one, that node is reported. */
   const nodeOf = (data: Record<string, unknown>) =>
     [data.display_node, data.node].find((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id));
 

@@ -5,7 +5,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeLibrary } from "../nodes/definition";
 
-/** `names`: the user's names, by the names there. */
+/** `names`: the user's names, by the names at the runner. */
 export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
   const rename = (text: string) => [...names].reduce((told, [there, name]) => told.replaceAll(there, () => name), text);
   const walk = (one: unknown): unknown =>
@@ -19,7 +19,7 @@ export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
   return names.size === 0 ? value : (walk(value) as T); // the same shape with other texts
 }
 
-/** `called`: the names there, by the user's names. */
+/** `called`: the names at the runner, by the user's names. */
 export function withNames(graph: Graph, library: NodeLibrary, called: ReadonlyMap<string, string>): Graph {
   if (called.size === 0) return graph;
   return Object.fromEntries(

@@ -50,7 +50,7 @@ export type Order = {
   outputDir: string;
   /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
-  /** The runner could not be reached: it is checked before another job goes there. */
+  /** The runner could not be reached: it is checked before it gets another job. */
   unreachable: (trouble: Trouble) => void;
 };
 
@@ -79,7 +79,7 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   });
   return {
     done,
-    // The rounds (rounds.ts) clear away what is left there: the cancel stores the attempt as lost.
+    // The rounds (rounds.ts) clear away what is left at the runner: the cancel stores the attempt as lost.
     cancel: () => end({ kind: "cancelled" }),
     leave: () => end({ kind: "left" }),
   };
@@ -113,7 +113,7 @@ async function attempt(at: At): Promise<RunOutcome> {
   }
 }
 
-/** The job's id there, or how the attempt has already ended. */
+/** The job's id at the runner, or how the attempt has already ended. */
 async function send(at: At, listening: Listening): Promise<string | RunOutcome> {
   const { runner, attempt: own, signal } = at;
   const called = new Map<string, string>();
@@ -159,7 +159,7 @@ function write(at: At, changes: Parameters<typeof writeAttempt>[2]): Promise<boo
 /** Retries while the database is away: the runner goes on with the job all the same. */
 const patiently = <T>({ limits, signal }: At, work: () => Promise<T>) => whileAway(work, () => sleep(limits.pollMs, undefined, { signal }));
 
-/** Nothing of the job can run there: it goes elsewhere, or waits. If the runner was not reached, none of the job's attempts is used up. */
+/** The job cannot run at this runner: it goes elsewhere, or waits. If the runner was not reached, no attempt of the job is used up. */
 function notSent(at: At, trouble: Trouble): RunOutcome {
   if (!trouble.wasSent || trouble.status === undefined) at.unreachable(trouble);
   return lost(`${at.runner.label}: ${trouble.message}`, trouble.wasSent);
@@ -227,7 +227,7 @@ async function finish(at: At, { entry, outputs, names }: Ended): Promise<RunOutc
   // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
   if (!(await patiently(at, () => isCurrent(at.database, at.attempt)))) return { kind: "stale" };
   const problem = await outputs.rest(entry);
-  // A failed job keeps the outputs that could be had.
+  // A failed job keeps the outputs that could be fetched.
   if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
   return toOutcome(ending, at, names);
 }

@@ -204,7 +204,7 @@ export async function settleDraining(tx: Transaction): Promise<void> {
     if ((await countRunning(tx, row)) === 0) await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
 }
 
-/** Jobs that run there, started by any process. */
+/** How many jobs run at the runner, whichever process started them. */
 export async function countRunning(reader: Reader, { id, address }: Pick<RunnerRow, "id" | "address">): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query

@@ -1,4 +1,4 @@
-// Finds a job on a runner: in its history, in its queue, or nowhere. Also takes a job out of there.
+// Finds a job on a runner: in its history, in its queue, or nowhere. Also takes a job out of its queue.
 // Must never: take out or interrupt another job.
 
 import { objectOf } from "@/lib/contract/json/json";
@@ -12,7 +12,7 @@ const LOOKS_A_QUEUE = 10;
 /** How many of the last entries are searched for a job whose id there is not known. */
 const LAST_ENTRIES = 200;
 
-/** By its id there, or by our own name for it, whatever id the runner gave it. */
+/** By its id at the runner, or by our own name for it, whatever id the runner gave it. */
 type Known = { promptId: string; clientId: string };
 const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
 
@@ -63,7 +63,7 @@ async function historyByClient(address: string, { clientId }: Known, signal?: Ab
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
 }
 
-/** True if it is neither queued nor running there any more. Takes out only this job, and interrupts only where this job runs. */
+/** True if the job is neither queued nor running any more. Takes out only this job, and interrupts only where this job runs. */
 export async function clearAway(address: string, known: Known, signal?: AbortSignal): Promise<boolean> {
   const queue = await askQueue(address, signal);
   if (!queue.ok) return false;

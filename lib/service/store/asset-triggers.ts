@@ -1,6 +1,6 @@
 // Tells this process which assets have changed: triggers that live as long as the connection see every write through it, by any statement.
 // Guarantees: told when the change is committed, before anything else is read. What one piece of a commit undid alone is told as well:
-// listeners read again what is there.
+// listeners read the rows again.
 
 import { type Database as Connection } from "better-sqlite3";
 

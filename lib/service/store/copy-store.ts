@@ -60,7 +60,7 @@ export async function copyServiceSnapshot(url: string, file: string, say: Say): 
   }
 }
 
-/** Throws if a service was used there. A copy that was begun may be continued. Makes no table. */
+/** Throws if a service was used with this database. A copy that was begun may be continued. Makes no table. */
 export async function requireRoomForService(place: ServicePlace): Promise<void> {
   const { hasUsers, isUnfinished } = await lookAt(place);
   if (hasUsers && !isUnfinished)

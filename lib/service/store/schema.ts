@@ -81,7 +81,7 @@ export type RunnerRow = {
   done: Generated<number>;
   failed: Generated<number>;
   run_ms: Generated<number>;
-  /** The users whose jobs failed there since the last success, as JSON. */
+  /** The users whose jobs failed on it since its last success, as JSON. */
   failed_users: Generated<string>;
   /** What its last job needed: those models are loaded. */
   last_needs: number | null;
@@ -103,7 +103,7 @@ export type AttemptRow = {
   number: number;
   fence: number;
   runner: string;
-  /** The job's id there. */
+  /** The job's id at the runner. */
   prompt_id: string;
   client_id: string;
   state: "sending" | "sent" | "lost" | "over";

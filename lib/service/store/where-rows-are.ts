@@ -65,7 +65,7 @@ async function read(ask: Ask, findUnfinished: string): Promise<Held> {
   return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await rows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
 }
 
-/** Whether a service was ever started there. */
+/** Whether a service was ever started with this database. */
 export async function holdsService(place: ServicePlace): Promise<boolean> {
   return (await lookAt(place)).isUsed;
 }

@@ -1,6 +1,6 @@
 // A user's own files: rows that name their bytes among the blobs, so that every process of the service has the same ones.
-// Guarantees: a write is whole and on the disk, or not there; without overwrite an existing file is never touched, not even by two writers
-// at once; a folder exists while a file is below it.
+// Guarantees: a write is stored whole and on the disk, or not at all; without overwrite an existing file is never touched, not even by two
+// writers at once; a folder exists while a file is below it.
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { type BlobStore } from "../assets/blob-store";

@@ -1,4 +1,4 @@
-// The name of an attempt at its runner, beside the job's id there: a server may choose that id itself.
+// The name of an attempt at its runner, beside the job's id at the runner: a server may choose that id itself.
 
 export const attemptClients = {
   name: "013-attempt-clients",

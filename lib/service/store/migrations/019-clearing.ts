@@ -1,5 +1,4 @@
-// Whose queue is being cleared, up to which job and by which process: until then, its waiting jobs have no entry in the queue of
-// PostgreSQL.
+// Whose queue is being cleared, up to which job and by which process. Meanwhile these jobs have no entry in the queue of PostgreSQL.
 
 export const postgresClearing = {
   name: "019-clearing",

@@ -82,7 +82,7 @@ async function read(reader: Reader, text: string, from: number | string): Promis
 function put(table: Table, { seq, owner, name, codes }: Known): void {
   if (seq >= table.end) {
     const room = table.owners.length;
-    // Numbers in between that were never put belong to assets that are gone or not there yet.
+    // Numbers in between that were never put belong to assets that are gone or not made yet.
     if (seq >= room) table.owners = longer(table.owners, seq + 1).fill(GONE, room);
     table.end = seq + 1;
   }
