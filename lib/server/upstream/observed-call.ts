@@ -1,4 +1,4 @@
-// A call to a service as metrics and traces tell of it: by the operation's name and how it went, never by connection or address.
+// A call to a service in metrics and traces: by the operation's name and its outcome, never by connection or address.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

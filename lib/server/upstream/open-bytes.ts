@@ -1,5 +1,5 @@
-// Opens content of a service as a stream: the first request carries the key, whatever it redirects to does not.
-// Guarantees: at most five hops; another origin is reached through the guarded send only; the body is handed on unread.
+// Opens content of a service as a stream: only the first request carries the key, not the redirects.
+// Guarantees: at most five hops; another origin is reached only through the guarded send; the body is passed on unread.
 // Must never: send the key, a cookie or a referrer along a redirect, even to the service's own origin (wire facts: signed URLs).
 
 import "server-only";
@@ -32,7 +32,7 @@ export async function openBytes(options: OpenOptions, operation: Operation, inpu
   return follow(options, { operation, url, input, open, learn: (status) => options.learn?.(operation, status) });
 }
 
-/** For an address that a service named: a preview, a stored file. The key goes to the own origin, and not along its redirects. */
+/** For an address that a service named, such as a preview. The key is sent only to the service's own origin, not along redirects. */
 export async function openAddress(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
   const own = url.origin === new URL(options.baseUrl).origin;
   const withKey = own ? { ...input, headers: { ...input.headers, ...keyHeader(options.apiKey) } } : input;
@@ -54,7 +54,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     let { url } = journey;
     let answer = await journey.open(deadline.signal);
     journey.learn(answer.status);
-    // What another address refuses says nothing of the operation.
+    // A refusal of another address says nothing about the operation.
     const operation = answer.status >= 400 ? journey.operation : undefined;
     for (let hops = 0; answer.status >= 300 && answer.status < 400 && answer.status !== 304; hops += 1) {
       await answer.body?.cancel();
@@ -77,7 +77,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
   }
 }
 
-/** A client that asked for a range must get its refusal with the size that the answer names; to all others a 416 is a fault. */
+/** A client that requested a range must get the refusal with the size in the answer; for all others a 416 is an error. */
 function isRefusedRange(answer: Response, { headers }: CallInput): boolean {
   return answer.status === 416 && headers?.range !== undefined;
 }

@@ -1,4 +1,4 @@
-// From an operation and its values to the request that goes out.
+// From an operation and its values to the outgoing request.
 // Guarantees: the key is in one header and nowhere else; a body is sent as the contract's schema made it.
 // Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
 
@@ -16,13 +16,13 @@ export type CallInput = {
   /** For bytes: range and cache validators. */
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
-  /** In place of the client's own: the time of one exchange, and how often a read is tried where the service asks to wait. */
+  /** Replaces the client's own limits: the time of one exchange, and how often a read is tried if the service asks to wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** What waits for this read: `page`, a page that is being opened and goes on without it after a moment; `poll`, an open page that asks again. */
+  /** Who waits for this read: `page`, a page being opened, which goes on without it after a moment; `poll`, an open page. */
   waits?: "page" | "poll";
 };
 
-/** "." and ".." would climb in the address however they are encoded: no service has an item of that name. */
+/** "." and ".." would climb in the address in every encoding; no service has an item of that name. */
 export function isAddressable(input: CallInput): boolean {
   return Object.values(input.params ?? {}).every((value) => value !== "" && value !== "." && value !== "..");
 }

@@ -1,5 +1,5 @@
 // Reads an answer of a service: refusals become a Failure, JSON is parsed with the contract's schema for its status.
-// Guarantees: at most `jsonBytes` are held; what is large is read in a thread; a page of HTML with 200 is no answer.
+// Guarantees: at most `jsonBytes` are held; large answers are read in a thread; an HTML page with status 200 is not accepted as an answer.
 // Must never: pass on what was not parsed.
 
 import "server-only";
@@ -24,9 +24,9 @@ type Context = {
   now: number;
   mostRows: number | undefined;
   signal: AbortSignal;
-  /** The answer is only passed on: large parts of it may stay as JSON text. */
+  /** The answer is only passed on: large parts of it may stay JSON text. */
   isPassedOn: boolean;
-  /** Without it large answers are read on the spot. */
+  /** Without it, large answers are read in the main thread. */
   largeAnswers: LargeAnswers | undefined;
 };
 

@@ -1,6 +1,6 @@
-// The JSON of an answer, from its bytes to what the contract's schema makes of it; the key of the connection is taken out on the way.
-// Guarantees: runs as it is, on the event loop or in the thread for large answers; an answer with more values than can be handed
-// over in a moment is refused. Must never: pass on what was not parsed.
+// From the bytes of an answer to the value that the contract's schema makes of its JSON; the connection's key is removed on the way.
+// Guarantees: runs unchanged in the main thread or in the thread for large answers; an answer with more values than can be transferred in a
+// moment is refused. Must never: pass on what was not parsed.
 
 import "server-only";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
@@ -11,9 +11,9 @@ import { exceededBound } from "@/lib/shared/json-depth";
 import { keyGate } from "./key-gate";
 import { type z } from "zod";
 
-/** A hundred graphs of a thousand nodes have fewer. What has more takes too long to hand over, wherever it was read. */
+/** A hundred graphs of a thousand nodes have fewer. More values take too long to transfer between threads, wherever they were read. */
 const MOST_VALUES = 2_000_000;
-/** Different ones: each takes ten times as long as a name that was there before. */
+/** Different names: each takes ten times as long as a repeated one. */
 export const MOST_NAMES = 120_000;
 
 export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
@@ -56,7 +56,7 @@ function hasManyNames(value: unknown): boolean {
   return false;
 }
 
-/** A service that overlooks the bound of a page sends its whole history: what was asked for is the newest of it. */
+/** A service that ignores the page limit sends its whole history: the requested page is the newest part of it. */
 function clipped(operation: Operation, value: unknown, mostRows: number | undefined): unknown {
   const name = coreListIn(operation);
   const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
@@ -69,7 +69,7 @@ function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
   return path ? ` at ${path}` : "";
 }
 
-/** A key of digits alone may be in a number, which no text can replace: then it is taken out of the texts one by one. */
+/** A key of digits may be part of a number, where replacing it breaks the JSON: then it is removed from the texts one by one. */
 function parseAfter(raw: string, clean: string, apiKey: string | undefined): ReturnType<typeof parseJson> {
   const json = parseJson(clean);
   if (json.ok || clean === raw || apiKey === undefined) return json;
@@ -77,7 +77,7 @@ function parseAfter(raw: string, clean: string, apiKey: string | undefined): Ret
   return whole.ok ? { ok: true, value: maskSecrets(whole.value, [apiKey]) } : whole;
 }
 
-/** A local server answers some changes with nothing: that reads as an object without fields, and the schema decides. */
+/** A local server answers some changes with an empty body: it is read as an object without fields, and the schema decides. */
 function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
@@ -87,10 +87,10 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   }
 }
 
-// A list in which single entries have another shape: the others are read, and how many were left out is said.
-// Guarantees: what is passed on was parsed; `unreadable` is there only where entries were left out; an answer that
-// is at fault elsewhere too is refused whole.
-// Must never: leave an entry out without a word.
+// A list in which single entries have an unknown shape: the others are read, and the number of omitted entries is told.
+// Guarantees: everything passed on was parsed; `unreadable` is set only if entries were omitted; an answer with other errors is refused
+// whole.
+// Must never: omit an entry silently.
 function parseRows(operation: Operation, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
   const whole = schema.safeParse(value);
   const name = coreListIn(operation);

@@ -1,7 +1,7 @@
-// Opens addresses that others named (previews, signed URLs): https on the public internet only, or a host that the
-// configuration trusts.
-// Guarantees: the address is judged after resolution and again on the connected socket, so a name that changes its mind gains nothing.
-// Must never: be given a key or a cookie; the connection's own origin does not go through here.
+// Opens addresses that others named (previews, signed URLs): https on the public internet only, or a host that the configuration trusts.
+// Guarantees: the address is checked after resolution and again on the connected socket, so a name that resolves differently later gains
+// nothing.
+// Must never: be given a key or a cookie; requests to the connection's own origin do not use it.
 
 import "server-only";
 import { lookup as systemLookup } from "node:dns";

@@ -1,6 +1,6 @@
-// Sends over HTTP with undici's request. Bodies are streams both ways: fetch with a streamed body would keep all of it in memory.
-// Guarantees: redirects are answers, not instructions; the request's signal ends the exchange, both bodies included.
-// Must never: add a header that the caller did not put on the request, or talk to a link-local or metadata address.
+// Sends over HTTP with undici's request. Bodies are streams in both directions: fetch would keep a streamed body in memory.
+// Guarantees: redirects are returned and not followed; the request's signal ends the exchange, both bodies included.
+// Must never: add a header that the caller did not set, or connect to a link-local or metadata address.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
@@ -13,12 +13,12 @@ import { type Send } from "./send";
 
 export type HttpSend = Send & { close(): Promise<void> };
 
-/** A Response with one of these may have no body. */
+/** A Response with one of these statuses may have no body. */
 const bodiless = new Set([204, 205, 304]);
 const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
 
 export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
-  // Time limits are the caller's, through the signal; the body limit is for a peer that stops in the middle.
+  // The caller limits the time, through the signal; the body limit is for a peer that stops in the middle.
   const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: guardedConnector(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
@@ -39,7 +39,7 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
   return Object.assign(send, { close: () => dispatcher.destroy() });
 }
 
-/** The same class for Node and for the browser's types, which do not know it. */
+/** Node's and the browser's types declare the same class differently. */
 function toNodeStream(body: unknown): Readable | null {
   if (body === null) return null;
   if (!(body instanceof ReadableStream)) throw new TypeError("the body of a request is no stream");

@@ -3,7 +3,7 @@
 
 import "server-only";
 
-/** `onHead`: where one request takes several to the service, the head of each answer is told of at once. */
+/** `onHead`: if one request needs several calls to the service, it is called at the head of each answer. */
 export type Send = (request: Request, onHead?: () => void) => Promise<Response>;
 
 /** The address of the service inside this process; it exists nowhere else. */

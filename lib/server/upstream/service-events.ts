@@ -1,6 +1,6 @@
-// The WebSocket of a service (GET /ws), listened to for one person.
-// Guarantees: the key is in a header, and travels to the base URL's own host only; what is not of the family's size ends the socket; a
-// service that does not answer a ping is ended; whatever happens, the target hears of one end at most, in words of the console's own.
+// Listens to the WebSocket of a service (GET /ws) for one person.
+// Guarantees: the key is in a header, and sent only to the base URL's own host; a message that is too large ends the socket; a service that
+// does not answer a ping is disconnected; in every case the target is told of at most one end, in the console's own words.
 // Must never: follow a redirect, send an Origin (a local server refuses one), or open a link-local or metadata address.
 
 import "server-only";
@@ -40,7 +40,7 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
     lookup: guardedLookup(systemLookup),
   });
   socket.on("message", (data, isBinary) => {
-    // Always a Buffer, as `binaryType` is left as it is.
+    // Always a Buffer, because `binaryType` is not changed.
     if (!hasEnded && Buffer.isBuffer(data)) target.send(isBinary ? data : data.toString("utf8"));
   });
   socket.on("open", () => (wasOpen = true));
@@ -59,7 +59,7 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
       hasEnded = true;
       socket.terminate();
     },
-    /** The service has none: it is looked at here because it is asked as often as the person is. */
+    /** The service has no objections. The ping is here because objections are asked for regularly. */
     objection() {
       if (socket.readyState !== WebSocket.OPEN) return undefined;
       if (!hasAnswered) {
@@ -80,7 +80,7 @@ const tooLarge: FeedEnd = { code: feedEnds.tryLater, reason: "The service sent a
 
 function endOf(status: number): FeedEnd {
   if (status === 401 || status === 403) return { code: feedEnds.notAllowed, reason: "The service refuses the key of this connection." };
-  // A service without it may answer its page with 200, or that the method or the upgrade is unknown.
+  // A service without /ws may answer its page with 200, or say that it does not know the method or the upgrade.
   const isElsewhere = status < 400 || [400, 404, 405, 426, 501].includes(status);
   return isElsewhere ? { code: feedEnds.notFound, reason: "The service of this connection has no /ws." } : unreachable;
 }

@@ -1,21 +1,20 @@
-// Services that do not answer, by connection and address: what pages wait for ends soon then, so that a browser's few connections to the
-// console stay free for what needs no service.
-// Guarantees: one read, the patient one, is left its full time; any answer ends the silence, and with it what has waited through it: its
-// line may be dead, and it is asked again, once; reads beside others that are answered are left alone.
-// Must never: end a change, or a read that no page waits for.
+// Notes services that do not answer, by connection and address. Reads that pages wait for then end soon, so that a browser's few
+// connections to the console stay free for requests without a service. Must never: end a change, or a read that no page waits for.
+// Guarantees: one read, the patient one, gets its full time; any answer ends the silence and every older waiting read, whose connection may
+// be dead; it is sent again, once. Reads beside others that are answered are left alone.
 
 import "server-only";
 
 export type Silences = {
   /** The service has answered something. */
   heard(service: string): void;
-  /** Returns how to end it, which must follow. */
+  /** Returns the function that ends it; the caller must call it. */
   begin(service: string, silentMs: number, giveUp: GiveUp): () => void;
 };
-/** For how long there was no answer, in ms; or that there is one again, to another request. */
+/** Why the read is given up: for how many ms there was no answer, or because another request got one. */
 export type GiveUp = (why: { quietMs: number } | "heard") => void;
 
-/** The patient one, and one that finds out whether the service is back; others get only as long as that takes. */
+/** The patient read, and one that finds out whether the service is back; all others get only SHORT_MS. */
 const MOST_WHILE_SILENT = 2;
 const SHORT_MS = 500;
 
@@ -33,7 +32,7 @@ export function createSilences(now: () => number = () => performance.now()): Sil
       const wasSilent = state.silentSinceMs !== undefined;
       state.silentSinceMs = undefined;
       state.patient = undefined;
-      // What has just begun may be the one that is answered.
+      // A read that has just begun may be the next to be answered.
       if (wasSilent) for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.heardMs - SHORT_MS) giveUp("heard");
     },
     begin(service, silentMs, giveUp) {

@@ -1,9 +1,9 @@
-// Web streams on their way, one chunk at a time.
-// Guarantees: backpressure passes through; giving up on one side ends the other at once; an error arrives as that error.
+// Web streams, passed on one chunk at a time.
+// Guarantees: backpressure is passed on; giving up on one side ends the other at once; an error arrives as that error.
 
 import "server-only";
 
-/** Tells of each chunk that passes. Nothing is read before it is asked for: a sender may be waiting to hear whether it has to send at all. */
+/** Reports each chunk. Nothing is read before it is asked for: the sender may be waiting to hear whether it has to send at all. */
 export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array>(
@@ -20,7 +20,7 @@ export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void)
   );
 }
 
-/** Undefined when there is more than `limit`; the rest is not read. Rejects at once when `signal` ends, whatever the sender does. Tells of each chunk. */
+/** Undefined if there is more than `limit`; the rest is not read. Rejects as soon as `signal` is aborted. Reports each chunk. */
 export async function readBytes(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -28,7 +28,7 @@ export async function readBytes(
 ): Promise<Uint8Array | undefined> {
   if (source === null) return new Uint8Array(0);
   const reader = source.getReader();
-  // The signal of a request is silent once the request is not held any more: the body is left by hand.
+  // A request's signal stays silent once the request is freed, so the body is cancelled explicitly.
   const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
   signal?.addEventListener("abort", leave, { once: true });
   if (signal?.aborted) leave();
@@ -39,7 +39,7 @@ export async function readBytes(
       onChunk?.();
       size += next.value.byteLength;
       if (size > limit) {
-        // The reason why the sender cannot be told to stop does not matter: nothing more is read.
+        // Why the sender cannot be told to stop does not matter: nothing more is read.
         await reader.cancel().catch(() => undefined);
         return undefined;
       }
@@ -53,7 +53,7 @@ export async function readBytes(
   }
 }
 
-/** Bytes that are here already, handed on without a copy. */
+/** Bytes that are already here, passed on without a copy. */
 export function oneChunk(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {

@@ -1,6 +1,6 @@
 // The client of the interface for one connection: calls that answer parsed JSON, uploads that stream, bytes that stream back.
-// Guarantees: every outcome is a Result; the key travels to the base URL's origin only; a GET is tried again on a plain rate
-// limit, 502, 503 and 504, at most twice and honouring Retry-After; nothing else is ever sent twice.
+// Guarantees: every outcome is a Result; the key is sent only to the base URL's origin; a GET is tried again on a plain rate limit, 502,
+// 503 and 504, at most twice and honouring Retry-After; nothing else is ever sent twice.
 // Must never: follow a redirect with the key, or hold a body that streams.
 
 import "server-only";
@@ -21,18 +21,18 @@ import { type GiveUp, type Silences } from "./silences";
 import { watched } from "./streams";
 
 export type UpstreamLimits = {
-  /** Until a read has been answered in full. */
+  /** Until a read must be answered completely. */
   readMs: number;
   /** Until a read that a page waits for is given up. */
   pageMs: number;
-  /** Until a read that is waited for is given up, of a service that answers nothing else meanwhile. */
+  /** Until a read that is waited for is given up, if the service answers nothing else meanwhile. */
   silentMs: number;
-  /** Until a change has been answered; for uploads, without a byte moving. */
+  /** Until a change must be answered; for uploads, the time without a byte moving. */
   writeMs: number;
   jsonBytes: number;
   attempts: number;
   firstRetryMs: number;
-  /** A service that asks for a longer wait than this is answered to the person instead. */
+  /** If a service asks for a longer wait, the person is told instead. */
   longestWaitMs: number;
 };
 const usualLimits: UpstreamLimits = {
@@ -55,19 +55,19 @@ export type UpstreamOptions = {
   now?: () => number;
   limits?: Partial<UpstreamLimits>;
   learn?: (operation: Operation, status: number) => void;
-  /** Whether another item than this one was refused by the operation before, and none was taken. */
+  /** Whether the operation refused another item than this one before, and accepted none. */
   isSecond?: (operation: Operation, item: string) => boolean;
   onAnswer?: (operation: Operation, answer: unknown) => void;
-  /** Asked before each call: why it is not made. */
+  /** Called before each call; answers why it must not be made. */
   refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   largeAnswers?: LargeAnswers;
-  /** `service`: one that all calls of a connection at one address share. */
+  /** `service`: a name shared by all calls of a connection at one address. */
   silences?: { of: Silences; service: string };
 };
 
 export type Upstream = {
   call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
-  /** Like `call`, with the status that the service chose, for what is passed on: large parts may come written (`LargeAnswers`). */
+  /** Like `call`, with the service's status, for answers that are passed on: large parts may be written JSON (`LargeAnswers`). */
   exchange(operation: Operation, input?: CallInput): Promise<Result<Answered, Failure>>;
   /** The content itself, as a stream; redirects to stored bytes are followed without the key. */
   forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
@@ -78,7 +78,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
-  /** `wait`: it may be given up for a silence, and is told when that was because another request was answered. */
+  /** `wait`: the read may be given up for a silence. `isHeard` is set if that was because another request got an answer. */
   async function once(
     operation: Operation,
     input: CallInput,
@@ -97,7 +97,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     };
     const { silences } = options;
     let endWait = wait && silences?.of.begin(silences.service, limits.silentMs, giveUp);
-    // What follows the head has the full time: the service is not silent.
+    // After the head, the body gets the full time: the service is not silent.
     const answered = () => {
       endWait?.();
       endWait = undefined;
@@ -140,7 +140,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     for (let attempt = 1; ; attempt += 1) {
       const wait = isRead(operation) && input.waits ? { isHeard: false } : undefined;
       let result = await observedCall(operation, () => once(operation, input, isPassedOn, wait));
-      // Its line may be one that is not answered any more; it is a read, and the service is back. Or it is slow: then this one has its full time.
+      // The read's connection may be dead while the service is back: try once more. If it is only slow, this try has the full time.
       if (!result.ok && wait?.isHeard) result = await observedCall(operation, () => once(operation, input, isPassedOn));
       if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
@@ -150,7 +150,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  /** A 404 of a job or an asset is asked again once; it counts only while the service finds other jobs or assets. */
+  /** A 404 of a job or an asset is requested once more; it counts only while the service finds other jobs or assets. */
   async function confirmed(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
     const refused = await options.refusalOf?.(operation, input);
     if (refused) return failed(refused);
@@ -165,7 +165,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
-  /** A 404 of an extension speaks of the operation where the item that it was asked about is there and could be acted on. */
+  /** A 404 of an extension is about the operation if the item it was asked for exists and allows the operation. */
   async function decided(operation: Operation, input: CallInput, result: Result<Answered, Failure>): Promise<Result<Answered, Failure>> {
     if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
     const lookup = isAddressable(input) ? lookupOf(operation, input) : undefined;
@@ -173,12 +173,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const found = await exchange(lookup.operation, lookup.input);
     if (!found.ok || !lookup.finds(found.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
-    // That one item cannot be read says nothing about the others.
+    // A read that fails for one item says nothing about other items.
     if (!isRead(operation)) options.learn?.(operation, 501);
     return failed(lacksIt(result.failure));
   }
 
-  // The typed signature for callers: the schema that made the value is the one that AnswerOf reads the type from.
+  // The typed signature for callers: AnswerOf takes its type from the schema that made the value.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
     const result = await confirmed(operation, input);
@@ -212,7 +212,7 @@ function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefine
   return passing ? (failure.retryAfterMs ?? backOffMs) : undefined;
 }
 
-/** False when the caller went away meanwhile. */
+/** False if the caller went away meanwhile. */
 function waited(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (full: boolean) => {

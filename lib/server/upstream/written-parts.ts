@@ -1,6 +1,6 @@
-// An answer that is only passed on, in two halves: the little that has names to be put on, and its large parts, written already.
-// Guarantees: what is put together again is what was taken apart; a part is neither parsed nor copied until the answer is written.
-// Must never: be asked for what is inside a part.
+// An answer that is only passed on, in two halves: a small rest to which names are added, and its large parts as written JSON.
+// Guarantees: putting it together again gives what was taken apart; a part is neither parsed nor copied until the answer is written.
+// Must never: be asked for the content of a part.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -12,16 +12,16 @@ import { MOST_NAMES } from "./read-body";
 type Place = { path: readonly (string | number)[]; end: number };
 export type InParts = { json: Uint8Array; places: readonly Place[] };
 
-/** Of a list of jobs, as many as any queue may hold, and what a row holds. What has more is one part. */
+/** The most rows of a list of jobs (more than any queue holds), and fields of a row. Anything larger stays one part. */
 export const MOST_ROWS = 100_000;
 const MOST_FIELDS = 200;
-/** The names of a catalogue of node classes are read, however many an answer may have; an answer that is a list itself is not. */
+/** For an answer that is itself a list. An object, such as a catalogue of node classes, may have MOST_NAMES fields. */
 const MOST_ITEMS = 5000;
-/** Signed addresses are shorter. */
+/** Longer than signed addresses. */
 const LONGEST_TEXT = 4096;
 const LARGEST_VALUE = 256;
 
-/** In the thread. Rows stay apart, so that names can be put on each. */
+/** Runs in the thread. Rows stay separate, so that names can be added to each. */
 export function takeApart(value: unknown): { rest: unknown; inParts: InParts } {
   const pieces: Buffer[] = [];
   const places: Place[] = [];
@@ -87,7 +87,7 @@ export function createWrittenParts() {
       const text = writeExactJson(value);
       const parts = met;
       met = undefined;
-      // Every other piece is what the mark caught: the name of a part.
+      // Every other piece is what the pattern caught: the name of a part.
       const pieces = text.split(places).map((piece, index) => (index % 2 === 0 ? Buffer.from(piece) : (parts.get(piece) ?? Buffer.of())));
       return Buffer.concat(pieces);
     },

@@ -1,6 +1,6 @@
-// What a service's node catalogue calls its classes, so that a job's page names nodes as the form does without asking for megabytes.
-// Guarantees: learnt from catalogues that pass through; bounded in number and in length; a name never crosses from one connection to another.
-// Must never: ask a service; it is lost with the process, and nodes then bear their classes.
+// Display names of a service's node classes, so that a job's page names nodes as the form does without requesting megabytes.
+// Guarantees: learnt from catalogues that pass through; bounded in number and in length; names are never shared between connections.
+// Must never: ask a service. The names are lost with the process; nodes are then shown by their classes.
 
 import "server-only";
 import { looseGraph } from "@/lib/contract/workflow/loose-graph";
@@ -14,7 +14,7 @@ export type ClassName = readonly [className: string, name: string];
 export type ClassNames = ReturnType<typeof createClassNames>;
 
 export function createClassNames() {
-  /** The one that was learnt last is the last. */
+  /** The most recently learnt connection is last. */
   const known = new Map<string, Map<string, string>>();
   return {
     learn(connectionId: string, names: readonly ClassName[]): void {
@@ -24,7 +24,7 @@ export function createClassNames() {
       known.set(connectionId, of);
       for (const oldest of [...known.keys()].slice(0, -MOST_CONNECTIONS)) known.delete(oldest);
     },
-    /** Undefined where none of them has a name. */
+    /** Undefined if none of them has a name. */
     of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
       const names = known.get(connectionId);
       const found = names ? classes.flatMap((className) => namedIn(names, className)) : [];
@@ -38,7 +38,7 @@ function namedIn(names: ReadonlyMap<string, string>, className: string): [string
   return name === undefined ? [] : [[className, name]];
 }
 
-/** Of a catalogue, or a part of it. */
+/** The names in a catalogue, or in a part of one. */
 export function classNamesIn(catalogue: unknown): ClassName[] {
   return Object.entries(objectOf(catalogue) ?? {}).flatMap(([className, info]): ClassName[] => {
     const name = textOf(objectOf(info)?.display_name)?.trim().slice(0, LONGEST);
@@ -46,7 +46,7 @@ export function classNamesIn(catalogue: unknown): ClassName[] {
   });
 }
 
-/** Of the workflow of a job, each once. */
+/** The classes in a job's workflow, each once. */
 export function classesIn(job: unknown): string[] {
   const nodes = Object.values(looseGraph(objectOf(job)?.workflow) ?? {});
   return [...new Set(nodes.flatMap(({ class_type: className }) => (className === undefined ? [] : [className])))];

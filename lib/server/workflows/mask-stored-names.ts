@@ -1,6 +1,6 @@
-// Names of workflows that were stored before there was a gate for keys pass it once, at the start.
-// Guarantees: no name stays that holds the key of its connection, or what has the looks of a key; where the key cannot be opened,
-// the names are masked by looks, and looked at again when it can. Must never: keep a console from starting that has no room to write.
+// Passes names of workflows that were stored before the key gate existed through it, once, at the start.
+// Guarantees: no stored name keeps its connection's key, or a text that looks like a key; if the key cannot be opened, names are masked by
+// looks, and checked again when it can. Must never: prevent a console without disk space from starting.
 
 import "server-only";
 import { maskText } from "@/lib/contract/secrets/secret-texts";

@@ -1,6 +1,6 @@
-// What lists have just called jobs and assets, so that the audit log names what was acted on and not only its id.
-// Guarantees: bounded in number and in length; a name never crosses from one connection to another.
-// Must never: be more than a name; it is lost with the process, and the log then says the id alone.
+// The names that lists have just shown for jobs and assets, so that the audit log can name things and not only give their ids.
+// Guarantees: bounded in number and in length; names are never shared between connections.
+// Must never: hold more than names. They are lost with the process; the log then gives only the id.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -14,7 +14,7 @@ export function createSeenNames() {
   /** Oldest first. */
   const seen = new Map<string, string>();
   return {
-    /** An answer with jobs or assets in it, or one of them alone. */
+    /** Learns from an answer that contains jobs or assets, or is one of them. */
     learn(connectionId: string, answer: unknown): void {
       const { jobs, history, assets } = objectOf(answer) ?? {};
       for (const item of [answer, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {

@@ -1,8 +1,7 @@
-// Names for workflows: learnt from what is submitted through the console and from the details of a job, put on jobs that carry an id only.
-// Guarantees: a name never crosses from one connection to another; an answer without jobs passes unchanged; a name that
-// cannot be stored is logged and fails nothing.
-// The fields added are `workflow_name`, `job_label` (of a copy of a run), `submitted_by` and, in the details alone, `class_names`: the
-// console's own. `submitted_by` is what the console's log says, whatever a service says under this name.
+// Names of workflows: learnt from submissions through the console and from job details, added to jobs that have only an id.
+// Guarantees: names are never shared between connections; an answer without jobs is unchanged; a name that cannot be stored is logged and
+// fails nothing. The added fields are the console's own: `workflow_name`, `job_label` (of a copy of a run), `submitted_by` (from the
+// console's log, whatever a service says under this name) and, only in details, `class_names`.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -14,7 +13,7 @@ import { classesIn, classNamesIn } from "./class-names";
 
 const LONGEST_ID = 200;
 
-/** `sent` is the JSON body of the call, where it had one. */
+/** `sent` is the JSON body of the call, if it had one. */
 export async function withNames<T>(operation: Operation, connectionId: string, value: T, sent?: unknown): Promise<T>;
 export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
   if (operation.tells === "submission") await learn(connectionId, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
@@ -43,7 +42,7 @@ export function learnClassNames(connectionId: string, catalogue: unknown): void 
   classNames.learn(connectionId, largeAnswers.told(catalogue)?.classNames ?? classNamesIn(catalogue));
 }
 
-/** The workflow itself may have come written, as a part that is not read here. */
+/** The workflow itself may be written JSON, which is not read here. */
 function nameOfWorkflow(job: unknown): string | undefined {
   const told = composition().largeAnswers.told(job);
   return told ? told.workflowName : nameInExtraData(objectOf(objectOf(job)?.workflow)?.extra_data);
@@ -57,7 +56,7 @@ async function learn(connectionId: string, workflowId: unknown, told: string | u
   try {
     await store.workflowNames.remember(connectionId, id, name);
   } catch (err) {
-    // The job is accepted by now: saying anything else would invite a second one.
+    // The job is already accepted: a failure now would invite a second submission.
     log.error({ err, connectionId }, "the name of a workflow was not stored");
   }
 }

@@ -1,6 +1,6 @@
-// What every translation needs: further calls to the same local server, and JSON in and out.
-// Guarantees: a further call carries the first one's signal and no body but its own; an answer is read within a bound, and what is large
-// is parsed, put into other words and written in a thread; a refusal is handed on as it came, for the reader of answers to judge.
+// What every translation needs: further calls to the same local server, and reading and writing JSON.
+// Guarantees: a further call has the first one's signal and only its own body; an answer is read within a limit, and large ones are parsed,
+// translated and written in a thread; a refusal is passed on unchanged, for the reader of answers to judge.
 
 import "server-only";
 import { z } from "zod";
@@ -15,33 +15,33 @@ import { type EndedMemory } from "./ended-jobs";
 import { type Wording } from "./wording";
 
 const MOST_BYTES = 64 * 1024 ** 2;
-/** More jobs than are waited for at once. */
+/** Enough for more jobs than anyone waits for at once. */
 const MOST_LEARNT_BYTES = 8 * 1024 ** 2;
 
 export type LocalExchange = {
   request: Request;
   url: URL;
-  /** What the pattern of the path caught, as it is in the path. */
+  /** The groups caught by the path's pattern, as they are in the path. */
   caught: readonly string[];
-  /** Where the server is: what comes before /api. */
+  /** The server's address: everything before /api. */
   base: string;
-  /** What was read before of the jobs that have ended at the servers there are. */
+  /** The remembered ended jobs of local servers. */
   ended: EndedMemory;
   /** The client id with which the console submits and listens. */
   clientId: string;
-  /** The request as it is, but for its parameters where `change` says so (then it must have no body). */
+  /** Sends the request unchanged, or with parameters changed by `change` (then it must have no body). */
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
-  /** A call to the same server; `path` begins with /api, `json` is written already. */
+  /** Calls the same server; `path` begins with /api, `json` is already written. */
   ask(path: `/api/${string}`, how?: { json?: Uint8Array; query?: Readonly<Record<string, string | number>> }): Promise<Response>;
-  /** An answer made of what the server said; the bytes are given away. Undefined where what was looked for is not there. */
+  /** Makes an answer from what the server said; the bytes are transferred. Undefined if the requested thing does not exist. */
   say<Args>(wording: Wording<Args, unknown>, said: readonly Uint8Array[], args: Args): Promise<Response | undefined>;
   /** The same as bytes. */
   write<Args>(wording: Wording<Args, unknown>, said: readonly Uint8Array[], args: Args): Promise<Uint8Array | undefined>;
-  /** The little that this process has to know of it. */
+  /** The little that this process needs to know of it. */
   learn<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args): Promise<T>;
 };
 
-/** What a server said is not what a local server says. */
+/** The server's answer is not a local server's. */
 export class Misread extends Error {
   constructor(readonly isJson: boolean) {
     super("a local server says something else");
@@ -50,7 +50,7 @@ export class Misread extends Error {
 
 export type Translation = {
   method: string;
-  /** Of the path from /api on. */
+  /** For the path from /api on. */
   path: RegExp;
   speak(exchange: LocalExchange): Promise<Response>;
 };
@@ -151,12 +151,12 @@ function inJson(bytes: Uint8Array): Response {
   return new Response(oneChunk(bytes), { headers: jsonHeaders });
 }
 
-/** The path itself is not there, as in an older version: what is missing below a known path is told in JSON. */
+/** The path itself does not exist, as in an older version: a missing item below a known path is reported in JSON. */
 export function isNoRoute({ status, headers }: Response): boolean {
   return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** What a local server does not have, said in one line. */
+/** What a local server lacks, said in one line. */
 export function notThere(message: string): Response {
   return translated({ code: "NOT_IMPLEMENTED", message }, 501);
 }

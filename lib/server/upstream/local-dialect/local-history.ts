@@ -1,4 +1,4 @@
-// The history at a local server: an object by id, oldest first, whose pages are counted from its oldest end.
+// The history of a local server: an object by id, oldest first, with pages counted from its oldest end.
 
 import "server-only";
 import { z } from "zod";
@@ -12,7 +12,7 @@ const ENDED = "completed,failed,cancelled";
 const USUAL_ITEMS = 200;
 
 const endedTotal = wording("ended-total", ([jobs]) => totalSchema.parse(jobs).pagination.total);
-/** `skipped`: so many of the newest. */
+/** `skipped`: the number of newest entries to leave out. */
 const historyPage = wording("history-page", ([history], { skipped }: { skipped: number }) => {
   const newest = Object.entries(historySchema.parse(history)).reverse();
   return { history: newest.slice(skipped).map(([id, entry]) => toEntry(id, entry)) };
@@ -69,7 +69,7 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** Undefined: a version before /api/jobs, whose history is counted from its newest end by reading it from there. */
+/** Undefined for versions before /api/jobs: their pages are counted from the newest end by reading the history from there. */
 async function countEnded({ ask, learn }: LocalExchange): Promise<number | undefined | Response> {
   const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
   if (isNoRoute(answer)) return void (await answer.body?.cancel());
@@ -79,7 +79,7 @@ async function countEnded({ ask, learn }: LocalExchange): Promise<number | undef
 
 function toEntry(id: string, { prompt: [priority, promptId, , extraData], outputs, status, meta }: HistoryEntry) {
   const { create_time, extra_pnginfo, ...extra } = extraSchema.parse(extraData);
-  // The whole graph of the editor is left out of lists, as the interface does.
+  // Lists leave out the editor's whole graph, as the interface does.
   const { workflow, ...pngInfo } = extra_pnginfo ?? {};
   return {
     prompt_id: id,

@@ -1,4 +1,4 @@
-// Jobs at a local server: the list's sort fields have other names, nothing is filtered by kind of output, and a job has no short status.
+// Jobs at a local server: its list has other sort fields and no filter by kind of output, and a job has no short status.
 
 import "server-only";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const jobSchema = z.looseObject({
   execution_error: z.looseObject({ exception_message: z.string() }).optional().catch(undefined),
 });
 
-/** Undefined of one that waits or runs without a graph. */
+/** Undefined for a waiting or running job without a graph. */
 const wholeJob = wording("job", ([said]) => {
   const job = jobSchema.parse(said);
   return job.workflow === undefined && ["pending", "in_progress"].includes(job.status) ? undefined : job;
@@ -39,7 +39,7 @@ export const jobTranslations: readonly Translation[] = [
     path: /\/api\/jobs$/,
     async speak(exchange) {
       const { url, pass } = exchange;
-      // Passed on, it would be ignored: the list would look filtered and not be.
+      // The server would ignore it: the list would look filtered without being so.
       if (url.searchParams.has("output_type")) return notThere("A local server does not filter its jobs by kind of output.");
       const answer = await pass((query) => {
         const field = sortFields[query.get("sort_by") ?? ""];
@@ -66,7 +66,7 @@ export const jobTranslations: readonly Translation[] = [
   },
 ];
 
-/** What waits or runs has its graph in the queue alone, at the versions whose details leave it out. */
+/** In versions whose details leave out the graph, a waiting or running job has its graph only in the queue. */
 async function readJob(exchange: LocalExchange): Promise<Response> {
   const id = decodeURIComponent(exchange.caught[0] ?? "");
   const answer = await exchange.ask(`/api/jobs/${encodeURIComponent(id)}`);
@@ -76,7 +76,7 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   }
   const read = await readLocal(answer);
   if (!read.ok) return read.answer;
-  // What is worded is given away; a Buffer's own slice is no copy.
+  // Copied, because the bytes are transferred; a Buffer's own slice does not copy.
   const whole = await exchange.say(wholeJob, [new Uint8Array(read.bytes)], undefined);
   if (whole) return whole;
   const queue = await readLocal(await exchange.ask("/api/queue"));

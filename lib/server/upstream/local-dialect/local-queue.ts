@@ -1,5 +1,6 @@
-// The queue at a local server: its tuples hold other things, changing it answers nothing, and no job is cancelled by its own path.
-// Guarantees: `deleted` names what really left the queue unrun, learnt by looking before and after; what began in between is not named.
+// The queue of a local server: its tuples differ, changing it answers nothing, and no job can be cancelled by its own path.
+// Guarantees: `deleted` names the jobs that really left the queue unrun, found by looking before and after; a job that began in between is
+// not named.
 
 import "server-only";
 import { z } from "zod";
@@ -11,7 +12,7 @@ import { wording } from "./wording";
 const bodySchema = z.looseObject({ delete: z.array(z.string()).optional(), clear: z.boolean().optional() });
 const idsSchema = z.record(z.string(), z.unknown()).catch({});
 
-/** Enough for whatever may have begun and ended between two looks. */
+/** Enough for all jobs that may have begun and ended between two looks. */
 const RECENT_ENTRIES = 200;
 
 const queueWords = wording("queue", ([queue]) => {
@@ -55,7 +56,7 @@ export const queueTranslations: readonly Translation[] = [
     },
   },
   {
-    // Nothing there cancels a job by its id: one that waits is taken out of the queue, one that runs is interrupted.
+    // The server cannot cancel a job by its id: a waiting job is removed from the queue, a running one is interrupted.
     method: "POST",
     path: /\/api\/job\/([^/]+)\/cancel$/,
     async speak(exchange) {
@@ -84,7 +85,7 @@ export const queueTranslations: readonly Translation[] = [
   },
 ];
 
-/** Those of `meant` that were cancelled before they ran. */
+/** The jobs of `meant` that were cancelled before they ran. */
 async function takeOut(exchange: LocalExchange, meant: readonly string[], body: object): Promise<string[] | Response> {
   const said = await exchange.ask("/api/queue", { json: toBytes(body) });
   if (said.status >= 300) return said;
@@ -95,7 +96,7 @@ async function takeOut(exchange: LocalExchange, meant: readonly string[], body: 
   return meant.filter((id) => !left.has(id));
 }
 
-/** Of a job that neither waits nor runs: it has ended, or the server has no trace of it. */
+/** For a job that neither waits nor runs: it has ended, or the server does not know it. */
 async function cancelledNot({ ask, learn }: LocalExchange, id: string): Promise<Response> {
   const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
   if (!read.ok) return read.answer;
@@ -113,7 +114,7 @@ async function recentIds({ ask, learn }: LocalExchange): Promise<string[]> {
     const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
     return read.ok ? await learn(historyIds, [read.bytes], undefined) : [];
   } catch (error) {
-    // It only adds details to the answer about a change, and its failure must not fail the change.
+    // This only adds details to the answer about a change, so its failure must not fail the change.
     if (error instanceof UnreadableAnswer) return [];
     throw error;
   }

@@ -1,6 +1,6 @@
-// Jobs of a local server from before /api/jobs (0.3.64 is one): its queue and its history, as one list with the interface's filters.
-// Guarantees: the thousand newest of those that ended are listed, and where there are older ones the answer says so and tells no total; of
-// the history only what is new is read again.
+// Jobs of a local server older than /api/jobs (such as 0.3.64): its queue and its history as one list with the interface's filters.
+// Guarantees: the thousand newest ended jobs are listed; if there are older ones, the answer says so and gives no total; of the history
+// only new entries are read again.
 
 import "server-only";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
@@ -11,10 +11,10 @@ import { detailsOf, historySchema, type LocalJob, queueSchema, toEndedJob, toQue
 import { type LocalExchange, readLocal, translated } from "./local-exchange";
 import { wording } from "./wording";
 
-/** How many are listed, first to last: an answer beyond what may be held in memory is asked for again with fewer. */
+/** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40];
 const MOST_ENDED = 1000;
-/** One entry tells whether any job has ended since; a few more tell which. */
+/** One entry tells whether a job has ended since; a few more tell which. */
 const PEEKS = [1, 20];
 
 const queuedJobs = wording("queued-jobs", ([queue]) => {
@@ -116,7 +116,7 @@ async function readNewest({ ask, learn }: LocalExchange, count: number): Promise
   return read.ok ? { ok: true, value: await learn(endedJobs, [read.bytes], undefined) } : read;
 }
 
-/** As newer versions sort: what tells no time counts as nothing. */
+/** Sorts like newer versions: a missing time counts as zero. */
 function sortKey(job: LocalJob, field: "create_time" | "execution_time"): number {
   const numeric = (name: string) => (typeof job[name] === "number" ? job[name] : 0);
   if (field === "create_time") return numeric("create_time");

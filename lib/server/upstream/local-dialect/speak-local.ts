@@ -1,6 +1,6 @@
 // The dialect of a plain local server: one user, no key, other words for the same things (wire facts, section 5).
-// Guarantees: what is here looks like the interface to every caller, so that no page knows; what a local server lacks is answered as
-// an absent operation, with a sentence; an answer of another shape than a local server's fails as unreadable and never as empty.
+// Guarantees: its answers look like the interface's to every caller, so no page has to know; what it lacks is answered as an absent
+// operation, with a sentence; an answer that is not a local server's fails as unreadable and never counts as empty.
 // Must never: be used for a service that has keys.
 
 import "server-only";
@@ -22,14 +22,14 @@ const LARGEST_EDGE = "res";
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
 /**
- * `client_id`: of the console, which is told of the job by it; without one a job that was cached tells nothing of its outputs.
- * Versions before /api/jobs note no time of their own; later ones write theirs over it. Undefined of what is no prompt.
+ * `client_id`: the console's, so that it is told about the job; without one, a cached job tells nothing about its outputs.
+ * `create_time`: versions before /api/jobs record none; later ones overwrite it. Undefined if the body is no prompt.
  */
 const promptWords = wording("prompt", ([body], { create_time, client_id }: { create_time: number; client_id: string }) => {
   const given = promptSchema.safeParse(body);
   return given.success ? { client_id, ...given.data, extra_data: { ...given.data.extra_data, create_time } } : undefined;
 });
-/** The fault is here and not the server's, which knows nothing of it. */
+/** The fault is the console's; the server did not get the job. */
 const NOT_SENT = "The job was not sent: the console could not prepare a workflow of this size now. Submit it again in a moment.";
 
 function unlessUnreadable(error: unknown): "unreadable" {
@@ -51,7 +51,7 @@ const otherTranslations: readonly Translation[] = [
     },
   },
   {
-    // A local server may be used by all who can reach it.
+    // Everyone who can reach a local server may use it.
     method: "GET",
     path: /\/api\/user$/,
     async speak({ ask, say }) {
@@ -74,7 +74,7 @@ const otherTranslations: readonly Translation[] = [
         // A bare slash is an absolute path there, which is refused.
         if (query.get("dir") === "/") query.set("dir", "./");
       });
-      // A folder is there once it holds something: until then it is an empty one.
+      // A folder exists once it holds something: until then it counts as empty.
       return answer.status === 404 ? translated([]) : answer;
     },
   },
@@ -116,7 +116,7 @@ export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<Lar
         return await speak(openExchange(tools, request, caught));
       } catch (error) {
         if (!(error instanceof Misread) && !(error instanceof z.ZodError)) throw error;
-        // No operation is answered by null, nor by what is no JSON: the reader of answers refuses it.
+        // No operation is answered with null or with text that is not JSON, so the reader of answers refuses it.
         return error instanceof Misread && !error.isJson ? new Response("no JSON") : translated(null);
       }
     }

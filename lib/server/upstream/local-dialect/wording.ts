@@ -1,13 +1,13 @@
-// A local server's words put into the interface's: each a function of what the server said and of nothing else.
-// Guarantees: runs as it is, on the event loop or, for what is large, in a thread, where it is found by its name.
+// Translations of a local server's words to the interface's: each is a function of what the server said and nothing else.
+// Guarantees: runs unchanged in the main thread or, for large answers, in the worker thread, which finds it by name.
 // Must never: keep anything, or make a request.
 
 import "server-only";
 
-/** `say` makes undefined of what was looked for and is not there; it throws what its schemas throw. */
+/** `say` returns undefined if the requested thing does not exist; it throws what its schemas throw. */
 export type Wording<Args, T> = { name: string; say(said: readonly unknown[], args: Args): T };
 
-/** What is known of it where only its name is. */
+/** The type of a wording of which only the name is known. */
 export type AnyWording = Wording<never, unknown>;
 
 export function wording<Args = undefined, T = unknown>(name: string, say: (said: readonly unknown[], args: Args) => T): Wording<Args, T> {
