@@ -1,8 +1,7 @@
 // What a request line and its Host header may say, checked before any route.
-// Guarantees: a request that passes has a path of its own (not an address of another server, not "*"), a method that some route could take,
-// and exactly one well-formed host (RFC 9112, 3.2: with two Host headers, two readers could each take another). A server that listens only
-// on this machine answers only to this machine's names and its public address: a foreign page cannot reach it under a name whose owner lets
-// it point here.
+// Guarantees: a request that passes has a path of its own (no other server's address, no "*"), a method that some route could take, and
+// exactly one well-formed host (RFC 9112, 3.2: two readers of two Host headers could take either). A server that listens on this machine
+// only answers to this machine's names and its public address: no foreign page reaches it under a name whose owner lets it point here.
 import { type IncomingMessage } from "node:http";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 import { type Refused } from "./refusals";

@@ -1,8 +1,7 @@
 // The wait before a query is asked again, shared by all parts of a page that show its answer.
 // Guarantees: of several waits for one query the earliest counts, and only one part asks; a hidden page asks nothing and goes on waiting;
 // the next wait begins after each request, whatever its outcome.
-// Must never: believe the browser that there is no network. The console may be on the same machine, and a request that fails shows it
-// anyway.
+// Must never: believe the browser that there is no network. The console may be on the same machine, and a failed request shows it anyway.
 
 type Ask = () => Promise<unknown>;
 type Wait = { asks: Set<Ask>; timer: ReturnType<typeof setTimeout> | undefined; dueMs: number };

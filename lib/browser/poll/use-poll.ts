@@ -1,7 +1,6 @@
 // A value that the server rendered, kept up to date by asking the console's API again (SWR).
-// Guarantees: shows the newer of the server's and the browser's answer; a failure keeps the last value and says since when it is old;
-// nothing is asked while the page is hidden; a failed path is asked again by itself, and the first success wakes all paths of its
-// connection.
+// Guarantees: shows the newer of the server's and the browser's answer; a failure keeps the last value and says since when it is old; a
+// hidden page asks nothing; a failed path is asked again by itself, and the first success wakes all paths of its connection.
 // Must never: replace a value with an empty one because a request failed.
 
 import { useEffect, useRef, useState } from "react";

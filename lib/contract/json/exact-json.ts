@@ -1,7 +1,6 @@
 // JSON without loss: a whole number that a double cannot hold becomes a BigInt, and is written with exactly the digits it came with.
-// Seeds go to 18446744073709551615 in this family; JSON.parse makes 18446744073709552000 of that.
+// Seeds go to 18446744073709551615; JSON.parse makes 18446744073709552000 of that. Free of zod: browsers load it with the first page.
 // Guarantees: accepts and refuses what JSON.parse does; reads and writes all else as JSON does; linear, and no slower without long numbers.
-// Free of zod: browsers load it with the first page.
 // Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata: that throws on a BigInt.
 
 const QUOTE = 34;

@@ -1,9 +1,7 @@
-// Reads a text that was dropped, pasted or stored into a graph that can be submitted, or a problem that can be explained.
-// Recognises a bare API graph, a job's { prompt, extra_data }, job details ({ workflow: … }), and the editor's own format. The last is
-// handed back as it is, since making a graph of it needs the service's list of nodes (editor-workflow/).
-// Guarantees: never throws; bounded in characters, depth and nodes. Must never: pass on a partner key (another person's, or a redacted
-// one).
-// Free of zod: browsers load it with the first page.
+// Reads a text that was dropped, pasted or stored (a bare API graph, a job's { prompt, extra_data }, job details { workflow: … }) into a
+// graph to submit or a problem to explain. The editor's own format is handed back: it needs the service's list of nodes (editor-workflow/).
+// Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
+// Must never: pass on a partner key (another person's, or a redacted one).
 
 import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
 import { findJsonError, lineAndColumn } from "../json/json-position";

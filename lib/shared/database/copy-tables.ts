@@ -1,7 +1,6 @@
 // Copies the rows of one database into another with the same tables: one of the two is SQLite, the other SQLite or PostgreSQL.
-// Guarantees: an interrupted copy can be continued by running it again: equal rows are left alone, different ones replaced, and rows that
-// the source no longer has removed; at the end every row of both has been compared. Until then the target has a mark, and no store opens
-// it.
+// Guarantees: an interrupted copy continues when it is run again: equal rows are left alone, different ones replaced, and rows gone from
+// the source removed; at the end every row of both has been compared. Until then the target has a mark, and no store opens it.
 // Must never: change the source; hold more than a piece of a table in memory.
 
 import { isDeepStrictEqual } from "node:util";
