@@ -1,7 +1,7 @@
 // What a request line and its Host header may say, checked before any route.
 // Guarantees: a request that passes has a path of its own (no other server's address, no "*"), a method that some route could take, and
-// exactly one well-formed host (RFC 9112, 3.2: two readers of two Host headers could take either). A server that listens on this machine
-// only answers to this machine's names and its public address: no foreign page reaches it under a name whose owner lets it point here.
+// exactly one well-formed host (RFC 9112, 3.2: two readers of two Host headers could take either). A server that listens only on this
+// machine answers only to the machine's names and its public address: no foreign page reaches it by a name whose owner points it here.
 import { type IncomingMessage } from "node:http";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 import { type Refused } from "./refusals";
