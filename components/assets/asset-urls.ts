@@ -35,7 +35,7 @@ export function carriedHref(id: string, connection?: string): `/${string}` {
   return withQuery("/run", { carrier: id, connection });
 }
 
-/** A smaller picture of it. Content and preview are named, so that a browser can keep it for ever; a service without hashes is asked again. */
+/** A smaller picture of it. The address names its content, so that a browser can keep it forever; without hashes it is revalidated. */
 export function pictureUrl(
   { id, hash, previewId }: Pick<AssetView, "id" | "hash" | "previewId">,
   edge: ThumbnailEdge,

@@ -1,5 +1,5 @@
-// Whether the page is at its top. The place is read when it changes and not when it is asked for: in the middle of a drawing that would
-// lay out the page.
+// Whether the page is at its top. The scroll position is read when it changes, not when it is asked for: reading it during rendering would
+// force a layout of the page.
 const TOP_PX = 40;
 
 let isHere = true;
@@ -22,7 +22,7 @@ export function subscribeToTop(listener: () => void): () => void {
   };
 }
 
-/** As it was when the page last moved, while there is a subscriber. */
+/** As of the page's last scroll; valid only while there is a subscriber. */
 export function isAtTop(): boolean {
   return isHere;
 }

@@ -1,7 +1,7 @@
 import { cn } from "@/components/ui/cn";
 import { type ColumnLook } from "./features";
 
-/** What every cell shares is in the stylesheet, under the table's class; here is only what one column adds. */
+/** The common style of cells is in the stylesheet, under the table's class; this adds only what differs by column. */
 export function headCellStyle(look: ColumnLook | undefined, isLong = false): string | undefined {
   return cn(look?.align, look?.shown, widthOf(look, isLong)) || undefined;
 }

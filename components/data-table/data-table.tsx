@@ -1,8 +1,8 @@
 // The library has the columns and the header. Rows, selection and the window over a long list are ours, measured with 1,000 rows of Jobs
 // (React's production build in jsdom, medians of five pairs of runs on a busy machine): the library's rows and cells take 1.5 times as long to
-// draw (1.25 to 1.7), and twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component. Its virtualiser is 10.4 kB
+// render (1.25 to 1.7), and twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component. Its virtualiser is
 // gzip beside 2.1 kB here, leaves no text for the browser's own search, and Jobs has no kB left over. The selection is also that of the wall,
-// and knows all that match on other pages.
+// wall of assets, and also covers all matching rows on other pages.
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
 import { type MouseEvent, useMemo, useRef, type RefObject, useState, memo, useCallback, useSyncExternalStore } from "react";
@@ -25,7 +25,7 @@ type RowsOfProps<Row extends RowData> = {
   listFirst: number;
 };
 
-/** Some rows: whole near the screen, text elsewhere, in the same height. */
+/** A group of rows: complete near the screen, plain text elsewhere, in the same height. */
 const RowsOf = memo(RowsOfView) as typeof RowsOfView;
 
 function RowsOfView<Row extends RowData>({ group, rowWindow, look, lightText, listFirst }: RowsOfProps<Row>) {
@@ -56,11 +56,11 @@ const heightOf = (count: number) => `calc(var(--row-height) * ${count})`;
 
 type LightRowsProps<Row> = { rows: readonly Row[]; lightText: (row: Row) => string };
 
-/** Their words replace the rows while the list flies past, and in the browser's own search. The stylesheet leaves out what is far from view. */
+/** Plain text replaces the rows during fast scrolling, and serves the browser's own search. The stylesheet skips text far from view. */
 function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
   return (
     <tr role="none" className="light-rows">
-      {/* One cell: a span over columns that a narrow screen hides would bring them back, empty. */}
+      {/* A single cell: a column span would show columns again, empty, that a narrow screen hides. */}
       <td role="none" className="whole-cell">
         <div aria-hidden="true" style={{ height: heightOf(rows.length) }}>
           {rows.map(lightText).join("\n")}
@@ -71,7 +71,7 @@ function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
 }
 
 type DataTableProps<Row extends RowData> = {
-  /** Read out before the table; not shown. */
+  /** Read by screen readers before the table; not visible. */
   caption: string;
   // The library's own type of a list of columns whose values differ.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- ColumnDef is invariant in its value; the library types column lists this way itself
@@ -79,19 +79,19 @@ type DataTableProps<Row extends RowData> = {
   rows: readonly Row[];
   rowId: (row: Row) => string;
   isSelected?: (row: Row) => boolean;
-  /** Instead of `isSelected`, for lists whose rows are many: a row that is marked draws itself, and the table nothing. */
+  /** Replaces `isSelected` in long lists: a row whose mark changes renders itself, without the table. */
   marks?: RowMarks;
-  /** An act on this row is under way. */
+  /** An act on this row is in progress. */
   isBusy?: (row: Row) => boolean;
-  /** The words of a row. With them, rows far from view are drawn as text alone: quick, and still found by the browser's own search. */
+  /** The text of a row. If given, rows far from view are rendered as text alone: fast, and still found by the browser's own search. */
   lightText?: (row: Row) => string;
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };
-  /** A press anywhere in the rows, of any button; one listener serves them all. */
+  /** A click anywhere in the rows, with any button; one listener for all rows. */
   onClick?: (event: MouseEvent<HTMLElement>) => void;
   sorting?: Sorting;
   sizing?: Sizing;
-  /** Columns keep their widths whatever they hold. Each look then has a width but one. */
+  /** Column widths do not depend on the content. All looks but one must then have a width. */
   isFixed?: boolean;
   isCompact?: boolean;
   className?: string;
@@ -99,12 +99,12 @@ type DataTableProps<Row extends RowData> = {
 
 const noRows: never[] = [];
 
-/** Rows keep their identity over polls (`rowId`), so that a new answer changes cells and never scroll or focus. */
+/** Rows keep their identity over polls (`rowId`), so that a new answer changes cells but never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, lightText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
-  // The library has the columns and the header; rows are made where they are drawn.
+  // The library gets no rows: they are made where they are rendered.
   const table = useTable<Features, Row>({ features, columns, data: noRows, getRowId: rowId });
   const isLong = lightText !== undefined && props.isFixed === true;
   const leaves = table.getAllLeafColumns();
@@ -164,7 +164,7 @@ type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
   lightText: (row: Row) => string;
 };
 
-/** The rows near the screen, whole, and the others as text. Scrolling draws groups of them and nothing else of the page. */
+/** Rows near the screen are complete, the others plain text. Scrolling renders groups of rows and nothing else of the page. */
 function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, lightText }: GroupedBodyProps<Row>) {
   const grouped = useGrouped(rows, look.rowId);
   const rowWindow = useRowWindow(element, grouped);

@@ -12,7 +12,7 @@ import { type CSSProperties, type ReactNode } from "react";
 import { bodyCellStyle } from "./cell-style";
 import { type Features, type Sizing } from "./features";
 
-/** What a column adds to each of its cells, found once for all of them. */
+/** A column's part of each of its cells, computed once for all of them. */
 type DrawnColumn<Row extends RowData> = {
   id: string;
   draw: (row: ModelRow<Features, Row>) => ReactNode;
@@ -24,7 +24,7 @@ export type Drawn<Row extends RowData> = {
   modelOf: (row: Row, id: string) => ModelRow<Features, Row>;
 };
 
-/** `isLong`: cells have their widths from themselves and not from the header above them. */
+/** `isLong`: cells have widths of their own and do not take them from the header. */
 export function drawnColumns<Row extends RowData>(
   table: ReactTable<Features, Row>,
   columns: readonly Column<Features, Row, unknown>[],
@@ -45,12 +45,12 @@ export function drawnColumns<Row extends RowData>(
   };
 }
 
-/** Nothing grows or shrinks what a person gave a width. */
+/** A width set by a person neither grows nor shrinks. */
 export function ownWidth(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : { width: px, flex: "none" };
 }
 
-/** What the library hands to a cell. Its own cell is made where a person reads it: to make them all would be a good part of a row's work. */
+/** What the library passes to a cell. Its cell object is created only when read: creating them all would be a good part of a row's work. */
 function contextOf<Row extends RowData>(
   table: ReactTable<Features, Row>,
   column: Column<Features, Row, unknown>,

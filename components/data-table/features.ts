@@ -1,21 +1,21 @@
 import { createColumnHelper, type RowData, tableFeatures } from "@tanstack/react-table";
 
-/** How a column looks; the table knows nothing of what it holds. */
+/** How a column looks, independent of its content. */
 export type ColumnLook = {
   align?: "end";
   /** Tailwind classes of the header, which sets the column's width. */
   width?: string;
-  /** Tailwind classes of header and cells: from which screen width on the column is there. */
+  /** Tailwind classes of header and cells: from which screen width on the column is shown. */
   shown?: string;
   /** The header is for screen readers only. */
   hiddenHeader?: true;
-  /** Its width is what it holds and cannot be another. */
+  /** Its width follows from its content and cannot be changed. */
   isRigid?: true;
 };
 
 const columnMeta: ColumnLook = {};
 
-/** Only what is used is in the bundle: the service sorts, filters and pages. */
+/** Only used features are in the bundle: the service sorts, filters and pages. */
 export const features = tableFeatures({ columnMeta });
 export type Features = typeof features;
 
@@ -23,10 +23,10 @@ export function columnsFor<Row extends RowData>() {
   return createColumnHelper<Features, Row>();
 }
 
-/** By column: which way it sorts now, if it does, and what a press on its header asks for. */
+/** By column: its present sort direction, if any, and what a click on its header does. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths that were given to columns, in pixels; `label` names the handle of a column, `usual` means a width that was not given. */
+/** Widths set by a person, in pixels; `label` names a column's handle, `usual` is called to reset a width. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;

@@ -1,6 +1,6 @@
 type Named = { id: string };
 
-/** While a person reads further down, known rows are brought up to date where they are and new ones wait behind a bar. */
+/** While a person reads further down, known rows are updated in place and new ones wait behind a bar. */
 export function holdRows<Row extends Named>(shown: readonly Row[], latest: readonly Row[]): { rows: Row[]; newCount: number } {
   const latestById = new Map(latest.map((row) => [row.id, row]));
   const known = new Set(shown.map(({ id }) => id));
@@ -10,7 +10,7 @@ export function holdRows<Row extends Named>(shown: readonly Row[], latest: reado
   };
 }
 
-/** Rows that say the same are the same object as before, and a list of the same rows is the same list, so that nothing of them is drawn again. */
+/** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */
 export function shareRows<Row extends Named>(before: Row[], after: Row[]): Row[] {
   const known = new Map(before.map((row) => [row.id, row]));
   const shared = after.map((row) => {

@@ -4,7 +4,7 @@ type NewRowsProps = {
   text: string;
 };
 
-/** What waits above: takes the reader to the top, where it appears. */
+/** New rows that wait above: a click scrolls to the top, where they appear. */
 export function NewRows({ count, text }: NewRowsProps) {
   if (count === 0) return null;
   return (

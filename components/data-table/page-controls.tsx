@@ -9,12 +9,12 @@ type PageControlsProps = {
   offset: number;
   limit: number;
   total?: number;
-  /** The most rows that the service answers at once. */
+  /** The most rows that the service returns in one answer. */
   most?: number;
   onGo: (change: { offset: number; limit?: number }) => void;
 };
 
-/** How many rows a page has, and a jump to any of them. The first row in view stays on the page when its size changes. */
+/** The number of rows per page, and a jump to any page. When the size changes, the first visible row stays on the page. */
 export function PageControls({ offset, limit, total, most = 1000, onGo }: PageControlsProps) {
   const t = useTranslations("common.paging");
   const number = useNumber();

@@ -1,6 +1,6 @@
 type Page = { offset: number; limit: number; count: number; total?: number; hasMore?: boolean };
 
-/** What is on this page, and where the pages beside it begin. Without a total, a full page promises another one unless the service says no. */
+/** The rows of this page, and where its neighbours begin. Without a total, a full page suggests another one unless the service says no. */
 export function pageRange({ offset, limit, count, total, hasMore }: Page): { from: number; to: number; previous?: number; next?: number } {
   const isMore = total !== undefined ? offset + limit < total : (hasMore ?? count >= limit);
   const isBeyond = total !== undefined && offset >= total;

@@ -14,12 +14,12 @@ type PagingProps = {
   total?: number;
   hasMore?: boolean;
   hrefOf: (offset: number) => string;
-  /** Instead of the plain words "100 per page": how many, and which page. */
+  /** Replaces the plain text "100 per page" by controls. */
   children?: ReactNode;
   className?: string;
 };
 
-/** Links, so that a page of the list can be reloaded, sent and opened beside. */
+/** Real links, so that a page of the list can be reloaded, sent and opened in a new tab. */
 export function Paging({ offset, limit, count, total, hasMore, hrefOf, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
   const number = useNumber();

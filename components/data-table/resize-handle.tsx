@@ -16,7 +16,7 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
     const handle = event.currentTarget;
     const from = { x: event.clientX, width: cell.offsetWidth };
     const widthAt = (x: number) => bounded(from.width + x - from.x);
-    // The column follows the pointer by itself; the rows are told once, at the end.
+    // During the drag the column's width is set directly; the rows are updated once, at the end.
     const cells = [cell, ...cellsBelow(cell)];
     const move = ({ clientX }: globalThis.PointerEvent) => {
       for (const { style } of cells) Object.assign(style, { width: `${widthAt(clientX)}px`, flex: "none" });
@@ -56,7 +56,7 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
   );
 }
 
-/** Rows that are no lines of a table's own layout have their widths from themselves. */
+/** In a long table rows are not laid out by the table itself, so their cells need widths of their own. */
 function cellsBelow(cell: HTMLTableCellElement): HTMLElement[] {
   const rows = [...(cell.closest<HTMLTableElement>("table.long-rows")?.rows ?? [])];
   return rows.flatMap((row) => row.cells[cell.cellIndex] ?? []);

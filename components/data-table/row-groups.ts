@@ -1,14 +1,14 @@
-/** Rows are laid out and painted in groups: a row that comes is work for its group and for no other. */
+/** Rows are laid out and painted in groups: a new row causes work for its own group only. */
 export const GROUP = 10;
 
 /** `key` stays with its rows: those that come above them get groups of their own. `first` is its place in the list, `offset` where its rows begin in it. */
 export type RowGroup<Row> = { key: number; first: number; offset: number; rows: readonly Row[] };
-/** `base`: where the first row is on an endless line on which rows keep their places. */
+/** `base`: the first row's position on an endless line, on which rows keep their positions. */
 export type Grouped<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };
 
 const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
 
-/** The same rows are the same groups, so that an answer that changes one row of a thousand draws one group. */
+/** Unchanged rows give the same groups, so that an answer that changes one row of a thousand renders one group. */
 export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
   const base = baseOf(rows, idOf, before);
   const known = new Map(before.groups.map((group) => [group.key, group]));

@@ -1,18 +1,18 @@
-// Which rows are drawn whole, outside of React's state: a row that comes draws its group and nothing else.
-// What is in view comes first, then what is near, one row at a time, so that whoever asks can stop when a frame's share is spent.
+// Which rows are complete, outside React's state: a new row renders only its group.
+// Visible rows come first, then near ones, one row at a time, so that the caller can stop when its share of the frame is used up.
 import { GROUP } from "./row-groups";
 
-/** Places on the line on which rows keep theirs. */
+/** Positions on the endless line on which rows keep theirs. */
 export type View = {
-  /** The first and the last row in view. */
+  /** The first and the last visible row. */
   from: number;
   to: number;
-  /** The first and the last row that there is. */
+  /** The first and the last row of the list. */
   first: number;
   last: number;
 };
 
-/** The whole rows of a group, by their places in it. */
+/** The complete rows of a group, by their index in it. */
 type Span = { from: number; to: number };
 
 export type RowWindow = ReturnType<typeof createRowWindow>;
@@ -22,7 +22,7 @@ const all: Span = { from: 0, to: GROUP };
 const keyOf = (place: number) => Math.floor(place / GROUP);
 const has = ({ from, to }: Span, offset: number) => offset >= from && offset < to;
 
-/** `firstWhole`: how many groups are whole at first, from the place 0 on. */
+/** `firstWhole`: how many groups are complete at first, from position 0 on. */
 export function createRowWindow(firstWhole: number) {
   const spans = new Map<number, Span>(Array.from({ length: firstWhole }, (_, key) => [key, all]));
   const listeners = new Map<number, () => void>();
@@ -38,13 +38,13 @@ export function createRowWindow(firstWhole: number) {
       listeners.set(key, listener);
       return () => void (listeners.get(key) === listener && listeners.delete(key));
     },
-    /** What comes above whole rows is whole at once: new rows at the top of the page must not flicker. */
+    /** Rows that arrive above complete rows are complete at once: new rows at the top of the page must not flicker. */
     spanOf,
     firstSpanOf: (key: number) => (key >= 0 && key < firstWhole ? all : none),
-    /** A row in view is missing. */
+    /** A visible row is not complete. */
     isCut: ({ from, to, first, last }: View) =>
       missed({ from, to, first: Math.max(first, from), last: Math.min(last, to) }, spanOf) !== undefined,
-    /** Draws the row that is missed most; false where none is. */
+    /** Completes the row that is needed most; false if none is. */
     makeOne(view: View): boolean {
       for (let key = keyOf(view.first); key < least; key += 1) if (spanOf(key) === all) spans.set(key, all);
       least = keyOf(view.first);
@@ -54,7 +54,7 @@ export function createRowWindow(firstWhole: number) {
       become(key, grown(spanOf(key), key * GROUP, place, view));
       return true;
     },
-    /** Lets go of a group that is far from view; false where none is. `isHeld`: one that must not go, since the focus is in it. */
+    /** Drops a group far from view; false if there is none. `isHeld`: the group contains the focus and must stay. */
     dropOne(view: View, isHeld: (key: number) => boolean): boolean {
       const key = [...spans.keys()].find((each) => isFar(each, view) && !isHeld(each));
       if (key !== undefined) become(key, none);
@@ -63,7 +63,7 @@ export function createRowWindow(firstWhole: number) {
   };
 }
 
-/** By one row towards `place`; past the ends of the list the group counts as whole. */
+/** Grows by one row towards `place`; beyond the ends of the list the group counts as complete. */
 function grown({ from, to }: Span, start: number, place: number, { first, last }: View): Span {
   const offset = place - start;
   const next = from === to ? { from: offset, to: offset + 1 } : offset < from ? { from: from - 1, to } : { from, to: to + 1 };
@@ -71,7 +71,7 @@ function grown({ from, to }: Span, start: number, place: number, { first, last }
   return isWhole ? all : next;
 }
 
-/** In view from above, then below it and above it, up to a screen and to the end of a group: no group stays cut. */
+/** Visible rows from the top, then those below and above, up to a screen and to the end of a group: no group stays incomplete. */
 function missed({ from, to, first, last }: View, spanOf: (key: number) => Span): number | undefined {
   const ahead = to - from + 1;
   const end = Math.min(last, (keyOf(to + ahead) + 1) * GROUP - 1);
@@ -91,7 +91,7 @@ function missed({ from, to, first, last }: View, spanOf: (key: number) => Span):
   return undefined;
 }
 
-/** Further than what is drawn ahead, so that to and fro is no work. */
+/** Further away than rows are prepared, so that scrolling back and forth causes no work. */
 function isFar(key: number, { from, to }: View): boolean {
   const far = (to - from + 1) * 1.5;
   return (key + 1) * GROUP < from - far || key * GROUP > to + far;

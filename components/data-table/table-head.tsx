@@ -6,7 +6,7 @@ import { headCellStyle } from "./cell-style";
 import { ownWidth } from "./drawn-columns";
 import { type Features, type Sizing, type Sorting } from "./features";
 
-// Fetched once the page works: before that nothing can be dragged. A list without handles is still a list.
+// Loaded once the page works, as nothing can be dragged before. The list also works without handles.
 const noHandle = () => () => null;
 const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, noHandle), { ssr: false });
 
@@ -47,7 +47,7 @@ type HeadCellProps<Row extends RowData> = {
 function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children }: HeadCellProps<Row>) {
   const look = header.column.columnDef.meta;
   const px = sizing?.widths[header.id];
-  // The width's own value would else be read out as a part of the column's name.
+  // Otherwise the handle's width would be read out as a part of the column's name.
   const nameId = useId();
   const isSized = sizing !== undefined && !look?.isRigid;
   const isHydrated = useHydrated();

@@ -2,24 +2,24 @@ import { type RowData } from "@tanstack/react-table";
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { type Drawn } from "./drawn-columns";
 
-/** Which rows are marked, outside of React's state. */
+/** Which rows are marked, outside React's state. */
 export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
-/** What the rows of a table have in common. */
+/** What all rows of a table have in common. */
 export type RowLook<Row extends RowData> = {
   rowId: (row: Row) => string;
-  /** What makes the cells: where this changes, the row is drawn again. */
+  /** Makes the cells: when it changes, the row renders again. */
   drawn: Drawn<Row>;
   isBusy: ((row: Row) => boolean) | undefined;
   isSelected: ((row: Row) => boolean) | undefined;
   marks: RowMarks | undefined;
-  /** Rows are lines of boxes, and say themselves that they are rows. */
+  /** Rows are laid out as boxes, and need the role of a row. */
   isLong: boolean;
-  /** Only a part of the list is in the table, so that each says which it is. */
+  /** Only a part of the list is in the table, so each row states its index. */
   isPart: boolean;
 };
 
-/** A function and not a component: a row is one thing to draw, not two. */
+/** A function and not a component, so that a row is one component, not two. */
 export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
   const { rowId, drawn, isBusy, isSelected, marks, isLong, isPart } = look;
   const id = rowId(row);
@@ -49,7 +49,7 @@ type TableRowProps<Row extends RowData> = {
   isLong: boolean;
 };
 
-/** Drawn again only when what it shows is another: a poll that changes one of a thousand rows draws one. */
+/** Renders again only when its content changes: a poll that changes one of a thousand rows renders one. */
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
 function TableRowView<Row extends RowData>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {

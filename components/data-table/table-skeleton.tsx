@@ -4,15 +4,15 @@ import { bodyCellStyle, headCellStyle } from "./cell-style";
 import { type ColumnLook } from "./features";
 
 type TableSkeletonProps = {
-  /** What a screen reader hears once. */
+  /** Announced once to screen readers. */
   label: string;
-  /** The real table's looks, with the width of what is in each column; 0 leaves a cell empty. */
+  /** The real table's looks, with the width of each column's content; "none" leaves a cell empty. */
   columns: readonly { look?: ColumnLook; width: "none" | "thumb" | "short" | "long" }[];
   rows?: number;
   isFixed?: boolean;
   /** For a table with many rows. */
   isLong?: boolean;
-  /** As tall as the rows of a table that has a second line in each where it is narrow. */
+  /** As tall as the rows of a table that has a second line in each row on narrow screens. */
   isTwoLines?: boolean;
 };
 

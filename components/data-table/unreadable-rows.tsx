@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 
-/** What is missing from a list because the service sent it in an unknown shape: the others are shown, and this says so. */
+/** Says that rows are missing because the service sent them in an unknown shape; the others are shown. */
 export function UnreadableRows({ count = 0 }: { count?: number }) {
   const t = useTranslations("common");
   if (count === 0) return null;

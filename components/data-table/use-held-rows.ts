@@ -4,7 +4,7 @@ import { holdRows, shareRows } from "./held-rows";
 
 type Held<Row> = { view: string; latest: Row[]; isHolding: boolean; rows: Row[]; newCount: number };
 
-/** At the top of the page new rows simply appear; further down they are held back, so that nothing jumps. `view` names the question. */
+/** At the top of the page new rows simply appear; further down they are held back, so that nothing jumps. `view` identifies the query. */
 export function useHeldRows<Row extends { id: string }>(view: string, latest: Row[], canHold: boolean): { rows: Row[]; newCount: number } {
   const [held, setHeld] = useState<Held<Row>>({ view, latest, isHolding: false, rows: latest, newCount: 0 });
   // Scrolling away from the top changes nothing yet; the next answer is held back until the reader returns to the top.

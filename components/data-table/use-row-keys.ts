@@ -14,7 +14,7 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
       if (event.shiftKey) for (const row of [rows[here], next]) choose(row, true);
       const link = next?.querySelector<HTMLElement>("a[href]");
       link?.focus({ preventScroll: true });
-      // Back into view after the page was scrolled far away, with the rows around it.
+      // Scrolls it back into view if the page was scrolled far away.
       (next ?? rows[here])?.scrollIntoView?.({ block: "nearest" });
     } else if (key === "x" && here >= 0) {
       choose(rows[here]);
@@ -23,20 +23,20 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   });
 }
 
-/** Elsewhere an arrow scrolls the page, and in a row's menu it moves there. */
+/** Elsewhere an arrow scrolls the page, or moves within a row's menu. */
 function stepOf(key: string, isOnRow: boolean): 1 | -1 | undefined {
   if (key === "j" || (key === "arrowdown" && isOnRow)) return 1;
   return key === "k" || (key === "arrowup" && isOnRow) ? -1 : undefined;
 }
 
-/** The next one in the list, which is not there while it is far from view. */
+/** The next row in the list, which is not rendered while it is far from view. */
 function beside(rows: readonly HTMLElement[], here: number, by: 1 | -1): HTMLElement | undefined {
   const placeOf = (row: HTMLElement | undefined) => Number(row?.getAttribute("aria-rowindex"));
   const next = rows[here + by];
   return placeOf(next) === 0 || placeOf(next) === placeOf(rows[here]) + by ? next : undefined;
 }
 
-/** Where a person has scrolled to, that is where the keys begin. */
+/** The keys begin at the scroll position. */
 function firstInView(rows: readonly HTMLElement[]): number {
   const at = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
   return Math.max(0, at);

@@ -3,17 +3,17 @@ import { flushSync } from "react-dom";
 import { GROUP, type Grouped } from "./row-groups";
 import { createRowWindow, type RowWindow, type View } from "./row-window";
 
-// Whether rows wait because the list flies past: nothing is read then, and on a slow machine each row that is made costs the frames by which
-// the list is seen to move. What flies past shows its words, and is whole once the list slows down.
-// Where frames still come in time, nothing waits.
+// Whether rows wait during fast scrolling: nothing can be read then, and on a slow machine every row made costs frames that
+// show the list moving. Passing rows show their text, and are completed once the list slows down.
+// Nothing waits while frames still come in time.
 
-/** Rows a second; faster than this a screen has gone in half a second. */
+/** Rows per second; at a higher speed a screenful passes in half a second. */
 const FLYING = 40;
-/** More than one frame of sixty a second has been missed. */
+/** More than one frame at sixty per second has been missed. */
 const LATE_MS = 25;
-/** A wheel moves the list in steps: it is slow only when it has been so for a while. */
+/** A wheel moves the list in steps: it counts as slow only after this long. */
 const SETTLED_MS = 120;
-/** Frames further apart than this are not of one movement. */
+/** Frames further apart do not belong to one movement. */
 const APART_MS = 500;
 
 function createFlight() {
@@ -22,7 +22,7 @@ function createFlight() {
   let isBurdened = false;
   let hasMade = false;
   return {
-    /** Once a frame, with the place in the list at the screen's upper edge, in rows and parts of them: whether rows wait. */
+    /** Called once per frame with the position in the list at the screen's upper edge, in rows and fractions: whether rows wait. */
     isOn(atMs: number, place: number): boolean {
       const gapMs = last ? atMs - last.atMs : APART_MS;
       const isOneMove = gapMs > 0 && gapMs < APART_MS;
@@ -33,7 +33,7 @@ function createFlight() {
       hasMade = false;
       return isBurdened;
     },
-    /** Rows were made in this frame: the next one tells what they cost. */
+    /** Rows were made in this frame: the next one shows what they cost. */
     made(): void {
       hasMade = true;
     },
@@ -42,14 +42,14 @@ function createFlight() {
 
 type Flight = ReturnType<typeof createFlight>;
 
-/** What the server draws: more than a tall screen holds. */
+/** Rendered by the server: more than a tall screen holds. */
 const FIRST_ROWS = 30;
-/** What making rows may take of a frame: the browser takes as much again to lay them out and paint them. */
+/** The time for making rows in a frame: the browser needs as much again to lay them out and paint them. */
 const SHARE_MS = 4;
-/** Where a person looks at their empty place, rows come before frames. */
+/** While a visible place is empty, rows take precedence over frames. */
 const URGENT_SHARE_MS = 8;
 
-/** Draws the rows that are near the screen, as many in each frame as the machine can without missing the next. */
+/** Renders the rows near the screen, as many per frame as the machine can without missing the next one. */
 export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: Grouped<Row>): RowWindow {
   const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / GROUP));
   const [flight] = useState(createFlight);
@@ -76,7 +76,7 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
   return rowWindow;
 }
 
-/** A frame's share, and whether there may be more to do. Rows are let go of only where none is to be made. */
+/** A frame's share of the work; returns whether there may be more. Groups are dropped only when no row has to be made. */
 function work(rowWindow: RowWindow, view: View, isHeld: (key: number) => boolean, flight: Flight): boolean {
   const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
   let made = 0;
@@ -97,7 +97,7 @@ function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Gro
 
 type Seen = { top: number; rowPx: number; screenPx: number; count: number; base: number };
 
-/** `top`: where the first row is, measured from the screen's upper edge. */
+/** `top`: the first row's distance from the screen's upper edge. */
 export function viewAt({ top, rowPx, screenPx, count, base }: Seen): View {
   const placeAt = (px: number) => base + Math.min(count - 1, Math.max(0, Math.floor(px / rowPx)));
   return { from: placeAt(-top), to: placeAt(screenPx - top), first: base, last: base + count - 1 };

@@ -29,7 +29,7 @@ type SaveWorkflowProps = {
   size?: ButtonProps["size"];
 };
 
-/** `isUsual`: it came in this format. `isAsItWas`: it goes into the file that it has. `unplaced`: what that has no place for, as a person knows it. */
+/** `isUsual`: it was opened in this format. `isAsItWas`: it goes into its own file. `unplaced`: names of inputs without a place there. */
 export type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */

@@ -17,7 +17,7 @@ type MaskButtonProps = {
   onSaved: (saved: SavedMask) => void;
 };
 
-/** Beside an input that names a picture; the editor comes with the first press. */
+/** Beside an input that names a picture; the editor loads on the first click. */
 export function MaskButton({ file, title, connection, place, onSaved }: MaskButtonProps) {
   const t = useTranslations("masks");
   const [isOpen, setOpen] = useState(false);

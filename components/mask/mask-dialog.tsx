@@ -16,12 +16,12 @@ type MaskDialogProps = {
   title: string;
   connection?: string;
   place?: MaskPlace;
-  /** The picture with its mask: what the input is to name from now on. */
+  /** Gets the masked picture, which the input names from then on. */
   onSaved: (saved: SavedMask) => void;
   onClose: () => void;
 };
 
-/** The editor over a page that has to stay as it is. Closing it loses nothing: opened again for the same picture, it goes on. */
+/** The editor over a page that must stay as it is. Closing it loses nothing: reopened for the same picture, it continues. */
 export function MaskDialog({ file, title, connection, place, onSaved, onClose }: MaskDialogProps) {
   const t = useTranslations("masks");
   const common = useTranslations("common");
@@ -38,7 +38,7 @@ export function MaskDialog({ file, title, connection, place, onSaved, onClose }:
       ref={dialog}
       aria-label={t("title")}
       onCancel={(event) => {
-        // Closing a dialog inside this one bubbles up to here.
+        // The close event of a dialog inside this one bubbles up to here.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         onClose();

@@ -24,12 +24,12 @@ import { createViewStore } from "./screen/view-store";
 export type MaskEditorProps = {
   session: OpenSession;
   title: string;
-  /** Where the editor is: "Assets / photo.png /". */
+  /** The editor's place in the console: "Assets / photo.png /". */
   trail?: ReactNode;
   connection?: string;
   canSave: boolean;
   ports: SavePorts;
-  /** Said once above the drawing: where its beginning came from. */
+  /** Shown once above the drawing: where its initial mask came from. */
   note?: string;
   /** The caller that asked for a mask gets it; otherwise a receipt shows what was saved. */
   onSaved?: (saved: SavedMask) => void;

@@ -15,7 +15,7 @@ type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection"
   open: OpenMask;
   /** The actions offered with a refusal. */
   wayBack?: ReactNode;
-  /** The editor is closed with something unsaved; the drawing is kept in this tab. */
+  /** Called when the editor closes with unsaved changes; the drawing is kept in this tab. */
   onKept?: () => void;
 };
 
@@ -24,7 +24,7 @@ type State =
   | { kind: "refused"; refusal: OpenRefusal }
   | { kind: "open"; session: OpenSession; isFound: boolean };
 
-/** Loads what is drawn on, or brings back what was being drawn. */
+/** Loads the picture, or restores the unsaved drawing. */
 export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOpeningProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });

@@ -11,13 +11,13 @@ import { isNotHandedOut, type OpenRefusal } from "./file/open-mask";
 type MaskRefusedProps = {
   refusal: OpenRefusal;
   name: string;
-  /** The service lists it: that it hands out no file does not mean that there is none. */
+  /** The service lists the file, so it exists even if it is not handed out. */
   isListed: boolean;
   onRetry: () => void;
   onFile: (file: File) => void;
 };
 
-/** Why nothing can be drawn on, and what can be done about it. */
+/** Why the picture cannot be opened, and what can be done about it. */
 export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedProps) {
   const t = useTranslations("masks.refused");
   const locale = useLocale();
@@ -57,7 +57,7 @@ export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRe
   return <EmptyState title={t("tooLarge")} text={text} />;
 }
 
-/** The same file, which a person has on this computer. */
+/** Picks the same file from this computer. */
 function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
   const t = useTranslations("masks.refused");
   const { input, open } = useFilePick({ accept: "image/*", testId: "mask-original", onFiles: ([file]) => file && onFile(file) });

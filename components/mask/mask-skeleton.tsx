@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Skeleton } from "@/components/ui/skeleton";
 
-/** The editor's own rooms: header, tools, drawing, settings. */
+/** The editor's layout: header, tools, drawing, settings. */
 export function MaskSkeleton() {
   const t = useTranslations("masks");
   const common = useTranslations("common");

@@ -1,6 +1,6 @@
 import { cn } from "./cn";
 
-/** A person as two letters. The name itself is beside it, so screen readers skip this. */
+/** A person as two letters. Screen readers skip it, as the name is beside it. */
 export function Avatar({ name, className }: { name: string; className?: string }) {
   return (
     <span
@@ -12,7 +12,7 @@ export function Avatar({ name, className }: { name: string; className?: string }
   );
 }
 
-/** Of the first and the last word; what is neither letter nor digit is passed over, so that "(Ada) Lovelace-King" is AK. */
+/** The initials of the first and the last word; other characters are skipped, so that "(Ada) Lovelace-King" is AK. */
 function initialsOf(name: string): string {
   const letters = name.split(/[\s\-_.@]+/).flatMap((word) => /[\p{L}\p{N}]\p{M}*/u.exec(word)?.[0] ?? []);
   return [letters[0], letters.length > 1 ? letters.at(-1) : undefined].map((letter) => letter?.toUpperCase() ?? "").join("");

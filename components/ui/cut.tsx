@@ -1,10 +1,10 @@
 import { type ReactNode } from "react";
 import { cn } from "./cn";
 
-/** What is longer than this may be cut by the narrowest column it is in. */
+/** Longer text may be cut by the narrowest column it appears in. */
 const SHOWN = 16;
 
-/** One line that ends in an ellipsis where its room ends; the whole of it is one hover away. */
+/** One line that ends in an ellipsis if too long; hovering shows the whole text. */
 export function Cut({ text, className }: { text: string; className?: string }) {
   return (
     <span title={text.length > SHOWN ? text : undefined} className={cn("block truncate", className)}>
@@ -13,7 +13,7 @@ export function Cut({ text, className }: { text: string; className?: string }) {
   );
 }
 
-/** Words in a column that is wide enough for all that are not cut: as they are, since a list of many has them in each row. */
+/** Short text is returned as it is, as a long list has one in each row. */
 export function cutWhereLong(text: string): ReactNode {
   return text.length > SHOWN ? <Cut text={text} /> : text;
 }

@@ -4,14 +4,14 @@ import { cn } from "./cn";
 type DialogProps = {
   isOpen: boolean;
   onClose: () => void;
-  /** Names the thing and the number: "Cancel 7 pending jobs". */
+  /** Names the object and the number: "Cancel 7 pending jobs". */
   title: ReactNode;
   children?: ReactNode;
   actions?: ReactNode;
   className?: string;
 };
 
-/** The platform's modal dialog: it keeps the focus, closes on Esc and gives the focus back, and costs no script. */
+/** The browser's modal dialog: it keeps the focus inside, closes on Esc and restores the focus, and needs no script. */
 export function Dialog({ isOpen, onClose, title, children, actions, className }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isBeside = useRef(false);
@@ -27,7 +27,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       ref={dialog}
       aria-labelledby={id}
       onClose={onClose}
-      // A press beside the panel lands on the dialog element itself. One that began inside, such as to select a text, closes nothing.
+      // A click beside the panel hits the dialog element itself. One that began inside, such as when selecting text, does not close it.
       onPointerDown={(event) => void (isBeside.current = event.target === dialog.current)}
       onClick={(event) => {
         if (event.target === dialog.current && isBeside.current) onClose();
@@ -38,7 +38,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
       )}
     >
       {isOpen ? (
-        // Title and actions stay in reach however long the rest is; what is scrolled is that, and never the page behind.
+        // Title and actions stay visible; only the content between them scrolls, never the page behind.
         <div className="flex min-h-0 flex-col">
           <h2 id={id} className={cn("px-4 pt-4 text-lg font-semibold", !children && !actions && "pb-4")}>
             {title}
@@ -60,7 +60,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
   );
 }
 
-/** The actions of a form that is a dialog's content: in reach as those of the dialog are. */
+/** The actions of a form that fills a dialog: they stay visible like the dialog's own. */
 export function DialogFoot({ children }: { children: ReactNode }) {
   return (
     <div data-dialog-foot className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-3 pb-4">

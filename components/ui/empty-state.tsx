@@ -1,7 +1,7 @@
 import { type ReactNode } from "react";
 
 type EmptyStateProps = {
-  /** What the place is for. */
+  /** What the page or list is for. */
   title: ReactNode;
   text?: ReactNode;
   /** The one next step. */

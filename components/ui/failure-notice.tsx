@@ -9,7 +9,7 @@ type FailureNoticeProps = {
   cause?: ReactNode;
   /** The one thing to do. */
   next?: ReactNode;
-  /** What the other side said, verbatim. */
+  /** The other side's message, verbatim. */
   detail?: ReactNode;
   actions?: ReactNode;
   className?: string;

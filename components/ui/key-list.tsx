@@ -3,10 +3,10 @@ import { cn } from "./cn";
 
 type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]; className?: string };
 
-/** Keys as they are on a keyboard, each with what it does. */
+/** Keys as printed on a keyboard, each with its effect. */
 export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
   return (
-    // In reach of the keys: where it is longer than the window, they scroll it.
+    // Focusable, so that keys can scroll it when it is longer than the window.
     <dl tabIndex={0} className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>
       {rows.map(({ keys, text }) => (
         <Fragment key={`${keys.join(" ")} ${text}`}>

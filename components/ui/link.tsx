@@ -5,11 +5,11 @@ import { type ComponentProps, useState } from "react";
 import { inPlace } from "@/lib/shared/place";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
-  /** Not even then: one of many beside each other, or one that only changes what this page shows. */
+  /** Never prefetches: for one of many links side by side, or one that only changes the present page. */
   prefetch?: false;
 };
 
-/** The page behind it is fetched when a person points at it or comes to it by keys, and not before. */
+/** The target page is prefetched when the link is pointed at or focused, and not before. */
 export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: LinkProps) {
   const [isNear, setNear] = useState(false);
   return (

@@ -7,7 +7,7 @@ type ProgressBarProps = {
   className?: string;
 };
 
-/** The bar is an SVG: its length needs no inline style, which a strict content policy would refuse. */
+/** An SVG, as its length then needs no inline style, which a strict content security policy would block. */
 export function ProgressBar({ value, label, className }: ProgressBarProps) {
   const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (

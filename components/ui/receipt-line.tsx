@@ -9,7 +9,7 @@ type ReceiptLineProps = {
   tone: Tone;
   text: string;
   children?: ReactNode;
-  /** It is announced when an act is answered, and not again when the page is opened again. */
+  /** Announced when an act is answered, but not when the page is opened again. */
   isAnswer?: boolean;
   onDismiss?: () => void;
 };

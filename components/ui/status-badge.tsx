@@ -4,14 +4,14 @@ import { ToneIcon } from "./tone-icon";
 
 type StatusBadgeProps = {
   tone: Tone;
-  /** The state in words; an icon or a colour alone says nothing to many people. */
+  /** The state in words, as an icon or a colour alone is not accessible. */
   word: string;
-  /** What is behind the word, one hover away. */
+  /** The explanation, shown on hover. */
   title?: string;
   className?: string;
 };
 
-/** Without state, so that a list of many may call it instead of mounting it. */
+/** A function without state, so that a long list may call it instead of mounting it. */
 export function StatusBadge({ tone, word, title, className }: StatusBadgeProps) {
   return (
     <span title={title} data-tone={tone} className={cn("status", toneStyle[tone], className)}>

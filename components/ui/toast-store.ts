@@ -7,10 +7,10 @@ const SHOWN_MS = 6_000;
 let lastId = 0;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
 let isHeld = false;
-/** Those that are shown. None on the server. */
+/** The visible toasts. Empty on the server. */
 export const toastStore = createStore<readonly Toast[]>(() => []);
 
-/** The answer to an act, shown for a few seconds. What must not be missed belongs on the page instead. */
+/** Shows the answer to an act for a few seconds. What must not be missed belongs on the page instead. */
 export function showToast(toast: Omit<Toast, "id">): void {
   const id = ++lastId;
   toastStore.setState((toasts) => [...toasts.slice(-2), { ...toast, id }], true);
@@ -24,7 +24,7 @@ export function dismissToast(id: number): void {
   if (toastStore.getState().length === 0) isHeld = false;
 }
 
-/** While a person points at one of them or has the focus on its button, all stay; afterwards each has its whole time again. */
+/** While a person points at one or its button has the focus, all stay; afterwards each gets its whole time again. */
 export function holdToasts(hold: boolean): void {
   if (hold === isHeld) return;
   isHeld = hold;

@@ -6,7 +6,7 @@ import { useStore } from "zustand";
 import { dismissToast, holdToasts, toastStore } from "./toast-store";
 import { ToneIcon } from "./tone-icon";
 
-/** Once in the frame. The region is there before the first message, or a screen reader would not hear it. */
+/** Used once, in the frame. The region exists before the first message, as otherwise a screen reader would not announce it. */
 export function Toasts() {
   const t = useTranslations("common");
   const toasts = useStore(toastStore);

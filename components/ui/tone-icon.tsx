@@ -22,7 +22,7 @@ const shapes: Readonly<Record<Tone, ReactNode>> = {
   unknown: <path d="M4.75 5.1a2.3 2.3 0 1 1 3.2 2.1c-.6.3-.95.7-.95 1.4m0 2.1v.3" />,
 };
 
-/** Drawn, not typed: a glyph would depend on which fonts a machine has. */
+/** Drawn as SVG, as a glyph would depend on the machine's fonts. */
 export function ToneIcon({ tone }: { tone: Tone }) {
   return (
     <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** The five states of the house and the one for what is unknown. What they mean is the caller's business. */
+/** The five tones of the interface and one for the unknown. Their meaning is up to the caller. */
 export const tones = ["ok", "run", "wait", "bad", "off", "unknown"] as const;
 export type Tone = (typeof tones)[number];
 

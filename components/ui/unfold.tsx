@@ -2,7 +2,7 @@ import { type ReactNode } from "react";
 import { buttonStyle } from "./controls/button";
 import { cn } from "./cn";
 
-/** Text that is there for whoever needs it: opens in place, without script. */
+/** Additional text that opens in place, without script. */
 export function Unfold({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <details className="min-w-0 open:basis-full">

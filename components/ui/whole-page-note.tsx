@@ -1,7 +1,7 @@
 import { type ReactNode } from "react";
 import { EmptyState } from "./empty-state";
 
-/** In the place of a page: its title is the page's heading. */
+/** Replaces a page: its title is the page's heading. */
 export function WholePageNote({ title, text, action }: { title: string; text: string; action?: ReactNode }) {
   return (
     <div className="grid min-h-[calc(60*var(--dvh))] place-items-center">

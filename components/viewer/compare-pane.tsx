@@ -9,12 +9,12 @@ type ComparePaneProps = {
   item: ViewerItem;
   /** Its number, as used in the text below. */
   number: number;
-  /** In its own pixels; undefined until it is there, "broken" where it does not come. */
+  /** Its natural size; undefined until it has loaded, "broken" if it cannot load. */
   own: Size | "broken" | undefined;
-  /** The largest of all: each is drawn as large as that. */
+  /** The largest size of all pictures: each is drawn at this size. */
   content: Size;
   view: Viewport;
-  /** The part of it that the slider leaves, as CSS clips it; without it the pane has a place beside others. */
+  /** The part that the slider leaves visible, as a CSS clip; if absent, the pane stands beside others. */
   clip?: string;
   isCaptionRight?: boolean;
   onSize: (size: Size | "broken") => void;
@@ -46,7 +46,7 @@ export function ComparePane({ item, number, own, content, view, clip, isCaptionR
           transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,
           backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
           imageRendering: view.scale >= 3 ? "pixelated" : undefined,
-          // A hairline at every scale: a white picture on a light ground has an edge as well.
+          // A hairline at every scale, so that even a white picture on a light ground has an edge.
           outlineWidth: `${1 / view.scale}px`,
         }}
         className="see-through absolute top-0 left-0 max-w-none origin-top-left outline outline-ink/25"
@@ -65,7 +65,7 @@ export function ComparePane({ item, number, own, content, view, clip, isCaptionR
   );
 }
 
-/** As large as it can be inside the largest, in the middle of it: only its own pixels cover the ground that shows through. */
+/** As large as possible inside the largest size, and centred: the background shows around it. */
 function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: number } {
   if (!own || own.width * own.height === 0) return { ...content, x: 0, y: 0 };
   const scale = Math.min(content.width / own.width, content.height / own.height);

@@ -9,7 +9,7 @@ import { noteSize } from "./seen-sizes";
 import { type ViewerItem } from "./viewer-item";
 import { ZoomBar } from "./zoom-bar";
 
-/** All are drawn as large as the largest, so that the same place of each picture is in the same place of its pane. */
+/** All are drawn as large as the largest, so that the same point of each picture is at the same point of its pane. */
 export function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; isSlider: boolean }) {
   const t = useTranslations("viewer.comparing");
   const [sizes, setSizes] = useState<Readonly<Record<string, Size | "broken">>>({});
@@ -64,7 +64,7 @@ export function ComparePictures({ items, isSlider }: { items: readonly ViewerIte
   );
 }
 
-/** On a phone pictures are over one another: side by side each would be a strip. */
+/** On a phone pictures are stacked: side by side each would be a strip. */
 const isTallNow = () => window.innerHeight > window.innerWidth;
 
 function onResize(listener: () => void): () => void {

@@ -5,7 +5,7 @@ const KEY_STEP = 0.02;
 
 type CompareSliderProps = { share: number; onShare: (share: number) => void };
 
-/** Where the first picture ends: the line itself is drawn along, and a bar at the foot does the same with keys. */
+/** Sets where the first picture ends: by dragging the line itself, or with the slider at the bottom, which also takes keys. */
 export function CompareSlider({ share, onShare }: CompareSliderProps) {
   const t = useTranslations("viewer.comparing");
   const field = useRef<HTMLDivElement>(null);

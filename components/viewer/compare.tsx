@@ -9,13 +9,13 @@ import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
 type CompareProps = {
   items: readonly ViewerItem[];
-  /** Absent where `children` say what was different. */
+  /** Absent if `children` show the differences. */
   readWorkflow?: ReadWorkflow;
   children?: ReactNode;
   onClose: () => void;
 };
 
-/** Two to four pictures that move together, side by side or, for two, one over the other behind a slider. Below, what their jobs were given. */
+/** Two to four pictures that move together, side by side or, for two, stacked with a slider. Below, how their jobs' inputs differ. */
 export function Compare({ items, readWorkflow, children, onClose }: CompareProps) {
   const t = useTranslations("viewer.comparing");
   const dialog = useRef<HTMLDialogElement>(null);

@@ -6,7 +6,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { inputDifferences } from "@/lib/contract/views/input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
-/** What the jobs were given differently. A picture without a job, or whose job is gone, says so in its column. */
+/** The inputs in which the jobs differ. A picture without a job, or whose job is gone, says so in its column. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {
   const t = useTranslations("viewer.comparing");
   const errors = useTranslations("errors");

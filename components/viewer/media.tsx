@@ -6,16 +6,16 @@ type MediaProps = {
   label: string;
   poster?: string;
   onReady?: () => void;
-  /** Its bytes do not come, or the browser does not know their kind. */
+  /** Its bytes cannot be loaded, or the browser does not know their format. */
   onBroken: () => void;
   className?: string;
 };
 
-/** Plays. Only the length is asked for before a person plays it; seeking asks for ranges. */
+/** A player. Only the duration is loaded before it plays; seeking requests byte ranges. */
 export function Media({ kind, label, onReady, onBroken, ...rest }: MediaProps) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const lookAtOnce = useEffectEvent(() => {
-    // A player of the first HTML may have failed before React was there to hear of it.
+    // A player in the first HTML may have failed before React was listening.
     if (media.current?.error) onBroken();
   });
   useEffect(() => lookAtOnce(), []);

@@ -8,7 +8,7 @@ import { type ViewerItem } from "./viewer-item";
 
 type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
-/** Films and sounds play; what a browser cannot show is named, with the ways that lead on. */
+/** Videos and sounds play; a file that the browser cannot show is named, with other ways to open it. */
 export function OtherMedia({ item, canDownload, onReady, onKey }: OtherMediaProps) {
   const t = useTranslations("viewer");
   const frame = useRef<HTMLDivElement>(null);

@@ -10,13 +10,13 @@ import { type ViewerItem } from "./viewer-item";
 
 const Viewer = dynamic(() => import("./viewer").then((module) => module.Viewer), { ssr: false });
 
-/** `node`: what the node is called that made it. */
+/** `node`: the name of the node that made it. */
 export type NamedOutput = { view: OutputView; node: string };
 
-/** `isSmall`: where it covers a part of the page. */
+/** `isSmall`: the list covers a part of the page. */
 type OutputListProps = { outputs: readonly NamedOutput[]; connection?: string; isSmall?: boolean };
 
-/** Pictures as pictures, which open in full; everything else as what it is. */
+/** Pictures as thumbnails that open in full; other outputs as players, texts or files. */
 export function OutputList({ outputs, connection, isSmall = false }: OutputListProps) {
   const t = useTranslations("viewer.output");
   const pictures = outputs.flatMap(({ view, node }) => (view.kind === "image" && view.file ? [{ view, node, file: view.file }] : []));

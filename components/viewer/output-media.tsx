@@ -8,10 +8,10 @@ import { viewUrl } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 
-/** `address`: of its bytes, where they are not to be had by the name of a file. */
+/** `address`: where its bytes are, if they cannot be addressed by a file name. */
 type OutputMediaProps = { view: OutputView; node: string; connection?: string; address?: string };
 
-/** An output that is no picture: played, read, or offered as a file with its name. */
+/** An output that is no picture: a player, a text, or a named file to download. */
 export function OutputMedia({ view, node, connection, address }: OutputMediaProps) {
   const t = useTranslations("viewer.output");
   const src = address ?? (view.file && viewUrl({ ...view.file, connection }));
@@ -19,7 +19,7 @@ export function OutputMedia({ view, node, connection, address }: OutputMediaProp
   const text = view.text ?? (view.json === undefined ? undefined : writeExactJson(view.json, 2));
   return (
     <li className="flex min-w-0 flex-col gap-1.5">
-      {/* Only the length is asked for before a person plays it; seeking asks for ranges. */}
+      {/* Only the duration is loaded before it plays; seeking requests byte ranges. */}
       {src && view.kind === "video" ? (
         <video
           src={src}
@@ -63,7 +63,7 @@ export function OutputMedia({ view, node, connection, address }: OutputMediaProp
 
 type Reading = Beginning | "reading" | "failed";
 
-/** A text file is read when a person wants to, and of a long one the beginning. */
+/** A text file is loaded on a click, and of a long one only the beginning. */
 function TextFile({ src, name }: { src: string; name: string }) {
   const t = useTranslations("viewer.output");
   const [reading, setReading] = useState<Reading>();

@@ -1,7 +1,7 @@
 import { create } from "zustand";
 import { type Size } from "@/components/ui/hooks/viewport";
 
-/** In how many pixels files came that were looked at in full, by their address: what else tells of them in this tab says it too. */
+/** The sizes in pixels of files that were shown in full, by address, so that other parts of this tab can show them. */
 const useSizes = create<ReadonlyMap<string, Size>>(() => new Map());
 const MOST = 1000;
 

@@ -8,12 +8,12 @@ import { type Size } from "@/components/ui/hooks/viewport";
 
 type StandInProps = {
   poster?: string;
-  /** Of the whole one, where it is known: the smaller one is not drawn larger than that. */
+  /** The size of the whole picture, if known: the smaller one is not drawn larger. */
   size?: Partial<Size>;
   isBroken: boolean;
 };
 
-/** The smaller one until the whole one is there; without it, that it is on its way, or that it never comes. */
+/** The smaller picture until the whole one has loaded; without it, a note that it is loading, or that it failed. */
 export function StandIn({ poster, size, isBroken }: StandInProps) {
   const t = useTranslations("viewer");
   const [lostPoster, setLostPoster] = useState<string>();

@@ -1,27 +1,27 @@
 import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState } from "react";
 
-/** What is shown over the page, as the address names it under `name`. */
+/** What is shown over the page; the address names it under `name`. */
 export type Shown = {
   value: string | undefined;
-  /** With an entry of its own: Back closes it. */
+  /** Adds an entry to the browser's history, so that Back closes it. */
   open: (value: string) => void;
   /** Shows another item; the entry in the browser's history stays the same. */
   note: (value: string) => void;
-  /** By the way it was opened: where that made an entry, back over it; where a link led to it, the address lets go of it. */
+  /** Goes back if opening added a history entry; if a link led here, only removes it from the address. */
   close: () => void;
 };
 
 const MARK = "shown";
 
-/** A reload and a shared link show it again. */
+/** The value is in the address, so that a reload and a shared link show it again. */
 export function useShown(name: string): Shown {
   const named = useSearchParams()?.get(name) ?? undefined;
   const [value, setValue] = useState(named);
   const [lastNamed, setLastNamed] = useState(named);
   if (named !== lastNamed) {
     setLastNamed(named);
-    // A way to another address of this page: what opened something here has told it before the address came round.
+    // The page's address changed without it: opening an item here sets the value before the address changes, so only a removal counts.
     if (named === undefined) setValue(undefined);
   }
   useEffect(() => {
@@ -57,7 +57,7 @@ function markOfEntry(): unknown {
   return typeof state === "object" && state !== null && MARK in state ? state[MARK] : undefined;
 }
 
-/** For whoever changes the address of the entry that is shown. */
+/** To be passed on by code that changes the address of the current history entry. */
 export function keptState(): Record<string, unknown> | null {
   const mark = markOfEntry();
   return mark === undefined ? null : { [MARK]: mark };

@@ -4,14 +4,14 @@ export const slideSeconds = [2, 4, 8, 15] as const;
 export type SlideSeconds = (typeof slideSeconds)[number];
 
 type SlideshowOptions = {
-  /** What is shown is there: the time of a slide begins then. */
+  /** The shown item has loaded: a slide's time begins then. */
   isReady: boolean;
   at: number;
   count: number;
   onMove: (at: number) => void;
 };
 
-/** Goes on by itself, and after the last one from the first; a slide stays for its whole time after it has come. */
+/** Advances automatically, and after the last slide to the first; each slide stays for its whole time after it has loaded. */
 export function useSlideshow({ isReady, at, count, onMove }: SlideshowOptions) {
   const [isPlaying, setPlaying] = useState(false);
   const [seconds, setSeconds] = useState<SlideSeconds>(4);

@@ -2,19 +2,19 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useShown } from "./use-shown";
 
 type ViewingOptions = {
-  /** Where it is among what is known; -1 where it is not known. */
+  /** Its index among the known items; -1 if unknown. */
   indexOf: (id: string) => number;
   idAt: (index: number) => string | undefined;
-  /** The viewer has rested at this one, and the address names it. */
+  /** The viewer has stayed at this one, and the address names it. */
   onRest?: (index: number) => void;
-  /** The one that was seen last. */
+  /** Gets the index of the one shown last. */
   onClosed?: (index: number) => void;
 };
 
-/** Browsers bound how often an address may change: a key held down would reach the bound. */
+/** Browsers limit how often an address may change, and a key held down would reach the limit. */
 const RESTS_MS = 300;
 
-/** Which one of many the viewer shows: in the address, so that Back closes it, and a reload or a link shows it again. */
+/** Which of many items the viewer shows: in the address, so that Back closes it, and a reload or a link shows it again. */
 export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) {
   const shown = useShown("show");
   const { value, note } = shown;
@@ -45,16 +45,16 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
   const isOpen = value !== undefined;
   useEffect(() => {
     if (isOpen) return;
-    // After the browser has put the page back to where it stood at this entry.
+    // Runs after the browser has restored the scroll position of this history entry.
     const frame = requestAnimationFrame(() => closed());
     return () => cancelAnimationFrame(frame);
   }, [isOpen]);
 
   return {
     isOpen,
-    /** What is shown; undefined while a place is open whose row has not been read. */
+    /** The shown item; undefined while the row at the open index has not been read. */
     id,
-    /** Undefined where it is not among what is known. */
+    /** Undefined if it is not among the known items. */
     at,
     open: (index: number) => {
       setMoved(index);

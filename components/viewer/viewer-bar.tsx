@@ -11,17 +11,17 @@ type ViewerBarProps = {
   at: number;
   count: number;
   slideshow: ReturnType<typeof useSlideshow>;
-  /** Whether this one is marked for comparing, and how many are; absent where nothing is compared. */
+  /** Whether this item is marked for comparing, and how many are; absent where comparing is not offered. */
   marking: { isMarked: boolean; count: number; onMark: () => void; onCompare: () => void } | undefined;
   canDownload: boolean;
-  /** Absent where no link is made to it. */
+  /** Absent where no share link can be made. */
   onShare: (() => void) | undefined;
   onTurn: (by: 1 | -1) => void;
   onKeys: () => void;
   onClose: () => void;
 };
 
-/** What is shown, where it is, and what can be done with it. */
+/** The item's name, its position, and the actions for it. */
 export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onShare, onTurn, onKeys, onClose }: ViewerBarProps) {
   const t = useTranslations("viewer");
   const play = t(slideshow.isPlaying ? "pause" : "play");

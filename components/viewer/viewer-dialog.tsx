@@ -4,14 +4,14 @@ type ViewerDialogProps = {
   dialog: RefObject<HTMLDialogElement | null>;
   label: string;
   onClose: () => void;
-  /** Keys that nothing inside has answered, nor needs for itself. */
+  /** Keys that no element inside has handled or needs. */
   onKey?: (event: KeyboardEvent) => void;
   /** Another dialog is open over it. */
   isCovered?: boolean;
   children: ReactNode;
 };
 
-/** Before everything else, over the whole window: Esc closes it and gives the focus back. */
+/** A dialog over the whole window: Esc closes it and restores the focus. */
 export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false, children }: ViewerDialogProps) {
   const wasCovered = useRef(false);
   useEffect(() => {
@@ -30,9 +30,9 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
         if (event.target === event.currentTarget) wasCovered.current = isCovered;
       }}
       onClose={({ target, currentTarget }) => {
-        // React hands on what a dialog inside this one tells of itself.
+        // React also passes on close events of dialogs inside this one.
         if (target !== currentTarget) return;
-        // Dialogs that opened by themselves, as after a reload, are all closed at one press: it was meant for the one in front.
+        // Dialogs that opened without a click, as after a reload, all close on one Esc, which was meant for the front one only.
         if (!wasCovered.current) return onClose();
         wasCovered.current = false;
         currentTarget.showModal();
@@ -50,7 +50,7 @@ export function ViewerDialog({ dialog, label, onClose, onKey, isCovered = false,
   );
 }
 
-/** A dialog gives the focus to its first link: the keys belong to what is shown. */
+/** A dialog focuses its first link; the keys should go to the shown item instead. */
 function focusOnShown(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>('[role="group"][tabindex="0"]')?.focus();
 }

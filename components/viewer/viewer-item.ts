@@ -7,23 +7,23 @@ export type ViewerItem = {
   id: string;
   name: string;
   kind: FileKind;
-  /** The bytes themselves. */
+  /** The address of the bytes themselves. */
   src: string;
-  /** A smaller picture of it, shown until the bytes are there. */
+  /** A smaller picture of it, shown until the bytes have loaded. */
   poster?: string;
-  /** In pixels and in bytes, where they are known. */
+  /** In pixels and in bytes, where known. */
   width?: number;
   height?: number;
   sizeBytes?: number;
-  /** Beside the name: which node made it, say. */
+  /** Shown beside the name, for example the node that made it. */
   note?: string;
-  /** The page of it. */
+  /** The item's page. */
   href?: string;
   /** The job whose inputs are compared. */
   jobId?: string;
 };
 
-/** More than these beside each other are too small to judge. */
+/** Side by side, more than these would be too small to judge. */
 export const MOST_COMPARED = 4;
 
 /** Undefined: not known yet. */

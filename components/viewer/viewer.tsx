@@ -17,22 +17,22 @@ type ViewerProps = {
   itemAt: ItemAt;
   onMove: (at: number) => void;
   onClose: () => void;
-  /** With it, pictures can be marked and compared. */
+  /** If present, pictures can be marked and compared. */
   onCompare?: (ids: readonly string[]) => void;
-  /** Something is over it: the slides wait. */
+  /** Another layer is over it, and the slideshow waits. */
   isCovered?: boolean;
   /** False where the service hands out no files. */
   canDownload?: boolean;
-  /** The connection whose assets these are, where links to them can be made for people without an account. */
+  /** The assets' connection, if share links for people without an account can be made on it. */
   shareOn?: string;
 };
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-/** A larger one is fetched when a person comes to it, and not before. */
+/** A larger file is not loaded ahead. */
 const MOST_AHEAD_BYTES = 32 * 1024 * 1024;
 
-/** One thing in full, and from it to the next: arrows turn the page, Space plays, C marks for comparing, + and - zoom, ? tells of all keys. */
+/** Shows one item in full, and the way to the next: arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
 export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true, shareOn }: ViewerProps) {
   const t = useTranslations("viewer");
   const dialog = useRef<HTMLDialogElement>(null);
@@ -69,7 +69,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     const act = keys[event.key];
     if (!act) return false;
     event.preventDefault();
-    // Held down, only the pages go on turning.
+    // Of keys held down, only arrows repeat.
     if (!event.repeat || event.key.startsWith("Arrow")) act(event.repeat);
     return true;
   };
@@ -108,7 +108,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
       ) : (
         <Coming onKey={onKey} />
       )}
-      {/* The next one is fetched while this one is looked at. */}
+      {/* Loads the next item while this one is shown. */}
       {isNextAsked ? <link rel="prefetch" as="image" href={next.src} /> : null}
       {shared === undefined ? null : (
         <ShareDialog subject={{ assets: [shared] }} connectionId={shareOn} onClose={() => setShared(undefined)} />
@@ -118,7 +118,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
   );
 }
 
-/** Space presses a button; with Shift, arrows move the picture. */
+/** Space clicks a focused button or link; with Shift, arrows move the picture. */
 function isForItself({ key, shiftKey, target }: KeyboardEvent): boolean {
   if (key === " ") return target instanceof Element && target.closest("button, a") !== null;
   return shiftKey && key.startsWith("Arrow");
@@ -151,7 +151,7 @@ function Shown({ item, isPassing, canDownload, onReady, onTurn, onKey }: ShownPr
   );
 }
 
-/** Not known yet: the keys go on working. */
+/** The item is not known yet; the keys keep working. */
 function Coming({ onKey }: { onKey: ShownProps["onKey"] }) {
   const t = useTranslations("viewer");
   return (

@@ -10,12 +10,12 @@ type ZoomBarProps = {
   zoom: ReturnType<typeof usePanZoom>;
   /** There is something to zoom. */
   isThere: boolean;
-  /** Of the one picture, in its own pixels. */
+  /** The size of the single picture, in its own pixels. */
   size?: Size;
   className?: string;
 };
 
-/** What the keys do, for a pointer and a finger, and how large it is seen. */
+/** Buttons for what the keys do, and the current zoom. */
 export function ZoomBar({ zoom, size, isThere, className }: ZoomBarProps) {
   const t = useTranslations("viewer");
   const number = useNumber();

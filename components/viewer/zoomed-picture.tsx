@@ -8,12 +8,12 @@ import { noteSize } from "./seen-sizes";
 import { StandIn } from "./stand-in";
 import { ZoomBar } from "./zoom-bar";
 
-/** Shorter ones are an unsteady finger. */
+/** Shorter moves are an unsteady finger. */
 const LEAST = 56;
 
 type SwipeOptions = { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined };
 
-/** One finger drawn aside over what cannot be moved: to the next, or back. A second finger makes it something else. */
+/** One finger swiping over a picture that cannot be panned goes to the next or previous one. A second finger cancels the swipe. */
 function useSwipe({ isOn, onSwipe }: SwipeOptions) {
   const from = useRef<{ x: number; y: number }>(undefined);
   const [by, setBy] = useState(0);
@@ -22,13 +22,13 @@ function useSwipe({ isOn, onSwipe }: SwipeOptions) {
     setBy(0);
   };
   return {
-    /** How far the finger has drawn it. */
+    /** How far the finger has moved it. */
     by,
     down({ pointerType, isPrimary, clientX: x, clientY: y }: PointerEvent) {
       end();
       if (isOn && onSwipe && pointerType === "touch" && isPrimary) from.current = { x, y };
     },
-    /** True: the move was the swipe's. */
+    /** True if the swipe used the move. */
     move({ clientX }: PointerEvent): boolean {
       if (!from.current) return false;
       setBy(clientX - from.current.x);
@@ -48,28 +48,28 @@ function useSwipe({ isOn, onSwipe }: SwipeOptions) {
 type ZoomedPictureProps = {
   src: string;
   alt: string;
-  /** A smaller one of the same, which is shown until the whole one is there. */
+  /** A smaller version, shown until the whole one has loaded. */
   poster?: string;
-  /** Of the whole one, where that is known before it comes. */
+  /** The size of the whole one, if known before it loads. */
   known?: Partial<Size>;
-  /** On a page a finger goes on moving the page while all of the picture is seen; over the whole window it moves the picture. */
+  /** On a page, a finger scrolls the page while the whole picture is visible; in the window, it moves the picture. */
   place: "page" | "window";
-  /** Perhaps it is only passed by: its bytes are asked for when a person stays. */
+  /** It may only be passed by: its bytes are requested once the person stays. */
   isPassing?: boolean;
   /** It has loaded, or failed to. */
   onReady?: () => void;
-  /** Its bytes do not come, or are no picture here. Who does not listen gets a sentence in its place. */
+  /** Its bytes cannot be loaded, or are no picture. Without this callback, a sentence is shown in its place. */
   onBroken?: () => void;
-  /** A finger draws it aside while all of it is seen. */
+  /** A finger swipes it while the whole picture is visible. */
   onSwipe?: (by: 1 | -1) => void;
-  /** True: the key is answered. */
+  /** True if the key was handled. */
   onKey?: (event: KeyboardEvent) => boolean;
 };
 
-/** A key held down turns about thirty pages in a second. */
+/** A key held down passes about thirty items per second. */
 const STAYS_MS = 120;
 
-/** In its own pixels, fitted until a person zooms. */
+/** In its natural pixels, fitted until a person zooms. */
 export function ZoomedPicture({ src, alt, poster, known, place, isPassing = false, ...on }: ZoomedPictureProps) {
   const { onReady, onBroken, onSwipe, onKey } = on;
   const t = useTranslations("viewer");
@@ -94,7 +94,7 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
     onReady?.();
   }
   const lookAtOnce = useEffectEvent(() => {
-    // A picture of the first HTML may have come, or failed, before React was there to hear of it.
+    // A picture in the first HTML may have loaded, or failed, before React was listening.
     if (image.current?.complete && image.current.currentSrc) arrived(image.current);
   });
   useEffect(() => {
@@ -166,7 +166,7 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
         size={isThere ? size : undefined}
         className={cn(
           isInWindow ? "justify-center border-t border-line px-4 py-2" : "mt-2",
-          // There is nothing to zoom; its room stays, since the next one may be a picture.
+          // There is nothing to zoom; the room is kept, since the next item may be a picture.
           isBroken && "invisible",
         )}
       />

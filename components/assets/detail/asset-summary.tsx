@@ -13,7 +13,7 @@ import { useHandsOutFiles } from "../use-file-download";
 /** A photograph's embedded thumbnail mostly ends within this. */
 const MOST_BYTES = 64 * 1024;
 
-/** Its pixels: as it was seen in full, else as its metadata says, else as its file begins. Only that beginning is fetched, where `mayAsk`. */
+/** The size in pixels: measured when shown in full, otherwise from the metadata, otherwise from the file's beginning (if `mayAsk`). */
 function usePictureSize(asset: AssetView, connectionId: string | undefined, mayAsk: boolean): Size | undefined {
   const { kind, width, height, sizeBytes } = asset;
   const file = assetFileUrl(asset, connectionId);

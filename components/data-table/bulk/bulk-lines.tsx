@@ -21,25 +21,25 @@ type Acts<Act, Item, Entry> = {
   dismiss: (key: number) => void;
 };
 type Words<Act, Item, Entry extends { id: string }> = {
-  /** Where its words are. */
+  /** The namespace of its sentences. */
   words: "acts" | "assets.bulk";
   undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
-  /** How often each outcome came, and how the most important one looks. */
+  /** How often each outcome occurred, and the tone of the most important one. */
   told: (entries: readonly Entry[]) => { text: string; tone: Tone };
   /** Why something was not done. */
   causeOf?: (entries: readonly Entry[]) => string | undefined;
   failureText: (failure: ApiFailure) => string;
-  /** What came to nothing that may be tried once more. */
+  /** Whether a failed entry may be tried again. */
   isWorthAgain: (entry: Entry, act: Act) => boolean;
-  /** What else can be done about what was done; `dismiss` takes its line away. */
+  /** Further actions on the results; `dismiss` removes their line. */
   actions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
   entryLook: EntryLook<Entry>;
   copies?: (items: readonly Item[]) => { label: string; text: () => string }[];
 };
 type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, Entry> & { acts: Acts<Act, Item, Entry> };
 
-/** A line for each act: what can still be undone, how far it is, what became of it. */
+/** A line for each act: what can still be undone, the progress, the outcome. */
 export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
   const { works } = props.acts;
   useKeepFromEscape(works.some(({ phase: { kind } }) => kind === "undoable" || kind === "walking" || kind === "working"));
@@ -127,23 +127,23 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
   }
 }
 
-/** Esc clears the selection, and with it the results of what was done: not what is under way. */
+/** Esc clears the selection and the results of finished acts, but not acts in progress. */
 function useKeepFromEscape(isMoving: boolean): void {
   usePageKey((event) => isEscape(event) && event.preventDefault(), { isOn: isMoving, isFirst: true });
 }
 
 type MovingLineProps = {
   text: string;
-  /** How much is done, from 0 to 1; absent where it is not known yet. */
+  /** The share that is done, from 0 to 1; absent where unknown. */
   share?: number;
-  /** The service asked to wait. */
+  /** The service asked to wait this long. */
   waitMs?: number;
   isStopping: boolean;
   onStop: () => void;
   words: { progress: string; stop: string; stopping: string; waiting: (seconds: number) => string };
 };
 
-/** Work on many things, while it goes on. */
+/** An act on many things, while it runs. */
 function MovingLine({ text, share, waitMs, isStopping, onStop, words }: MovingLineProps) {
   const wait = waitMs === undefined ? "" : ` · ${words.waiting(Math.ceil(waitMs / 1000))}`;
   return (

@@ -5,25 +5,25 @@ import { Dialog } from "@/components/ui/dialog";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 
-/** How one entry reads. */
+/** How an entry is displayed. */
 export type EntryLook<Entry> = {
   toneOf: (entry: Entry) => Tone;
   textOf: (entry: Entry) => string;
-  /** What people call it, where more than its id is known. */
+  /** The name that people use, if more than its id is known. */
   nameOf: (entry: Entry) => string | undefined;
 };
 type ReceiptDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
-  /** Where its words are. */
+  /** The namespace of its sentences. */
   words: "acts" | "assets.bulk";
   isOpen: boolean;
   entries: readonly Entry[];
   onClose: () => void;
 };
 
-/** A page does not draw more lines than this; the copied text has them all. */
+/** At most this many lines are shown; the copied text has them all. */
 const SHOWN = 500;
 
-/** Thing by thing what happened, to read and to keep. */
+/** The outcome of every single thing, to read and to copy. */
 export function ReceiptDialog<Entry extends { id: string }>({
   isOpen,
   entries,

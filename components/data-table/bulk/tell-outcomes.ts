@@ -2,7 +2,7 @@ import { type Tone } from "@/components/ui/tone";
 
 type Words<Outcome> = { textOf: (counted: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
 
-/** How often each outcome came, in the order of `outcomes`; the first of them gives the line its tone. */
+/** How often each outcome occurred, in the order of `outcomes`; the first of them gives the line its tone. */
 export function tellOutcomes<Outcome extends string>(
   outcomes: readonly Outcome[],
   entries: readonly { outcome: Outcome }[],

@@ -7,18 +7,18 @@ import { type Walked } from "@/lib/browser/bulk/walk-pages";
 import { type Result } from "@/lib/shared/result";
 
 export type Meant<Act, Item> = { act: Act; items: readonly Item[] };
-/** What was meant, and what became of each. `isCut`: there are more. */
+/** The act, and the outcome for each item. `isCut`: there are more items. */
 type Done<Act, Item, Entry> = Meant<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
 
 export type WorkPhase<Act, Item, Entry> =
-  /** Carried out in a moment. */
+  /** Will be carried out in a moment. */
   | ({ kind: "undoable" } & Meant<Act, Item>)
   | { kind: "walking"; found: number; waitMs?: number }
   | ({ kind: "working"; done: number; isStopping?: boolean; waitMs?: number } & Meant<Act, Item>)
   | ({ kind: "done" } & Done<Act, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isCut: boolean }
   | { kind: "broken"; failure: ApiFailure };
-/** One act, from the question until its receipt is dismissed. */
+/** One act, from its beginning until its receipt is dismissed. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
 type Choices<Act, Item, Query, Entry> = {
@@ -26,15 +26,15 @@ type Choices<Act, Item, Query, Entry> = {
   carryOut: (meant: Meant<Act, Item>, work: Work) => Promise<Entry[]>;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<Item>, ApiFailure>>;
   onDone: (act: Act, entries: readonly Entry[]) => void;
-  /** Taken back in time. */
+  /** The act was undone in time. */
   onBack: (act: Act, items: readonly Item[]) => void;
-  /** The page is gone that would have said it. */
+  /** Called if the page that would show the outcome was left. */
   onLeft: (entries: readonly Entry[]) => void;
 };
 
 const forever = new AbortController().signal;
 
-/** Acts on many things, each for itself: they can be undone for a moment, then are carried out, stopped, and told thing by thing. */
+/** Acts on many things, each separately: they can be undone for a moment, are then carried out, can be stopped, and report each outcome. */
 export function useBulkWork<Act, Item extends { id: string }, Entry extends { id: string }, Query = never>({
   connection,
   carryOut,
@@ -47,7 +47,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   const [begun, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
   const stopping = useRef(new Map<number, AbortController>());
   const isThere = useRef(true);
-  // Leaving the page lets the calls under way finish, and begins no others.
+  // Leaving the page lets the running calls finish, and starts no others.
   useEffect(() => {
     const all = stopping.current;
     isThere.current = true;
@@ -76,7 +76,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       onWait: (waitMs) => change(key, (now) => (now.kind === "walking" || now.kind === "working" ? { ...now, waitMs } : now)),
     };
   }
-  /** `before`: what was told already, when some of it is tried again. */
+  /** `before`: earlier outcomes, when some entries are tried again. */
   async function run(
     meant: Meant<Act, Item>,
     { key = newActKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: Done<Act, Item, Entry> } = {},
@@ -102,7 +102,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     put(key, { kind: "walking", found: 0 });
     const work = begin(key);
     const walked = await walkList(query, work);
-    // Stopped before anything was done: nothing needs to be told.
+    // Stopped before anything was done: there is nothing to report.
     if (work.signal.aborted) drop(key);
     else if (!walked.ok) put(key, { kind: "broken", failure: walked.failure });
     return work.signal.aborted || !walked.ok ? undefined : walked.value;
@@ -110,7 +110,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
 
   return {
     works: [...begun, ...pending.acts.map(({ key, what }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...what } }))],
-    /** Without a single item nothing begins. */
+    /** Does nothing without items. */
     schedule: (meant: Meant<Act, Item>) => {
       if (meant.items.length > 0) pending.schedule(meant);
     },
@@ -118,7 +118,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
       const taken = pending.undo(key);
       if (taken) onBack(taken.what.act, taken.what.items);
     },
-    /** This one alone; the others that were meant with it stay meant. */
+    /** Undoes this one alone; the other items of the act stay scheduled. */
     undoOne: (id: string) => {
       const found = pending.acts.find(({ what }) => what.items.some((item) => item.id === id));
       if (!found) return;
@@ -133,37 +133,37 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     },
     begin,
     run: (meant: Meant<Act, Item>) => run(meant),
-    /** All that match: read first, then acted on, except those that were not meant by then. */
+    /** Acts on all that match: reads them first, then acts on those that `isMeant` accepts. */
     runAll: async (act: Act, query: Query, isMeant: (item: Item) => boolean = () => true) => {
       const key = newActKey();
       const walked = await walk(key, query);
       if (!walked) return;
       const items = walked.items.filter(isMeant);
-      // All of them are told elsewhere.
+      // All of them are reported elsewhere.
       if (items.length === 0 && walked.items.length > 0) drop(key);
       else await run({ act, items }, { key, isCut: walked.isCut });
     },
-    /** Does the act again for the entries that `isMeant` chooses; the receipt keeps all entries. */
+    /** Repeats the act for the entries that `isMeant` accepts; the receipt keeps all entries. */
     again: async (key: number, isMeant: (entry: Entry) => boolean) => {
       const phase = begun.find((one) => one.key === key)?.phase;
       if (phase?.kind !== "done") return;
       const ids = new Set(phase.entries.filter(isMeant).map(({ id }) => id));
       await run({ act: phase.act, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, before: phase });
     },
-    /** Their names and ids, for the clipboard. */
+    /** Collects names and ids for the clipboard. */
     collect: async (query: Query) => {
       const key = newActKey();
       const walked = await walk(key, query);
       if (walked) put(key, { kind: "collected", ...walked });
     },
-    /** What is in flight comes to its end. */
+    /** Running calls are finished. */
     stop: (key: number) => {
       stopping.current.get(key)?.abort();
       change(key, (now) => (now.kind === "working" ? { ...now, isStopping: true } : now));
     },
     fail: (failure: ApiFailure) => put(newActKey(), { kind: "broken", failure }),
     dismiss: drop,
-    /** Removes the results of work that has ended, when new work begins. */
+    /** Removes the results of finished acts, when a new act begins. */
     dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),
   };
 }

@@ -5,7 +5,7 @@ import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { useFocusWhenLost } from "@/components/ui/hooks/use-focus-when-lost";
 
-/** Over the list's lower edge: what is done and what became of it, above what can be done with the chosen rows. */
+/** Laid over the list's lower edge: acts in progress and their outcomes, above the actions for the selected rows. */
 export function LowerEdge({ children }: { children: ReactNode }) {
   return (
     <div className="pointer-events-none sticky bottom-16 z-30 mt-auto flex flex-col items-center gap-2 *:pointer-events-auto empty:hidden md:bottom-14 [&:not(:empty)~nav]:mt-0">
@@ -32,7 +32,7 @@ export function WorkLine({ tone, text, children, onDismiss }: WorkLineProps) {
     <div
       ref={line}
       tabIndex={-1}
-      // The second click of a double click on what was here before was not meant for what is here now.
+      // The second click of a double click was meant for what was here before, so it is ignored.
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
       className="flex w-fit max-w-full flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl"
     >

@@ -8,13 +8,13 @@ export function useChosen<T extends string | boolean | ReadonlySet<string>>(stor
 
 type SelectRowProps = { id: string; label: string; store: SelectionStore };
 
-/** The whole cell can be pressed, above the row's link; with shift, everything from the last one pressed to this one. */
+/** The whole cell can be clicked and lies above the row's link; with Shift it selects everything from the last clicked one to this one. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
   const isOn = useChosen(store, () => store.has(id));
   return (
-    // Shift would select the text between the two presses.
+    // With Shift the browser would select the text between the two clicks.
     <label className="select-cell" onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}>
-      {/* The plain element, and the row's colour from the stylesheet: choosing all draws as many of these as the window holds. */}
+      {/* A plain element, with the row's colour from the stylesheet: selecting all renders as many of these as the window holds. */}
       <input
         type="checkbox"
         aria-label={label}

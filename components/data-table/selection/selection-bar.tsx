@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 
-/** What can be done with the chosen rows; it lies in a `LowerEdge`. Esc lets go of them. */
+/** The actions for the selected rows, inside a `LowerEdge`. Esc clears the selection. */
 export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
   const t = useTranslations("common.selection");
   const isShown = count > 0;
@@ -23,7 +23,7 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
   );
 }
 
-/** How a link of the bar looks. */
+/** The style of a link in the bar. */
 export const selectionItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
 
 export function SelectionButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {

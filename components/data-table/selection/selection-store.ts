@@ -1,5 +1,5 @@
-// Which rows are chosen, outside of React's state: choosing one of a thousand rows draws one checkbox.
-// `matching` means all that the filters match, on whatever page; choosing single rows ends it.
+// The selected rows, outside React's state: selecting one of a thousand rows renders one checkbox.
+// `matching` means everything that the filters match, on all pages; selecting single rows ends it.
 
 import { createStore } from "zustand/vanilla";
 import { between } from "@/components/ui/hooks/use-range";
@@ -24,7 +24,7 @@ export function createSelection() {
   const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
   return {
     subscribe: changes.subscribe,
-    /** The rows of the page as they are, in order. `meant` are those that choosing all of them chooses. */
+    /** Sets the page's rows, in order. `meant`: those that "select all" selects. */
     list(rows: readonly string[], meant = rows): void {
       if (isSame(rows, listed) && isSame(meant, page)) return;
       listed = rows;
@@ -34,13 +34,13 @@ export function createSelection() {
     ids: () => ids,
     isMatching: () => isMatching,
     has,
-    /** How much of the page is chosen. */
+    /** Whether none, some or all of the page is selected. */
     share(): "none" | "some" | "all" {
       if (ids.size === 0 || page.length === 0) return "none";
       const count = page.filter(has).length;
       return count === 0 ? "none" : count === page.length ? "all" : "some";
     },
-    /** With `isRange`, everything from the last one pressed to this one. */
+    /** With `isRange`, everything from the last clicked one to this one. */
     choose(id: string, isOn: boolean, isRange = false): void {
       const next = new Set(isMatching ? listed.filter(has) : ids);
       for (const each of isRange ? between(listed, anchor, id) : [id]) {
@@ -54,11 +54,11 @@ export function createSelection() {
     add(these: Iterable<string>): void {
       if (!isMatching) become(new Set([...ids, ...these]));
     },
-    /** Selects these and no others, wherever in the list they are. */
+    /** Selects these and no others, anywhere in the list. */
     replace: (chosen: Iterable<string>) => become(new Set(chosen)),
     choosePage: () => become(new Set(page)),
     chooseMatching: () => become(new Set(listed), true),
-    /** Of all that match not these; whoever says so finds out which the others are, and chooses those. */
+    /** Excludes these from all that match; the caller then finds out the others and selects those. */
     leaveOut(these: Iterable<string>): void {
       leftOut = new Set(these);
       tell();

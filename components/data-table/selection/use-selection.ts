@@ -3,7 +3,7 @@ import { isTyping, usePageKey } from "@/components/ui/hooks/page-keys";
 import { useChosen } from "./select-cells";
 import { createSelection, type SelectionStore } from "./selection-store";
 
-/** Chosen rows of a list by id, in its order; what has left the list is no longer chosen. `meant` are those that choosing all of them chooses. */
+/** Selected rows of a list by id, in its order; a row that has left the list is deselected. `meant`: those that "select all" selects. */
 export function useSelection(listed: readonly string[], meant = listed) {
   const [store] = useState(createSelection);
   const chosen = useChosen(store, store.ids);
@@ -12,7 +12,7 @@ export function useSelection(listed: readonly string[], meant = listed) {
   return { store, ids: listed.filter((id) => chosen.has(id)) };
 }
 
-/** Ctrl or ⌘ A chooses the rows of the page; pressed again, all that match, where there are more of them. */
+/** Ctrl A or ⌘ A selects the rows of the page; pressed again, all that match, if there are more. */
 export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void): void {
   useAllKey(
     () => store.ids().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
@@ -23,7 +23,7 @@ export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void
   );
 }
 
-/** `isOurs`: something is chosen, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
+/** `isOurs`: something is selected, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
 export function useAllKey(isOurs: () => boolean, choose: () => void): void {
   usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;

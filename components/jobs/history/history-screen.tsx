@@ -113,7 +113,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, histor
         onBegun={clearing.dismiss}
         onDone={() => void refresh()}
       />
-      {/* Counted in the list of jobs, which some services keep shorter than their history: what is seen already disproves it. */}
+      {/* The total comes from the list of jobs, which some services keep shorter than the history: a total that is too low is left out. */}
       <ListPages {...shown} total={total !== undefined && total < query.offset + rows.length ? undefined : total} />
     </ListFrame>
   );

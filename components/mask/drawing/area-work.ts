@@ -1,5 +1,5 @@
-// Changes of whole areas, in slices: each `yield` says what has changed since the last, so that a page can breathe in between.
-// Guarantees: a square is kept for the history before its first pixel changes; a slice is about two megapixels at most.
+// Changes whole areas in slices: each `yield` reports what changed since the last one, so that the page can respond in between.
+// Guarantees: a tile is kept for the history before its first pixel changes; a slice is about two megapixels at most.
 
 import { type Coverage, invertRows, isWholly, painted } from "./coverage";
 import { isEmpty, nothing, type Rect, wholeOf } from "./geometry";
@@ -9,7 +9,7 @@ import { packTile, TILE, tileRect, tilesIn } from "./tiles";
 
 export type AreaWork = Generator<Rect, KeptTiles>;
 
-/** A band of squares at a time. */
+/** Works on one row of tiles at a time. */
 export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasing: boolean): AreaWork {
   const kept: KeptTiles = new Map();
   if (isEmpty(bounds)) return kept;
@@ -37,7 +37,7 @@ function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isEras
   }
 }
 
-/** Squares without paint are passed over and take no room in the history. */
+/** Tiles without paint are skipped and take no room in the history. */
 export function* clearAll(coverage: Coverage): AreaWork {
   const kept: KeptTiles = new Map();
   const all = tilesIn(coverage, wholeOf(coverage));
@@ -53,7 +53,7 @@ export function* clearAll(coverage: Coverage): AreaWork {
   return kept;
 }
 
-/** Its own way back: nothing needs to be kept. */
+/** Inverting again undoes it, so nothing needs to be kept. */
 export function* invertAll(coverage: Coverage): AreaWork {
   const { width, height } = coverage;
   for (let top = 0; top < height; top += TILE) {

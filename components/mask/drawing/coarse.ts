@@ -1,12 +1,12 @@
-// The coverage at a quarter of its edges, each value the mean of sixteen pixels: what a screen shows when it looks from afar, and how much
-// is painted in all. Guarantees: true for every pixel once `update` was told of each change.
+// The coverage at a quarter of its width and height, each value the mean of sixteen pixels: shown when zoomed out, and used to compute
+// the painted share. Guarantees: correct for every pixel once `update` was called for each change.
 
 import { type Coverage } from "./coverage";
 import { type Rect } from "./geometry";
 
 export const COARSE = 4;
 
-/** What lies between is shown as means: no screen shows a whole pixel of the picture. */
+/** At this scale the means are shown, as the screen shows no single pixel of the picture. */
 export function isFar(scale: number): boolean {
   return scale * COARSE <= 1;
 }
@@ -18,7 +18,7 @@ export function createCoarse(coverage: Coverage): Coarse {
   const width = Math.ceil(edge / COARSE);
   const height = Math.ceil(rows / COARSE);
   const data = new Uint8Array(width * height);
-  /** Four pixels at once, where every row begins at a whole word. */
+  /** Four pixels at once, if every row begins at a whole word. */
   const words = edge % COARSE === 0 ? new Uint32Array(fine.buffer, fine.byteOffset, fine.length >> 2) : undefined;
   let painted = 0;
 

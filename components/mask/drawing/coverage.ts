@@ -1,4 +1,4 @@
-// How much of each pixel is painted: a byte a pixel, 0 not at all, 255 wholly. Alpha of the saved file is 255 minus it.
+// How much of each pixel is painted: one byte per pixel, from 0 (not at all) to 255 (fully). The saved file's alpha is 255 minus it.
 
 import { type Rect, type Size } from "./geometry";
 
@@ -14,7 +14,7 @@ function scaled(a: number, b: number): number {
   return (product + (product >> 8)) >> 8;
 }
 
-/** What a pixel becomes when `amount` is painted over it, or taken from it. */
+/** The new value of a pixel when `amount` is painted over it, or erased from it. */
 export function painted(before: number, amount: number, isErasing: boolean): number {
   return isErasing ? scaled(before, 255 - amount) : before + scaled(255 - before, amount);
 }

@@ -1,6 +1,6 @@
-// Fill: the area around a point that no painted line bounds (when erasing: the painted area under it).
+// Fills the area around a point up to the painted lines (when erasing: the painted area at the point).
 // Guarantees: a line counts from half its strength on; the soft inner side of a line is filled up to its ridge and not beyond, so that no
-// pale seam stays; the outside of the line keeps its softness. Work comes in slices, as in area-work.
+// pale seam stays; the outside of the line keeps its softness. The work comes in slices, as in area-work.
 
 import { type AreaWork } from "./area-work";
 import { type Coverage } from "./coverage";
@@ -9,7 +9,7 @@ import { type KeptTiles } from "./history";
 import { packTile, TILE, tileColumns } from "./tiles";
 
 const HALF = 128;
-/** Pixels between two `yield`s: along a row they cost a few, on a slope each is looked up by itself. */
+/** Pixels between two `yield`s: along a row a pixel is cheap, on a slope each is examined separately. */
 const SLICE = 50_000;
 const SLOPE_SLICE = 16_000;
 
@@ -32,7 +32,7 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     }
   };
   const seeds = [startY * width + startX];
-  /** Pixels of the line's soft side: their place, then what they were. */
+  /** Pixels on the line's soft side: each one's index, then its old value. */
   const slope: number[] = [];
   const changes = createChanges(coverage);
   let work = 0;
@@ -93,7 +93,7 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
   return kept;
 }
 
-/** What changed since it was last taken, for each square by itself: between far places nothing is looked at again. */
+/** The rectangles changed since the last call, per tile, so that the area between distant changes is not redrawn. */
 function createChanges(size: Size) {
   const columns = tileColumns(size);
   let changed = new Map<number, Rect>();

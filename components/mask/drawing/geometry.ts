@@ -1,4 +1,4 @@
-// Points, sizes and rectangles of pixels. Guarantees: a rectangle is half open (`right` and `bottom` lie outside), and of whole pixels.
+// Points, sizes and rectangles of pixels. Guarantees: a rectangle is half open (`right` and `bottom` lie outside) and has whole pixels.
 
 export type Point = { x: number; y: number };
 export type Size = { width: number; height: number };
@@ -23,7 +23,7 @@ export function clipped(one: Rect, other: Rect): Rect {
   };
 }
 
-/** The smallest that holds both. */
+/** The smallest rectangle that holds both. */
 export function joined(one: Rect | undefined, other: Rect): Rect {
   if (!one || isEmpty(one)) return other;
   if (isEmpty(other)) return one;
@@ -39,12 +39,12 @@ export function holds(one: Rect, other: Rect): boolean {
   return one.left <= other.left && one.top <= other.top && one.right >= other.right && one.bottom >= other.bottom;
 }
 
-/** All whole pixels that an area of any numbers touches. */
+/** The smallest rectangle of whole pixels around any area. */
 export function outward({ left, top, right, bottom }: Rect): Rect {
   return { left: Math.floor(left), top: Math.floor(top), right: Math.ceil(right), bottom: Math.ceil(bottom) };
 }
 
-/** Between two corners in any order, whole pixels: the pixel under each corner belongs to it. */
+/** The rectangle between two corners in any order, including the pixel under each corner. */
 export function between(one: Point, other: Point): Rect {
   return {
     left: Math.floor(Math.min(one.x, other.x)),

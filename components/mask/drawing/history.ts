@@ -1,6 +1,6 @@
-// Undo and redo without limit. A step holds the squares it changed, packed, as they are not now: going over it changes the two.
-// Guarantees: undo after undo leads to the very first bytes, redo to the last; what the page itself holds stays within a budget, since the
-// steps furthest from now are handed to the browser as blobs, which it keeps outside the page and, when memory is short, on disk.
+// Undo and redo without limit. A step holds the packed tiles that it changed, in their other state: undo and redo swap the two.
+// Guarantees: undoing everything gives the very first bytes, redoing everything the last; the page's memory stays within a budget: the
+// steps furthest from the present become blobs, which the browser keeps outside the page and, when memory is short, on disk.
 
 import { type Coverage, invertRows } from "./coverage";
 import { type Rect } from "./geometry";
@@ -13,14 +13,14 @@ type Step = { act: Act; tiles: KeptTiles | Parked; bytes: number; version: numbe
 
 export type History = {
   record: (act: Act, tiles: KeptTiles) => void;
-  /** Which act; undefined where there is nothing to undo. */
+  /** The undone act; undefined where there is nothing to undo. */
   undo: () => Promise<Act | undefined>;
   redo: () => Promise<Act | undefined>;
   state: () => HistoryState;
-  /** Of packed squares that the page itself holds. */
+  /** Bytes of packed tiles in the page's own memory. */
   heldBytes: () => number;
 };
-/** `version` is the same again whenever the picture is. */
+/** The same picture always has the same `version`. */
 export type HistoryState = { undo?: Act; redo?: Act; version: number };
 
 export const HISTORY_BUDGET = 128 * 1024 * 1024;
@@ -28,7 +28,7 @@ const STEP_COST = 256;
 
 type Options = {
   budget?: number;
-  /** Hears of each rectangle that undo and redo change; they wait for what it returns, so that a page can breathe. */
+  /** Called for each rectangle that undo or redo changes; they await its result, so that the page can respond in between. */
   onChange: (rect: Rect) => Promise<void> | void;
 };
 
@@ -40,7 +40,7 @@ export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onC
   let held = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** Furthest from now first: the oldest to undo, then the last to redo. */
+  /** Furthest from the present first: the oldest to undo, then the last to redo. */
   function park(): void {
     for (const step of [...past, ...future]) {
       if (held <= budget) return;
@@ -76,7 +76,7 @@ export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onC
     return step.act;
   }
 
-  /** One after another: a step that comes back from a blob must not be overtaken. */
+  /** One after another: a step that is being read from a blob must not be overtaken. */
   function inTurn<T>(act: () => Promise<T>): Promise<T> {
     const result = turn.then(act);
     turn = result.catch(() => undefined);

@@ -1,6 +1,6 @@
 // One mask being drawn: its pixels, its history, and what has to be redrawn. Needs no DOM.
-// Guarantees: every change is one step of the history; while an area is being worked on, or a stroke is under way, nothing else begins;
-// listeners hear of each changed rectangle, and of the state only when it is another.
+// Guarantees: every change is one step of the history; during work on an area or a stroke nothing else begins;
+// listeners are called for each changed rectangle, and for the state only when it changes.
 
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
@@ -18,24 +18,24 @@ export type MaskState = {
   undo?: Act;
   redo?: Act;
   isBusy: boolean;
-  /** Something was drawn that was not saved. */
+  /** There are changes that were not saved. */
   isUnsaved: boolean;
-  /** 0 to 1 of the picture. */
+  /** The painted share of the picture, 0 to 1. */
   paintedShare: number;
 };
-/** What was done, for the screen and for a screen reader. */
+/** What was done, for the screen and for screen readers. */
 export type Done = { what: "did" | "undid" | "redid"; act: Act };
 
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
 
 const SLICE_MS = 12;
-/** Pieces of an ending stroke that never wait: a small one has ended when the hand is off. */
+/** Pieces of a stroke's end that are drawn at once: a small stroke is finished when the pointer is lifted. */
 const AT_ONCE = 16;
-/** Of one move of the pointer: beyond it, what is not seen yet waits for the next. */
+/** Time per pointer move: beyond it, invisible work waits for the next move. */
 const MOVE_MS = 8;
-/** Of a copy, bytes at a time. */
+/** Bytes copied at a time. */
 const COPIED = 4_000_000;
-/** A timer would wait four milliseconds each time, which is a third of a slice. */
+/** A timer would wait four milliseconds each time, a third of a slice. */
 const soon = () =>
   new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -54,7 +54,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
   const coarse: Coarse = createCoarse(coverage);
   const painters = new Set<(rect: Rect) => void>();
   let stroke: { shown: ShownStroke; act: Act } | undefined;
-  /** Of a stroke that was let go: what is left to do of it. */
+  /** The remaining work of a released stroke. */
   let ending: { work: Generator<Rect, KeptTiles>; act: Act } | undefined;
   let isBusy = false;
   let savedVersion = 0;
@@ -76,7 +76,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() }, true);
   }
 
-  /** After each slice the page has its turn. */
+  /** Lets the page respond after each slice. */
   function breathe(rect: Rect): Promise<void> | void {
     changed(rect);
     if (now() - sliceFrom < SLICE_MS) return;
@@ -86,7 +86,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     });
   }
 
-  /** Works on one piece; false where none was left. */
+  /** Works on one piece; false if none was left. */
   function goOn({ work, act }: NonNullable<typeof ending>): boolean {
     const { done: isOver, value } = work.next();
     if (!isOver) {
@@ -148,7 +148,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     lastDone: () => done,
     heldBytes: () => history.heldBytes(),
 
-    /** False where something else is under way. `isFar`: single pixels are not seen. */
+    /** False while something else is in progress. `isFar`: zoomed out so far that single pixels are invisible. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
       if (isBusy || stroke) return false;
       finish();
@@ -161,12 +161,12 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
       const until = now() + MOVE_MS;
       if (stroke) show(stroke.shown.to(points, isFar, () => now() >= until));
     },
-    /** All of it, now. */
+    /** Finishes the stroke at once. */
     end(): void {
       release();
       finish();
     },
-    /** In slices. Another stroke waits for none and finishes the rest first; an undo or a fill goes on with them before it begins. */
+    /** Finishes the stroke in slices. A new stroke does not wait and finishes the rest first; undo and fill wait for the slices. */
     async endInSlices(): Promise<void> {
       release();
       const mine = ending;
@@ -177,7 +177,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
         from = now();
       }
     },
-    /** Undoes the stroke as if it had never begun. */
+    /** Removes the stroke as if it had never begun. */
     drop(): void {
       const dropped = stroke?.shown.drop() ?? [];
       stroke = undefined;
@@ -189,14 +189,14 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
     clear: () => work("clear", clearAll(coverage)),
     invert: () => work("invert", invertAll(coverage)),
-    /** Once, where the first coverage is not blank: what is shown from afar, and how much is painted. */
+    /** Called once if the first coverage is not blank: computes the means and the painted share. */
     prepare: () =>
       alone(async () => {
         const { width, height } = coverage;
         for (let top = 0; top < height; top += TILE) await breathe({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
         return undefined;
       }),
-    /** As it is, whatever is drawn on it later; undefined while something else is under way. */
+    /** A copy that later drawing does not change; undefined while something else is in progress. */
     async snapshot(): Promise<Coverage | undefined> {
       let copy: Coverage | undefined;
       await alone(async () => {
@@ -211,7 +211,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     },
     undo: () => step("undid"),
     redo: () => step("redid"),
-    /** `version` is what `version()` was when the bytes were taken. */
+    /** `version`: the result of `version()` when the bytes were copied. */
     saved(version: number): void {
       savedVersion = version;
       tell();

@@ -1,16 +1,16 @@
-// The mask as the screen shows it, sampled at the screen's own pixels: the cost follows the window, whatever the picture's size.
-// Guarantees: writes exactly the rectangle it is asked for; from afar it shows means, so that a thin line does not vanish.
+// The mask as the screen shows it, sampled at the screen's own pixels: the cost depends on the window, not on the picture's size.
+// Guarantees: writes exactly the requested rectangle; zoomed out it shows means, so that a thin line does not vanish.
 
 import { COARSE, type Coarse, isFar } from "./coarse";
 import { type Coverage } from "./coverage";
 import { type Rect } from "./geometry";
 import { type View } from "./viewport";
 
-/** overlay: colour over the picture; mask: white on black; result: what is painted is cut out. */
+/** overlay: colour over the picture; mask: white on black; result: the painted parts are cut out. */
 export type Look =
   { kind: "overlay"; colour: readonly [number, number, number] } | { kind: "mask" } | { kind: "result"; board: readonly [number, number] };
 
-/** Little-endian words of RGBA, by coverage; two where a board of squares shows through. */
+/** Little-endian words of RGBA by coverage; two tables where a checkerboard shows through. */
 function wordsOf(look: Look): readonly [Uint32Array, Uint32Array] {
   const table = (make: (value: number) => readonly [number, number, number, number]) =>
     Uint32Array.from({ length: 256 }, (_, value) => {
@@ -42,7 +42,7 @@ export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): S
     const [startX, startY] = [-view.x * step, -view.y * step];
     const { width, height, data } = from;
     const columns = rect.right - rect.left;
-    // Two samples each way where a pixel of the screen holds more than one of the picture.
+    // Two samples each way where a screen pixel covers more than one pixel of the picture.
     const isFine = step > 1.3;
     const [near, far] = isFine ? [0.25, 0.75] : [0.5, 0.5];
     const ones = columnsOf(rect, startX, step, near, width);
@@ -72,7 +72,7 @@ export function createSampler(coverage: Coverage, coarse: Coarse, look: Look): S
   };
 }
 
-/** For each column of the screen the one it shows; -1 beside the picture. */
+/** The picture's column for each column of the screen; -1 outside the picture. */
 function columnsOf(rect: Rect, start: number, step: number, offset: number, width: number): Int32Array {
   return Int32Array.from({ length: rect.right - rect.left }, (_, index) => {
     const x = Math.floor(start + (rect.left + index + offset) * step);

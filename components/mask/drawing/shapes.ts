@@ -1,12 +1,12 @@
 // A rectangle or a lasso as rows of coverage, from top to bottom.
-// Guarantees: an edge that crosses a pixel covers as much of it as lies inside (sixteen steps down, exact across); a lasso that crosses
-// itself covers what it winds around.
+// Guarantees: a pixel on the edge is covered in proportion to its part inside (sixteen steps vertically, exact horizontally); a lasso that
+// crosses itself covers what it winds around.
 
 import { clipped, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
 
 export type Shape = {
   bounds: Rect;
-  /** Writes row `y` from `bounds.left` on; rows are asked for in order. */
+  /** Writes row `y`, starting at `bounds.left`; rows are requested in order. */
   row: (y: number, into: Uint8Array) => void;
 };
 
@@ -15,7 +15,7 @@ export function rectangle(size: Size, rect: Rect): Shape {
   return { bounds, row: (_, into) => void into.fill(255, 0, bounds.right - bounds.left) };
 }
 
-/** Slices of a row that are looked at one by one. */
+/** Slices of a row that are computed one by one. */
 const SLICES = 16;
 
 type Edge = { top: number; bottom: number; x: number; perRow: number; winds: 1 | -1 };

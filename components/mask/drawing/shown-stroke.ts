@@ -1,8 +1,8 @@
-// A stroke as it is seen while it is drawn. Of a large brush seen from afar the coarse picture shows where it is, at a sixteenth of the
-// work, and the pixels follow without the brush's tip, as far as there is time for; seen from near, the pixels are shown themselves and the
+// A stroke as it appears while it is drawn. With a large brush and zoomed out, the coarse picture shows it for a sixteenth of the
+// work, and the pixels follow without the brush's tip as far as time allows; zoomed in, the pixels themselves are shown and the
 // means follow at the end.
-// Guarantees: once it has ended, or was dropped, pixels and means are as if each point had been painted in full, and all that changed was
-// said; the end may be stopped after each piece, and never shows less of the stroke than there was.
+// Guarantees: after its end or drop, pixels and means are as if each point had been painted in full, and every change was
+// reported; the end may pause after each piece, and never shows less of the stroke than before.
 
 import { COARSE, type Coarse } from "./coarse";
 import { type Coverage } from "./coverage";
@@ -12,13 +12,13 @@ import { beginStroke, type Brush, type BrushPoint, type StrokeWork } from "./str
 import { tileRect } from "./tiles";
 
 export type ShownStroke = {
-  /** What is to be redrawn. `isLate`: the pixels that are not seen yet may wait for the next point. */
+  /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
   to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
   end: () => Generator<Rect, KeptTiles>;
   drop: () => Rect[];
 };
 
-/** A smaller one costs next to nothing. */
+/** Smaller brushes cost next to nothing. */
 const LARGE = 256;
 
 export function beginShownStroke(
@@ -31,12 +31,12 @@ export function beginShownStroke(
   const isSketched = isFar && brush.diameter >= LARGE;
   const stroke = beginStroke(coverage, brush, first);
   const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
-  /** What the means do not know yet. */
+  /** The area that the means do not include yet. */
   let stale: Rect | undefined;
-  /** Pixels that are not seen yet, in order. */
+  /** Work on pixels that are not visible yet, in order. */
   const waiting: StrokeWork[] = [];
 
-  /** Where nothing is sketched, the means have to keep up while they are looked at. */
+  /** Without a sketch, the means must be updated while they are on screen. */
   function seen(changed: Rect, isLookedAtFromAfar: boolean): Rect {
     stale = joined(stale, changed);
     if (!isLookedAtFromAfar) return changed;
@@ -79,7 +79,7 @@ export function beginShownStroke(
         yield* settle(squares);
         return before;
       }
-      // Square by square the sketch makes room for the means: it is never gone from where they are not yet.
+      // The sketch gives way to the means tile by tile, so that there is never a gap.
       const made: Rect[] = [];
       for (const square of sketch.drop()) {
         made.push(larger(square));

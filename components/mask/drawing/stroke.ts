@@ -1,7 +1,7 @@
-// A stroke as the area that a round brush sweeps, exact between two points: no row of dabs, so no gaps and no beads.
-// Guarantees: however often it crosses itself, a stroke paints a pixel once; only squares that it reaches are held. Of a brush under way
-// each part is a strip and, at a bend, the wedge outside it: the disc at its tip, which a large brush would paint over and over, is drawn
-// once for all the points that came together, or, when single pixels are not seen, once at the end. All of it comes square by square, so
+// A stroke as the exact area that a round brush sweeps between two points: not a row of dabs, so no gaps and no beads.
+// Guarantees: a stroke paints a pixel only once, however often it crosses itself; only the tiles it reaches are held. Of a moving brush
+// each part is a strip and, at a bend, the wedge outside it: the disc at the tip, which a large brush would paint over and over, is drawn
+// once for all points that arrive together, or, if single pixels are invisible, once at the end. All work comes tile by tile, so
 // that the caller may stop in between: a disc of 2,000 pixels is more than a frame's work.
 
 import { type Coverage } from "./coverage";
@@ -14,19 +14,19 @@ export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: 
 /** Pressure scales the diameter: 0 to 1. */
 export type BrushPoint = Point & { pressure: number };
 
-/** What it changes, piece by piece; each has to be gone through before the next is begun. */
+/** Its changes, piece by piece; each piece must be finished before the next begins. */
 export type StrokeWork = Generator<Rect>;
 export type Stroke = {
-  /** Without its tip it goes only so far as what comes next cannot change. */
+  /** Without its tip, only the part that the next point cannot change is painted. */
   to: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
-  /** What is left of it, then what the squares were, for the history. */
+  /** The remaining work; then the tiles as they were, for the history. */
   end: () => Generator<Rect, KeptTiles>;
-  /** Takes all of it back. */
+  /** Removes the whole stroke. */
   drop: () => StrokeWork;
 };
 
 const LEAST_RADIUS = 0.5;
-/** Shorter moves are added up: at this share of the radius no difference is seen. */
+/** Shorter moves are added up: at this share of the radius the difference is invisible. */
 const SPACING = 0.08;
 
 export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint): Stroke {
@@ -34,9 +34,9 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   const radiusOf = ({ pressure }: BrushPoint) => Math.max(LEAST_RADIUS, (brush.diameter / 2) * pressure);
   let last = first;
   let pending: BrushPoint | undefined;
-  /** Of the last strip, one pixel long. */
+  /** The direction of the last strip, as a vector one pixel long. */
   let way: Point | undefined;
-  /** Its disc at the end reaches beyond it on all sides. */
+  /** The disc at its end reaches beyond it on all sides. */
   let hasGrown = false;
   let isTipDrawn = false;
 
@@ -74,7 +74,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
       return;
     }
     const ahead = { x: (point.x - last.x) / length, y: (point.y - last.y) / length };
-    // Ahead of both ways the next strip paints more, unless it grows thinner.
+    // The area ahead in both directions is painted by the next strip, unless that one grows thinner.
     if (!isTipDrawn) yield* paint(disc(last, a, hasGrown ? undefined : way, b < a ? undefined : ahead));
     yield* paint(strip(last, point, a, b));
     [last, way, hasGrown, isTipDrawn] = [point, ahead, b > a, false];
@@ -108,7 +108,7 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   };
 }
 
-/** In rows of a whole square, also at the right edge. */
+/** In rows of a whole tile, also at the right edge. */
 function copyOf({ data, width }: Coverage, { left, top, right, bottom }: Rect): Coverage["data"] {
   const copy = new Uint8Array(TILE * TILE);
   for (let y = top; y < bottom; y += 1) copy.set(data.subarray(y * width + left, y * width + right), (y - top) * TILE);

@@ -1,19 +1,19 @@
-// What a round brush covers on one part of its way: the strip between two places, or its disc at one of them, row by row within a square.
-// Guarantees: a pixel keeps the most that any part of the stroke paints there, so looking at one twice changes nothing; pixels outside
-// the part's bounds are never looked at.
+// What a round brush covers on one part of its way: the strip between two points, or the disc at one of them, row by row within a tile.
+// Guarantees: a pixel keeps the largest amount that any part of the stroke paints there, so visiting it twice changes nothing; pixels
+// outside the part's bounds are never visited.
 
 import { type Coverage, painted } from "./coverage";
 import { clipped, outward, type Point, type Rect } from "./geometry";
 import { TILE } from "./tiles";
 
-/** One square that a stroke has reached. */
+/** One tile that a stroke has reached. */
 export type Touched = { before: Uint8Array<ArrayBuffer>; amount: Uint8Array; rect: Rect };
-/** Half a plane, seen from the part's beginning: x * nx + y * ny is at most `most`. */
+/** A half plane, relative to the part's beginning: x * nx + y * ny is at most `most`. */
 type Bound = { nx: number; ny: number; most: number };
 /** `a` and `b` are the radius at its two ends. */
 export type Part = { from: Point; to: Point; a: number; b: number; bounds: readonly Bound[] };
 
-/** More is looked at than must be: pixels at a bound belong to both of its sides. */
+/** Visits slightly more than necessary: pixels at a bound belong to both of its sides. */
 const SLACK = 1;
 
 const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
@@ -21,7 +21,7 @@ const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
   return Math.round(255 * share * share * (3 - 2 * share));
 });
 
-/** Between the two places, without the round ends. */
+/** The area between two points, without the round ends. */
 export function strip(from: Point, to: Point, a: number, b: number): Part {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
@@ -35,7 +35,7 @@ export function strip(from: Point, to: Point, a: number, b: number): Part {
   return { from, to, a, b, bounds };
 }
 
-/** Whole, or what of it lies ahead of one direction and behind another. */
+/** The whole disc, or the part of it that lies ahead of one direction and behind another. */
 export function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Part {
   const bounds: Bound[] = [];
   if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, most: SLACK });

@@ -1,5 +1,5 @@
-// A picture in squares of 256 pixels, so that a step of the history holds what it changed and nothing else.
-// Guarantees: packing and unpacking give the same bytes; a square of one value packs into four bytes, and none grows by more than six.
+// A picture in tiles of 256 by 256 pixels, so that a step of the history holds only what it changed.
+// Guarantees: packing and unpacking give the same bytes; a tile of one value packs into four bytes, and none grows by more than six.
 
 import { type Coverage } from "./coverage";
 import { clipped, isEmpty, type Rect, type Size, wholeOf } from "./geometry";
@@ -31,7 +31,7 @@ export function tilesIn(size: Size, rect: Rect): number[] {
 const raw = new Uint8Array(TILE * TILE);
 const packedInto = new Uint8Array(TILE * TILE + 16);
 
-/** Its rows one after another, in a buffer that the next call uses again. */
+/** Its rows one after another, in a buffer that the next call reuses. */
 function gather({ data, width }: Coverage, { left, top, right, bottom }: Rect): Uint8Array {
   let at = 0;
   for (let y = top; y < bottom; y += 1) {
@@ -45,7 +45,7 @@ export function packTile(coverage: Coverage, index: number): Uint8Array {
   return packRect(coverage, tileRect(coverage, index));
 }
 
-/** No larger than one tile. */
+/** The rectangle must be no larger than one tile. */
 export function packRect(coverage: Coverage, rect: Rect): Uint8Array {
   return pack(gather(coverage, rect));
 }
@@ -59,7 +59,7 @@ export function unpackTile(coverage: Coverage, index: number, packed: Uint8Array
   }
 }
 
-/** Runs and stretches by turns: an even number n announces n/2 times the next byte, an odd one (n-1)/2 bytes as they are. */
+/** Alternates runs and plain stretches: an even number n means n/2 times the next byte, an odd one (n-1)/2 bytes as they are. */
 function pack(bytes: Uint8Array): Uint8Array {
   let written = 0;
   const writeLength = (length: number) => {
@@ -74,7 +74,7 @@ function pack(bytes: Uint8Array): Uint8Array {
   let stretchFrom = 0;
   const endStretch = (end: number): boolean => {
     if (end === stretchFrom) return true;
-    // A square that will not pack is kept as it is: one stretch.
+    // A tile that does not pack is kept as it is: one stretch.
     if (written + end - stretchFrom + 4 > bytes.length) return false;
     writeLength((end - stretchFrom) * 2 + 1);
     packedInto.set(bytes.subarray(stretchFrom, end), written);

@@ -1,5 +1,5 @@
-// Which part of the picture the frame shows: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
-// Guarantees: a part of the picture stays in the frame, whatever is zoomed or panned.
+// The part of the picture in the frame: pixel (0, 0) of the picture is at (x, y) of the frame, and a pixel is `scale` wide.
+// Guarantees: some of the picture stays in the frame, however it is zoomed or panned.
 
 import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/viewport";
 import { type Point, type Rect, type Size } from "./geometry";
@@ -7,16 +7,16 @@ import { type Point, type Rect, type Size } from "./geometry";
 export type View = Viewport;
 
 const MARGIN = 16;
-/** A tiny picture is enlarged. */
+/** A tiny picture is enlarged up to this scale. */
 const LARGEST_FIT = 8;
-/** Of the picture that cannot be pushed out of the frame. */
+/** The part of the picture that cannot be pushed out of the frame. */
 const LEAST_SEEN = 48;
 
 export function fitted(picture: Size, frame: Size): View {
   return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, most: pictureScales.most } });
 }
 
-/** What lies under `at` stays there. */
+/** The point under `at` stays there. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
   const least = Math.min(1, fitted(picture, frame).scale) / 2;
   return held(zoomedAt(view, factor, at, { least, most: pictureScales.most }), picture, frame);
@@ -26,7 +26,7 @@ export function panned(view: View, by: Point, picture: Size, frame: Size): View 
   return held({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
 }
 
-/** So far that the point is in the frame; a point that is seen moves nothing. */
+/** Moves the picture until the point is in the frame; a visible point moves nothing. */
 export function revealed(view: View, point: Point, picture: Size, frame: Size): View {
   const at = toFrame(view, point);
   const room = Math.min(40, frame.width / 4, frame.height / 4);

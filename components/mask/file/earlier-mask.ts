@@ -1,5 +1,5 @@
-// The mask that a picture has already: the layer that a service keeps of it, or its own transparency.
-// Guarantees: never throws; a mask of another size is none of this picture.
+// The mask that a picture already has: the layer that a service keeps for it, or its own transparency.
+// Guarantees: never throws; ignores a mask of another size.
 
 import { callApi } from "@/lib/browser/api";
 import { viewUrl, withQuery } from "@/lib/browser/urls";
@@ -10,7 +10,7 @@ import { type MaskSource } from "./mask-source";
 import { readInWorker } from "./worker-client";
 import { letters, readBytes } from "./read-bytes";
 
-/** Where the mask that the drawing begins with came from; `unread`: there is one, and it could not be read. */
+/** Where the initial mask came from; `unread`: there is one, but it could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
 /** The name of the layer; undefined where there is none. */
@@ -38,7 +38,7 @@ export async function earlierMask(
   size: Size,
   options: FetchOptions,
 ): Promise<{ coverage?: Coverage; from: Earlier }> {
-  // Whatever was masked has an alpha channel.
+  // A masked picture always has an alpha channel.
   if (!(await mayBeClear(file))) return { from: "none" };
   const layer = await findLayer(source, options);
   const coverage = layer && (await readLayer(layer, size, source, options));
@@ -55,14 +55,14 @@ async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size):
 }
 
 const PNG = [0x89, 0x50, 0x4e, 0x47];
-/** Of a PNG with an alpha channel: grey, colours. */
+/** PNG colour types with an alpha channel: grey, and colour. */
 const WITH_ALPHA: readonly number[] = [4, 6];
-/** Before its pixels a PNG has a handful of parts. */
+/** A PNG has few chunks before its pixels. */
 const MOST_PARTS = 1_000;
 
 /**
- * Whether any pixel of a file can be clear, told from its header: a large photograph need not be decoded to learn that it holds no mask. False
- * only where it is certain.
+ * Whether any pixel of a file may be transparent, by its header: a large photograph need not be decoded to learn that it holds no mask.
+ * False only where that is certain.
  */
 export async function mayBeClear(file: Blob): Promise<boolean> {
   const head = await readBytes(file, 0, 26);

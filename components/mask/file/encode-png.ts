@@ -1,6 +1,7 @@
-// The mask as PNG: black, with alpha 255 minus what is painted. Written by hand, since a canvas multiplies colours with alpha and rounds.
-// Over a photograph that was held another way it lies as the original's own pixels lie, and says so as the original does: who turns both, and
-// who turns neither, finds that it fits. Guarantees: every alpha byte is exact; rows pass through the compressor in portions, so that memory stays near the size of the file.
+// The mask as PNG: black, with alpha 255 minus the painted amount. Written by hand, as a canvas multiplies colours with alpha and rounds.
+// For a photograph with a noted rotation, the mask is stored in the original's pixel order with the same note: programs that turn both, and
+// programs that turn neither, find that they fit.
+// Guarantees: every alpha byte is exact; rows are compressed in portions, so that memory use stays near the file's size.
 
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
@@ -30,10 +31,10 @@ export async function encodeMask(coverage: Coverage, onProgress: (share: number)
   return new Blob(parts, { type: "image/png" });
 }
 
-/** Where the pixels of a picture lie in the upright coverage: the first one, and how far it is to the next one across and down. */
+/** The order of a picture's pixels within the upright coverage: the first one, and the steps to the next one across and down. */
 type Grid = Size & { first: number; across: number; down: number };
 
-/** Of pixels that have to be turned as `orientation` says to be upright. */
+/** For pixels that must be turned as `orientation` says to be upright. */
 function gridOf({ width, height }: Size, orientation: number): Grid {
   const last = width * height - 1;
   const [right, below] = [width - 1, last - width + 1];
@@ -51,7 +52,7 @@ function gridOf({ width, height }: Size, orientation: number): Grid {
   return others[orientation] ?? upright;
 }
 
-/** The shortest block that tells it. */
+/** The shortest block that holds the orientation. */
 function exifOf(orientation: number): Uint8Array {
   const bigEndian = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8];
   const entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
@@ -73,7 +74,7 @@ function rowsOf(
       const bytes = new Uint8Array(rows * stride);
       for (let row = 0; row < rows; row += 1) {
         let from = first + (next + row) * down;
-        // The row's filter byte stays 0: masks are long runs, which pack best as they are.
+        // The row's filter byte stays 0: masks are long runs, which compress best unfiltered.
         let to = row * stride + CHANNELS;
         for (let column = 0; column < width; column += 1, from += across, to += CHANNELS) bytes[to] = 255 - (data[from] ?? 0);
       }

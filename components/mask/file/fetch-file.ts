@@ -1,5 +1,5 @@
-// A picture's bytes from the service, counted as they come.
-// Guarantees: never throws; no more than the limit is ever read; an end of `signal` ends the transfer.
+// A picture's bytes from the service, with progress.
+// Guarantees: never throws; never reads more than the limit; aborting `signal` ends the transfer.
 
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -8,7 +8,7 @@ import { MOST_BYTES, type TooLarge, tooLarge } from "./limits";
 export type FetchRefusal = { kind: "too-large"; why: TooLarge } | { kind: "failed"; failure: ApiFailure };
 export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, where the length is known. */ onProgress?: (share: number) => void };
 
-/** `address` as a page would ask for it, with the base path. */
+/** `address`: as a page would request it, with the base path. */
 export async function fetchFile(address: string, { signal, onProgress }: FetchOptions = {}): Promise<Result<Blob, FetchRefusal>> {
   const going = new AbortController();
   const stop = () => going.abort();

@@ -1,5 +1,5 @@
-// The asset that an upload became: its answer names a file, not an asset.
-// Guarantees: never throws; undefined where the list does not tell it for certain.
+// Finds the asset of an upload, whose answer names a file and not an asset.
+// Guarantees: never throws; undefined unless the list identifies it with certainty.
 
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";

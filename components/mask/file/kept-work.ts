@@ -1,6 +1,6 @@
-// Drawings that were left without being saved, kept in this tab with their whole history, so that going elsewhere in the console loses nothing.
-// Guarantees: the latest is kept whatever it weighs, earlier ones within a budget of memory; which had to go is told, never passed over;
-// closing or reloading the tab is warned of while any is kept.
+// Unsaved drawings, kept in this tab with their whole history, so that moving within the console loses nothing.
+// Guarantees: the latest one is kept whatever its size, earlier ones within a memory budget; dropped ones are reported, never silent;
+// while any is kept, the browser warns before the tab is closed or reloaded.
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { type OpenSession } from "./mask-session";
@@ -10,7 +10,7 @@ type Kept = { session: OpenSession; name: string };
 const BUDGET = 512 * 1024 * 1024;
 const kept = new Map<string, Kept>();
 
-/** The names of those that had to go. */
+/** Returns the names of the drawings that were dropped. */
 export function keepWork(key: string, work: Kept, budget = BUDGET): string[] {
   kept.delete(key);
   kept.set(key, work);
@@ -25,7 +25,7 @@ export function keepWork(key: string, work: Kept, budget = BUDGET): string[] {
   return lost;
 }
 
-/** The caller owns it from then on. */
+/** Hands the drawing over to the caller. */
 export function takeWork(key: string): OpenSession | undefined {
   const work = kept.get(key);
   kept.delete(key);

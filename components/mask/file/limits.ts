@@ -1,4 +1,4 @@
-// What a service takes as a mask and as its original: judged before anything large is opened, and said in words.
+// What a service accepts as a mask and as its original: checked before anything large is opened.
 
 import { type Size } from "../drawing/geometry";
 
@@ -11,7 +11,7 @@ export type TooLarge =
   | { reason: "edge"; width: number; height: number }
   | { reason: "pixels"; width: number; height: number };
 
-/** By what is known of it; undefined where nothing known is too large. */
+/** Checks what is known; undefined if nothing known is too large. */
 export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<Size>): TooLarge | undefined {
   if (bytes !== undefined && bytes > MOST_BYTES) return { reason: "bytes", bytes };
   if (width === undefined || height === undefined) return undefined;

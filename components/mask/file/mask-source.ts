@@ -1,16 +1,16 @@
-// Which picture a mask is drawn for, and the names under which a service may know it.
-// Guarantees: pure; the surest name comes first. It is the name that POST /api/upload/mask is told as original_ref.
+// The picture that a mask is drawn for, and the names under which a service may know it.
+// Guarantees: pure; the most reliable name comes first. It is sent to POST /api/upload/mask as original_ref.
 
 import { type FileName, viewUrl } from "@/lib/browser/urls";
 import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
 
-/** Where pictures lie and masks go, if not with the files of a connection. Such a place keeps no layers beside its pictures. */
+/** Where pictures are and masks are saved, if not among a connection's files. Such a place keeps no layers beside its pictures. */
 export type MaskPlace = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
-  /** The same for the same picture, so that a drawing that was left is found again. */
+  /** The same for the same picture, so that an unsaved drawing is found again. */
   key: string;
   title: string;
   files: readonly FileName[];
@@ -24,15 +24,15 @@ export type MaskSource = {
     isPicture?: boolean;
     /** What an earlier mask was drawn over. */ original?: string;
   };
-  /** The service masks an original's pixels as they lie in the file, however the camera was held: a plain local server. */
+  /** A plain local server, which applies masks to an original's pixels as stored, regardless of the camera's rotation. */
   keepsPixels?: boolean;
-  /** Where there is a preview for a service that does not hand out files. */
+  /** For the preview, if the service does not hand out files. */
   assetId?: string;
 };
 
 export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
   const { type } = fileOfAsset({ ...asset, file: undefined });
-  // Its own name comes last: another file may have it.
+  // The plain name comes last, as another file may have it.
   const names = [asset.hash, asset.name].filter((one) => one !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;
   return {
@@ -57,12 +57,12 @@ export function sourceOfFile(file: Required<FileName>, title: string, connection
   return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, known: {} };
 }
 
-/** As a page asks for it, with a query. */
+/** The address as a page requests it, with a query. */
 export function addressOf({ connection, place }: Pick<MaskSource, "connection" | "place">, file: FileName): string {
   return place ? place.urlOf(file) : viewUrl({ ...file, connection });
 }
 
-/** Only what is known of it travels; some services want a subfolder, be it empty. */
+/** Only known fields are sent; some services require a subfolder, even an empty one. */
 export function originalRef({ filename, subfolder = "", type }: FileName): string {
   return writeExactJson({ filename, subfolder, ...(type && { type }) });
 }

@@ -1,4 +1,4 @@
-// The worker's side: packing and reading masks of many megapixels away from the page's own thread.
+// The worker: packs and reads masks of many megapixels outside the page's own thread.
 
 import { encodeMask } from "./encode-png";
 import { type WorkerAnswer, type WorkerTask } from "./worker-client";
@@ -7,7 +7,7 @@ import { type Coverage, emptyCoverage } from "../drawing/coverage";
 /** Pixels drawn at a time. */
 const STRIP = 4_000_000;
 
-/** `picture`: only alpha counts, and a file that is wholly opaque holds no mask. */
+/** `picture`: only alpha counts, and a fully opaque file holds no mask. */
 async function readCoverage(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
   const bitmap = await createImageBitmap(file, { colorSpaceConversion: "none" });
   try {
@@ -22,7 +22,7 @@ async function readCoverage(file: Blob, kind: "picture" | "layer"): Promise<Cove
   }
 }
 
-/** True when any of it is painted. */
+/** True if any of it is painted. */
 function readStrips(
   bitmap: ImageBitmap,
   { width, height, data }: Coverage,

@@ -1,6 +1,6 @@
-// From a picture's names to something to draw on: its size, what is shown, and the mask that it has already.
-// Guarantees: never throws; judged by what is known, then by its length, then by its header, before a pixel is decoded; where the service
-// hands out no files, the preview is shown and the mask still has the original's size; where an earlier mask cannot be read, that is said.
+// Opens a picture by its names for drawing: its size, what is shown, and the mask that it already has.
+// Guarantees: never throws; checks known facts, then the length, then the header, before decoding a pixel; if the service hands out no
+// files, the preview is shown and the mask still has the original's size; an earlier mask that cannot be read is reported.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type FileName, thumbnailUrl } from "@/lib/browser/urls";
@@ -17,16 +17,16 @@ import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
 
 export type OpenedMask = {
   coverage: Coverage;
-  /** Absent where nothing can be shown of it. */
+  /** Absent where it cannot be shown. */
   picture?: ShownPicture;
   earlier: Earlier;
-  /** For original_ref, the surest first. */
+  /** For original_ref, most reliable first. */
   refs: readonly FileName[];
   /** The picture is a preview; the mask still has the original's size. */
   isPreview: boolean;
-  /** The service does not hand it out. */
+  /** The service does not hand out the file. */
   lacksFile?: boolean;
-  /** How the mask is to be written, where that is not as it was drawn. */
+  /** How the mask must be written, if not as it was drawn. */
   hold?: Hold;
 };
 
@@ -35,11 +35,11 @@ export type OpenRefusal =
   | { kind: "broken" }
   | { kind: "unknown-size" }
   | { kind: "too-large"; why: TooLarge }
-  /** It was opened from this computer, and is not the service's file. */
+  /** A file from this computer that is not the same as the service's file. */
   | { kind: "other-file"; bytes: number; wanted: number }
   | { kind: "failed"; failure: ApiFailure };
 
-/** `file`: the picture itself, from this computer, where the service does not hand it out. */
+/** `file`: the picture itself from this computer, if the service does not hand it out. */
 export type OpenOptions = FetchOptions & { file?: File };
 export type OpenMask = (source: MaskSource, options: OpenOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
 
@@ -54,7 +54,7 @@ export const openMask: OpenMask = async (source, options) => {
   let refusal: FetchRefusal | undefined;
   for (const [index, name] of files.entries()) {
     const file = await fetchFile(addressOf(source, name), options);
-    // What answered goes first when the mask is sent.
+    // The name that worked comes first when the mask is sent.
     if (file.ok) return openFile(source, file.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
     refusal = file.failure;
     if (refusal.kind !== "failed" || refusal.failure.status !== 404) break;
@@ -74,21 +74,21 @@ async function openOwn(source: MaskSource, file: File, options: FetchOptions): P
   return opened.ok ? ok({ ...opened.value, lacksFile: true }) : opened;
 }
 
-/** A saved mask over what it was drawn over: the masked picture, which may weigh more than any original, is not fetched at all. */
+/** Opens a saved mask over its original: the masked picture, which may be larger than any original, is not fetched at all. */
 async function openOriginal(source: MaskSource, filename: string, options: FetchOptions): Promise<OpenedMask | undefined> {
   const layer = await findLayer(source, options);
   if (!layer) return undefined;
   const ref = { filename, subfolder: "", type: "input" };
   const original = await fetchFile(addressOf(source, ref), options);
   const size = original.ok ? await naturalSize(original.value) : undefined;
-  // A layer is upright; an original that is not shown so would lie across it.
+  // A layer is upright; over an original that is shown rotated it would not fit.
   if (!original.ok || !size || tooLarge(size) || (await holdOf(original.value, false))) return undefined;
   const coverage = await readLayer(layer, size, source, options);
   const picture = coverage && (await showPicture(original.value, size));
   return picture && { coverage, picture, earlier: "layers", refs: [ref, ...source.files], isPreview: false };
 }
 
-/** The service lacks GET /api/view, or says of an asset that is there that it is not. */
+/** The service lacks GET /api/view, or answers 404 for an existing asset. */
 export const isNotHandedOut = (failure: ApiFailure) => failure.status === 404 || lacksOperation(failure);
 
 async function openFile(
@@ -103,7 +103,7 @@ async function openFile(
   if (why) return failed({ kind: "too-large", why });
   const earlier = await earlierMask(source, file, size, options);
   const hold = await holdOf(file, source.keepsPixels === true);
-  // What a service makes of it is upright, and this does not.
+  // The picture without its mask would be upright, and this original is not.
   const beneath = earlier.coverage && !hold ? await withoutMask(source, refs, size, options) : undefined;
   const picture = await showPicture(beneath?.file ?? file, size);
   if (!picture) return failed({ kind: "broken" });
@@ -117,7 +117,7 @@ async function openFile(
   });
 }
 
-/** What the mask was drawn over: the original itself, which is then the one to refer to, or the same colours without alpha. */
+/** What the mask was drawn over: the original, which the mask then refers to, or the same colours without alpha. */
 async function withoutMask(
   source: MaskSource,
   refs: readonly FileName[],
@@ -146,7 +146,7 @@ async function openPreview(
   why: ApiFailure,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
   const preview = await fetchFile(thumbnailUrl({ asset, edge: 1024, connection }), options);
-  // Empty: the console can make no picture of it.
+  // Empty: the console cannot make a picture of it.
   if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: why });
   if (known.width === undefined || known.height === undefined) return failed({ kind: "unknown-size" });
   const size = { width: known.width, height: known.height };

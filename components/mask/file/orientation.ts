@@ -1,18 +1,18 @@
-// How a camera was held, as the file notes it: 1 to 8, as EXIF counts. What a screen shows is turned; what a service stores may not be.
-// Guarantees: never throws on a damaged file; 1 where nothing is noted; a few kilobytes are read, never a pixel.
+// The camera's rotation as noted in the file: 1 to 8, as in EXIF. Browsers turn the picture on screen; a service may store it unturned.
+// Guarantees: never throws on a damaged file; 1 if nothing is noted; reads a few kilobytes, never a pixel.
 
 import { letters, readBytes } from "./read-bytes";
 
-/** How a mask is to be written, so that its rows are those of the original's own pixels and say how to hold them. */
+/** How a mask must be written so that its rows match the original's stored pixels and note the same rotation. */
 export type Hold = {
   orientation: number;
-  /** The mask was drawn over the turned picture, and goes back to how the pixels lie. */
+  /** The mask was drawn over the turned picture, and is turned back to the order of the stored pixels. */
   isTurned: boolean;
 };
 
 const PNG = 0x89504e47;
 const MOST_PARTS = 1_000;
-/** The block's first directory: the orientation is among its first entries. */
+/** Enough for the block's first directory, which has the orientation among its first entries. */
 const MOST_EXIF = 4_096;
 const ORIENTATION = 0x0112;
 
@@ -21,7 +21,7 @@ export async function holdOf(file: Blob, ofStoredPixels: boolean): Promise<Hold 
   const { kind, block } = await findExif(file);
   const orientation = block ? orientationOf(block) : 1;
   if (orientation === 1) return undefined;
-  // Browsers turn what they show; of a WebP they show the pixels as they lie.
+  // Browsers turn what they show, except a WebP, which they show as stored.
   const isTurned = kind !== "webp";
   return isTurned && !ofStoredPixels ? undefined : { orientation, isTurned };
 }
@@ -48,7 +48,7 @@ async function inJpeg(file: Blob): Promise<DataView | undefined> {
   for (let part = 0; part < MOST_PARTS; part += 1) {
     const begin = await readBytes(file, at, 10);
     const marker = begin.getUint16(0);
-    // From the scan on there are pixels.
+    // From the scan marker on there are pixels.
     if (marker < 0xff01 || marker === 0xffda) return undefined;
     if (marker === 0xffe1 && letters(begin, 4, 6) === "Exif\0\0") return readBytes(file, at + 10, MOST_EXIF);
     at += 2 + begin.getUint16(2);

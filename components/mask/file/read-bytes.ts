@@ -1,4 +1,4 @@
-// A few bytes of a file, wherever they are. Guarantees: what lies beyond the end is 0.
+// Reads a few bytes anywhere in a file. Guarantees: bytes beyond the end are 0.
 
 export async function readBytes(file: Blob, from: number, length: number): Promise<DataView> {
   const bytes = new Uint8Array(length);

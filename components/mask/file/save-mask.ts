@@ -1,6 +1,6 @@
-// A mask on its way to the service: packed, measured, sent.
-// Guarantees: never throws; nothing is sent that the service would refuse for its size; a name that the service does not know is followed
-// by the next one, since a refusal stored nothing; any other refusal comes back as it is.
+// Saves a mask to the service: packs, measures and sends it.
+// Guarantees: never throws; sends nothing that the service would refuse for its size; if the service does not know a name, the next one
+// is tried, since the refusal stored nothing; any other refusal is returned as it is.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/uploads/upload";
@@ -22,18 +22,18 @@ export type SavedMask = {
 export type SaveFailure =
   { kind: "not-packed"; reason: string } | { kind: "too-heavy"; bytes: number } | { kind: "failed"; failure: ApiFailure };
 
-/** What a saving is doing; a large mask takes a while in each. `storing`: all bytes have left, and no answer came yet. */
+/** The steps of saving; each may take a while for a large mask. `storing`: all bytes were sent, and no answer came yet. */
 export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
 
 export type SavePorts = {
-  /** Takes the coverage over: its pixels must not be used elsewhere afterwards. */
+  /** Takes over the coverage: its pixels must not be used elsewhere afterwards. */
   encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
 export type SendOptions = {
   onProgress: (share: number) => void;
   signal: AbortSignal;
-  /** The service hands out files: what it says it stored can be looked for. */
+  /** The service hands out files, so the stored file can be checked. */
   handsOut: boolean;
 };
 
@@ -65,12 +65,12 @@ export function notPacked(error: unknown): SaveFailure {
   return { kind: "not-packed", reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** Services answer 400 or 404 for a reference that they cannot follow; a picture that they cannot take has a code of its own. */
+/** Services answer 400 or 404 for a reference that they cannot resolve; an unacceptable picture has a code of its own. */
 function isUnknownName({ status, code }: ApiFailure): boolean {
   return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
 }
 
-/** Fields before the bytes, so that a streaming reader knows where they go. The name is the family's, and new each time. */
+/** Fields before the bytes, so that a streaming reader knows where they go. The name follows the family's pattern, and is new each time. */
 export function sendMask(connection: string | undefined, place?: MaskPlace): SavePorts["send"] {
   return async (file, ref, options) => {
     const form = new FormData();
@@ -79,7 +79,7 @@ export function sendMask(connection: string | undefined, place?: MaskPlace): Sav
     const answer = await upload<SavedMask>(place?.saveAt ?? withQuery("/api/upload/mask", { connection }), { form, ...options });
     if (!answer.ok) return answer;
     if (typeof answer.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
-    // A plain local server names a file also where it did not find the original and stored nothing.
+    // A plain local server returns a name even if it did not find the original and stored nothing.
     if (answer.value.metadata || !options.handsOut || (await isThere(answer.value, { connection, place }))) return answer;
     return failed({ code: "NOT_FOUND", message: "", status: 404 });
   };

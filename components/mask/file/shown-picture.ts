@@ -1,5 +1,5 @@
-// The picture under the mask as the browser draws it: whole where it is of ordinary size, else scaled down, with parts in full on demand.
-// Guarantees: its natural size is known from the header alone, turned as its camera noted; nothing is decoded before it was judged.
+// The picture under the mask as the browser draws it: whole if of ordinary size, otherwise scaled down, with full parts on demand.
+// Guarantees: its natural size is read from the header alone, turned as its camera noted; nothing is decoded before its size is checked.
 
 import { type Rect, type Size } from "../drawing/geometry";
 
@@ -7,16 +7,16 @@ export type ShownPicture = {
   bitmap: ImageBitmap;
   /** Of the original: the bitmap may be smaller. */
   size: Size;
-  /** A part in full; absent where the bitmap is full already, or there is no more. */
+  /** A part in full resolution; absent where the bitmap is full already, or no more is available. */
   part?: (rect: Rect) => Promise<ImageBitmap>;
   close: () => void;
 };
 
-/** A page of a phone holds this many pixels without trouble; beyond, the bitmap is scaled to `SCALED_EDGE`. */
+/** A phone's browser handles this many pixels without trouble; beyond it, the bitmap is scaled to `SCALED_EDGE`. */
 const MOST_WHOLE = 24_000_000;
 const SCALED_EDGE = 4_096;
 
-/** As it is shown; undefined where the browser cannot read it. An <img> reads the header and decodes nothing until it is drawn. */
+/** The size as shown; undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
 export function naturalSize(file: Blob): Promise<Size | undefined> {
   const url = URL.createObjectURL(file);
   return new Promise<Size | undefined>((resolve) => {
@@ -27,7 +27,7 @@ export function naturalSize(file: Blob): Promise<Size | undefined> {
   }).finally(() => URL.revokeObjectURL(url));
 }
 
-/** Undefined where its pixels cannot be decoded, whatever its header said. */
+/** Undefined if its pixels cannot be decoded, whatever its header said. */
 export async function showPicture(file: Blob, size: Size, isPreview = false): Promise<ShownPicture | undefined> {
   const isWhole = isPreview || size.width * size.height <= MOST_WHOLE;
   const scale = SCALED_EDGE / Math.max(size.width, size.height);

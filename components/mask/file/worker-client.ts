@@ -1,4 +1,4 @@
-// One worker for one task: it is made, asked and ended, so that nothing of a large picture stays behind.
+// One worker per task: it is created, asked and terminated, so that nothing of a large picture stays in memory.
 
 import { type Coverage } from "../drawing/coverage";
 import { type Hold } from "./orientation";
@@ -26,7 +26,7 @@ function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise
   });
 }
 
-/** The pixels are moved to the worker: a caller that still needs them passes a copy. */
+/** The pixels are transferred to the worker: a caller that still needs them passes a copy. */
 export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
   const answer = await ask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
   if (answer.do === "encode") return answer.file;

@@ -1,5 +1,5 @@
-// What each key means in the editor, as data: the list that people read and the keys that work are one.
-// Must never: take a key of the browser, nor a letter that a person types into a field (the caller asks for that).
+// What each key does in the editor, as data: the list that people read and the working keys come from the same place.
+// Must never: take a key of the browser, or a letter typed into a field (the caller checks that).
 
 export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
 export type Tool = (typeof tools)[number];
@@ -49,7 +49,7 @@ const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
   ArrowDown: [0, 1],
 };
 
-/** Those that belong to the drawing alone: with the focus on a button they are the button's. */
+/** Commands of the drawing itself: while a button has the focus, their keys belong to the button. */
 export function isForCanvas({ do: act }: Command): boolean {
   return act === "cursor" || act === "press" || act === "stick";
 }
@@ -67,7 +67,7 @@ export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed):
   return altKey ? undefined : Object.hasOwn(letters, letter) ? letters[letter] : undefined;
 }
 
-/** The list, in the order in which it is read. */
+/** The list, in reading order. */
 export const keyList = [
   { act: "brush", shown: ["B"] },
   { act: "eraser", shown: ["E"] },

@@ -1,6 +1,6 @@
-// Which pointer does what: a pure function from what pointers do to what becomes of the drawing and of the view.
-// Guarantees: a pen wins over fingers (what a palm began is taken back, and once a pen was seen one finger moves the picture); two fingers
-// pan and zoom; a second finger takes back a stroke that has hardly begun, and ends a longer one where it is.
+// Decides what each pointer does: a pure function from pointer events to moves of the drawing and the view.
+// Guarantees: a pen takes precedence over fingers (a palm's stroke is undone, and once a pen was used one finger moves the picture); two
+// fingers pan and zoom; a second finger undoes a stroke that has hardly begun, and ends a longer one where it is.
 
 import { distance, type Point } from "../drawing/geometry";
 
@@ -9,9 +9,9 @@ export type Contact = {
   id: number;
   device: "mouse" | "pen" | "touch";
   at: Point;
-  /** As the browser counts them: 0 left, 1 middle, 2 right, 5 the eraser end of a pen. */
+  /** As browsers number them: 0 left, 1 middle, 2 right, 5 the eraser end of a pen. */
   button: number;
-  /** The hand tool, or Space held down. */
+  /** The hand tool is active, or Space is held down. */
   wantsPan: boolean;
 };
 
@@ -31,7 +31,7 @@ export type Hands = {
 };
 
 export const noHands: Hands = { fingers: new Map(), hasSeenPen: false };
-/** Screen pixels: a stroke that has gone less far was meant as the first finger of two. */
+/** In screen pixels: a shorter stroke was meant as the first of two fingers. */
 const HARDLY_BEGUN = 24;
 const ERASER_END = 5;
 
@@ -52,7 +52,7 @@ function pressed(hands: Hands, { id, device, at, button, wantsPan }: Contact): {
   return { hands: { ...next, drawing }, moves: [...moves, { do: "begin", at, id, isEraser: button === ERASER_END }] };
 }
 
-/** The pointer that draws or pans, on its way and at its end. */
+/** The moves and the end of the pointer that draws or pans. */
 function followed(hands: Hands, { kind, id, at }: Contact): { hands: Hands; moves: Move[] } {
   const { drawing, panning } = hands;
   if (panning && panning.id === id) {
@@ -71,7 +71,7 @@ function followed(hands: Hands, { kind, id, at }: Contact): { hands: Hands; move
 function ofFinger(hands: Hands, contact: Contact): { hands: Hands; moves: Move[] } {
   const { kind, id, at } = contact;
   const { drawing, fingers } = hands;
-  // While a pen draws, whatever else touches the screen is the hand that holds it.
+  // While a pen draws, any other touch is the hand that holds it.
   if (drawing?.device === "pen") return { hands, moves: [] };
   if (kind === "down") return fingerDown(hands, contact);
   if (kind === "move") {

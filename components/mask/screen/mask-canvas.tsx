@@ -20,7 +20,7 @@ type MaskCanvasProps = {
   children?: ReactNode;
 };
 
-/** What is drawn on. The canvases only show the drawing; the bar below describes it in words. */
+/** The drawing area. The canvases only show the drawing; the bar below describes it in words. */
 export function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan, children }: MaskCanvasProps) {
   const t = useTranslations("masks");
   const help = useId();
@@ -73,7 +73,7 @@ export function MaskCanvas({ frame, title, session, views, painter, settings, wa
       aria-describedby={help}
       {...hands}
       onFocus={({ currentTarget }) => {
-        // A person who uses the keyboard needs to see where they would draw.
+        // Keyboard users need to see where they would draw.
         if (currentTarget.matches(":focus-visible")) painter.showCursor();
       }}
       onBlur={painter.hideCursor}

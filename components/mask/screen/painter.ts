@@ -1,5 +1,5 @@
-// The hand that draws: what pointers and keys ask for becomes strokes, areas and marks on the screen. Free of the DOM.
-// Guarantees: one gesture at a time; a gesture that is dropped leaves no trace; the keyboard's cursor reaches every pixel.
+// Turns pointer and key input into strokes, areas and marks on the screen. Needs no DOM.
+// Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard's cursor reaches every pixel.
 
 import { createStore } from "zustand/vanilla";
 import { between, type Point } from "../drawing/geometry";
@@ -89,14 +89,14 @@ export function createPainter({ drawing, views, settings }: Parts) {
   }
   const toPoint = (touch: Touch) => ({ ...toPicture(views.view(), touch), pressure: settings().followsPressure ? touch.pressure : 1 });
 
-  /** In the middle of the visible part. */
+  /** Puts the cursor in the middle of the visible part. */
   function showCursor(): Point {
     const { x, y } = toPicture(views.view(), { x: views.frame().width / 2, y: views.frame().height / 2 });
     cursor ??= inside({ x, y });
     mark();
     return cursor;
   }
-  /** On the middle of a pixel. */
+  /** At the middle of a pixel. */
   function inside({ x, y }: Point): Point {
     const hold = (value: number, most: number) => Math.min(most - 1, Math.max(0, Math.floor(value))) + 0.5;
     return { x: hold(x, width), y: hold(y, height) };
@@ -135,7 +135,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
     cursor: () => cursor,
     isDrawing: () => gesture !== undefined,
     moveCursor,
-    /** Space goes down: drawing goes on until it comes up. False where there is no cursor to draw at. */
+    /** Space goes down: drawing continues until it comes up. False if there is no cursor to draw at. */
     press(): boolean {
       if (!cursor) return false;
       if (!gesture) begin(cursor, 1, false);
@@ -145,7 +145,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
     lift(): void {
       if (cursor && gesture) end();
     },
-    /** Enter: down, and up with the next. */
+    /** Enter: pen down, and up with the next one. */
     stick(): void {
       if (gesture) return end();
       begin(showCursor(), 1, false);

@@ -8,7 +8,7 @@ import { clipped, isEmpty, type Rect, type Size, wholeOf } from "../drawing/geom
 const fields = ["x", "y", "width", "height"] as const;
 type Numbers = Record<(typeof fields)[number], string>;
 
-/** For hands that do not drag, and for edges that must be exact. */
+/** For people who do not drag, and for edges that must be exact. */
 export function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; onDraw: (rect: Rect, isErasing: boolean) => void }) {
   const t = useTranslations("masks.numbers");
   const [numbers, setNumbers] = useState<Numbers>({ x: "0", y: "0", width: String(size.width), height: String(size.height) });
@@ -38,7 +38,7 @@ export function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: bo
                 {...control}
                 type="number"
                 inputMode="numeric"
-                // It is also where steps are counted from: without it any number that stood there once would be a whole one.
+                // `min` is also the base of the steps: without it, any earlier value of the field would count as a whole step.
                 min={name === "width" || name === "height" ? 1 : 0}
                 step={1}
                 value={numbers[name]}

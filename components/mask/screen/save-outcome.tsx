@@ -15,7 +15,7 @@ import { type SaveState } from "./use-save";
 
 type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
 
-/** Over the drawing, which it does not move. */
+/** Laid over the drawing, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
   if (state.kind === "saved") return <Receipt saved={state.saved} connection={connection} onDismiss={onDismiss} />;
   return state.kind === "failed" ? <Failed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;

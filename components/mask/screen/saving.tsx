@@ -4,7 +4,7 @@ import { ProgressBar } from "@/components/ui/progress-bar";
 import { formatBytes } from "@/lib/shared/format";
 import { type SaveStep } from "../file/save-mask";
 
-/** What the saving of a large mask is doing, in words; each step is read out once. */
+/** The present step of saving a large mask, in words; each step is announced once. */
 export function Saving({ step, onStop }: { step: SaveStep; onStop: () => void }) {
   const t = useTranslations("masks");
   const locale = useLocale();

@@ -14,11 +14,11 @@ type SliderProps = {
   least: number;
   most: number;
   step?: number;
-  /** The number as people read it. */
+  /** The value as shown to people. */
   shown: string;
   /** Its tooltip. */
   title?: string;
-  /** Small values need as much room as large ones. */
+  /** The slider gives small values as much room as large ones. */
   isCurved?: boolean;
   onChange: (value: number) => void;
 };
@@ -60,7 +60,7 @@ type SettingsPanelProps = {
   onRectangle: (rect: Rect, isErasing: boolean) => void;
 };
 
-/** Beside the drawing on wide screens; on narrow ones it opens over its lower part. */
+/** Beside the drawing on wide screens; on narrow ones it opens over the drawing's lower part. */
 export function SettingsPanel({ size, settings, isBusy, isOpen, onChange, onRectangle }: SettingsPanelProps) {
   const t = useTranslations("masks.panel");
   return (
@@ -92,7 +92,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** A tooltip that tells its key. */
+/** A tooltip that names the setting's key. */
 function useKeyed(): (name: string, key: string) => string {
   const t = useTranslations("masks");
   return (name, key) => t("toolKey", { name, key });

@@ -1,4 +1,4 @@
-// The tools' settings outside React: what draws between two renders reads them too.
+// The tools' settings outside React, as code that draws between two renders reads them too.
 
 import { createStore } from "zustand/vanilla";
 import { type Size } from "../drawing/geometry";

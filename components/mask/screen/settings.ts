@@ -1,4 +1,4 @@
-// What the tools are set to. Guarantees: every value stays within its bounds, whoever asks for more.
+// The settings of the tools. Guarantees: every value stays within its bounds.
 
 import { type Size } from "../drawing/geometry";
 import { type Tool } from "../input/keys";
@@ -10,13 +10,13 @@ export type LookKind = (typeof looks)[number];
 
 export type Settings = {
   tool: Tool;
-  /** Of the brush, in pixels of the picture. */
+  /** The brush's diameter in pixels of the picture. */
   diameter: number;
   /** 0 all soft to 1 sharp. */
   hardness: number;
-  /** A pen that presses less draws a thinner line. */
+  /** A pen pressed less draws a thinner line. */
   followsPressure: boolean;
-  /** Rectangle, lasso and fill take away instead. */
+  /** Rectangle, lasso and fill erase instead of painting. */
   isErasing: boolean;
   look: LookKind;
   colour: OverlayColour;
@@ -32,7 +32,7 @@ export const rgbOf: Readonly<Record<OverlayColour, readonly [number, number, num
   white: [255, 255, 255],
 };
 
-/** A quarter of the longer edge covers a picture in a few strokes; beyond 2,000 pixels a stroke would lag behind the hand. */
+/** A quarter of the longer edge covers a picture in a few strokes; beyond 2,000 pixels a stroke would lag behind the pointer. */
 export function largestBrush({ width, height }: Size): number {
   return Math.min(2_000, Math.max(64, Math.round(Math.max(width, height) / 4)));
 }
@@ -73,7 +73,7 @@ export function changed(settings: Settings, change: Change, size: Size): Setting
   };
 }
 
-/** Painting and erasing change places, whichever tool is in the hand. */
+/** Switches between painting and erasing, with any tool. */
 function swapped(settings: Settings): Settings {
   if (settings.tool === "brush") return { ...settings, tool: "eraser" };
   if (settings.tool === "eraser") return { ...settings, tool: "brush" };

@@ -16,7 +16,7 @@ type StatusBarProps = {
   onCommand: (command: Command) => void;
 };
 
-/** The drawing in words, and the zoom. What was done last is also read out. */
+/** The drawing in words, and the zoom. The last act is also announced to screen readers. */
 export function StatusBar({ drawing, state, views, painter, isShown, onCommand }: StatusBarProps) {
   const t = useTranslations("masks");
   const locale = useLocale();
@@ -62,7 +62,7 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
   );
 }
 
-/** Where the keyboard's cursor is, read out as it moves. */
+/** The position of the keyboard's cursor, announced as it moves. */
 function Place({ painter }: { painter: Painter }) {
   const t = useTranslations("masks.status");
   const cursor = useSyncExternalStore(painter.subscribe, painter.cursor, () => undefined);
@@ -91,7 +91,7 @@ function BarButton({ label, letter, isOn, onClick, children }: BarButtonProps) {
   );
 }
 
-/** Not 0 % while something is painted, nor 100 % while something is not. */
+/** Never 0 % while something is painted, nor 100 % while something is not. */
 function shareText(share: number, locale: string): string {
   const rounded = share > 0 && share < 0.001 ? 0.001 : share < 1 && share > 0.999 ? 0.999 : share;
   return rounded.toLocaleString(locale, { style: "percent", maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
-// Three canvases over each other: the picture, the mask, the marks. Drawn once a frame, and of the mask only what changed.
-// Guarantees: what is drawn costs what the window holds, whatever the picture holds; nothing is drawn after `close`.
+// Three stacked canvases: the picture, the mask, the marks. Drawn once per frame, and of the mask only what changed.
+// Guarantees: the cost depends on the window's size, not the picture's; nothing is drawn after `close`.
 
 import { clipped, isEmpty, joined, outward, type Point, type Rect, wholeOf } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
@@ -12,11 +12,11 @@ import { deviceRatio, type ViewStore } from "./view-store";
 type Canvases = { picture: HTMLCanvasElement; mask: HTMLCanvasElement; marks: HTMLCanvasElement };
 export type Surface = { setLook: (look: Look) => void; setMarks: (marks: Marks) => void; close: () => void };
 
-/** A part in full is asked for when the view has not changed so long. */
+/** A full-resolution part is requested when the view has not changed for this long. */
 const STILL_MS = 200;
 const SHARP_FROM = 3;
 
-/** Undefined where the browser draws on no canvas. */
+/** Undefined if the browser provides no canvas context. */
 export function createSurface(
   canvases: Canvases,
   drawing: MaskDocument,
@@ -49,7 +49,7 @@ export function createSurface(
   }
   function draw(): void {
     frame = 0;
-    // The window may move to another screen without an event: a drawing made for one would be misplaced on the other.
+    // The window may move to another screen without an event: what was drawn for one screen would be misplaced on the other.
     isMoved ||= ratio !== deviceRatio();
     ratio = deviceRatio();
     const view = onDevice();
@@ -94,7 +94,7 @@ export function createSurface(
           if (mine === turn) picture?.drawImage(sharp, rect.left, rect.top, rect.right - rect.left, rect.bottom - rect.top);
           sharp.close();
         },
-        // The scaled picture stays.
+        // On failure the scaled picture stays.
         () => undefined,
       );
     }, STILL_MS);
@@ -163,7 +163,7 @@ function grown({ left, top, right, bottom }: Rect, by: number): Rect {
   return { left: left - by, top: top - by, right: right + by, bottom: bottom + by };
 }
 
-/** Dark and light beside each other: seen on every picture. */
+/** A dark and a light line side by side, visible on every picture. */
 function ring(context: CanvasRenderingContext2D, draw: () => void, isDashed = false): void {
   const unit = deviceRatio();
   for (const [colour, wide] of [

@@ -36,7 +36,7 @@ type ToolRailProps = {
   onPanel: () => void;
 };
 
-/** Down the left side on wide screens, a row under the thumb on narrow ones. */
+/** Down the left side on wide screens, a row within reach of the thumb on narrow ones. */
 export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
   const t = useTranslations("masks");
   const named = (name: string, key: string) => t("toolKey", { name, key });
@@ -94,7 +94,7 @@ export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolR
 
 type RailButtonProps = { label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string; children: ReactNode };
 
-/** One that has nothing to do stays where the focus is, and says so. */
+/** A button without effect stays focusable, and says that it is disabled. */
 function RailButton({ label, isOn, isOff = false, onClick, className, children }: RailButtonProps) {
   return (
     <button

@@ -7,11 +7,11 @@ type Parts = {
   root: RefObject<HTMLElement | null>;
   frame: RefObject<HTMLElement | null>;
   painter: Painter;
-  /** False where it did nothing, so that the key is left to others. */
+  /** False if it did nothing, so that others may handle the key. */
   onCommand: (command: Command) => boolean;
 };
 
-/** The editor's keys, wherever the focus is but in a field; those that draw only with the focus on the drawing. Answers whether Space is held to pan. */
+/** The editor's keys, except in text fields; drawing keys need the focus on the drawing. Returns whether Space is held to pan. */
 export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () => boolean {
   const isSpaceDown = useRef(false);
   const onDown = useEffectEvent((event: KeyboardEvent) => {
@@ -36,7 +36,7 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
     const away = () => {
       isSpaceDown.current = false;
     };
-    // Before the page's own keys: `?` and the arrows mean something else here.
+    // Runs before the page's own keys: `?` and the arrows mean something else here.
     window.addEventListener("keydown", down, { capture: true });
     window.addEventListener("keyup", up);
     window.addEventListener("blur", away);
@@ -49,7 +49,7 @@ export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () =>
   return () => isSpaceDown.current;
 }
 
-/** Not under another dialog, and not over one that lies on the editor. */
+/** False under another dialog, or while a dialog lies over the editor. */
 function isHere(target: EventTarget | null, root: HTMLElement | null): boolean {
   const top = [...document.querySelectorAll("dialog[open]")].at(-1);
   if (top && !top.contains(root)) return false;

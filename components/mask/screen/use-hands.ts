@@ -8,7 +8,7 @@ type Parts = { frame: RefObject<HTMLElement | null>; painter: Painter; views: Vi
 const WHEEL = 0.0015;
 const PINCH = 0.01;
 
-/** Pointers and wheel of the drawing, as props for its frame. */
+/** Pointer and wheel handlers of the drawing, as props for its frame. */
 export function useHands({ frame, painter, views, wantsPan }: Parts) {
   const hands = useRef(noHands);
 
@@ -18,7 +18,7 @@ export function useHands({ frame, painter, views, wantsPan }: Parts) {
   };
   const touchOf = (event: globalThis.PointerEvent): Touch => ({
     ...placeOf(event),
-    // A mouse says 0.5 and most screens say nothing true: only a pen presses, at its first touch perhaps with 0.
+    // Only a pen reports real pressure, at its first touch perhaps 0. A mouse reports 0.5, and most touch screens report nothing useful.
     pressure: event.pointerType === "pen" ? event.pressure : 1,
   });
 
@@ -26,7 +26,7 @@ export function useHands({ frame, painter, views, wantsPan }: Parts) {
     const native = event.nativeEvent;
     if (move.do === "begin") painter.begin(touchOf(native), move.isEraser);
     else if (move.do === "extend") {
-      // Between two frames a pen reports many places: all of them are drawn.
+      // Between two frames a pen reports many points: all of them are drawn.
       const all = native.getCoalescedEvents?.() ?? [];
       painter.extend((all.length > 0 ? all : [native]).map(touchOf));
     } else if (move.do === "end") painter.end();
@@ -55,7 +55,7 @@ export function useHands({ frame, painter, views, wantsPan }: Parts) {
   });
   useEffect(() => {
     const element = frame.current;
-    // React listens passively to wheels, and a passive listener cannot keep the page still.
+    // React's wheel listeners are passive, and a passive listener cannot keep the page from scrolling.
     const listen = (event: WheelEvent) => onWheel(event);
     element?.addEventListener("wheel", listen, { passive: false });
     return () => element?.removeEventListener("wheel", listen);

@@ -4,7 +4,7 @@ import { notPacked, type SavedMask, type SaveFailure, saveMask, type SavePorts, 
 
 export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
-/** One saving at a time; whatever becomes of it, the drawing stays. */
+/** One save at a time; the drawing is kept whatever its outcome. */
 export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (saved: SavedMask) => void) {
   const [state, setState] = useState<SaveState>({ kind: "idle" });
   const turn = useRef<AbortController>(undefined);
@@ -37,7 +37,7 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
   return { state, save, stop: () => turn.current?.abort(), forget: () => setState({ kind: "idle" }) };
 }
 
-/** Undefined: nothing is under way. */
+/** Undefined if no save is in progress. */
 export function stepOf(state: SaveState): SaveStep | undefined {
   return state.kind === "packing" || state.kind === "sending" || state.kind === "storing" ? state : undefined;
 }

@@ -1,4 +1,4 @@
-// What is seen and how large its frame is, outside React: a pan draws canvases sixty times a second and no component.
+// The view and the size of its frame, outside React: panning redraws canvases sixty times a second, but no component.
 
 import { createStore } from "zustand/vanilla";
 import { isFar } from "../drawing/coarse";
@@ -9,12 +9,12 @@ export type ViewStore = ReturnType<typeof createViewStore>;
 
 const STEP = 1.25;
 
-/** Pixels of the screen to one of the page; more than two cannot be told apart, and they cost. */
+/** Screen pixels per page pixel; above two, the difference is invisible but costs time. */
 export function deviceRatio(): number {
   return Math.min(2, globalThis.devicePixelRatio || 1);
 }
 
-/** Hears of another screen, or of a page enlarged, also where the frame's own size stays. */
+/** Reports another screen or a zoomed page, even if the frame's own size stays. */
 export function watchRatio(listener: () => void): () => void {
   let query: MediaQueryList | undefined;
   const watch = () => {
@@ -32,7 +32,7 @@ export function watchRatio(listener: () => void): () => void {
 export function createViewStore(picture: Size) {
   let frame: Size = { width: 1, height: 1 };
   let view: View = fitted(picture, frame);
-  /** Until a person moves it, the picture fits its frame, whatever its size becomes. */
+  /** Until a person moves it, the picture is fitted to the frame at any size. */
   let isFitted = true;
   const changes = createStore(() => 0);
   const tell = () => changes.setState((count) => count + 1);

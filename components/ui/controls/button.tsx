@@ -27,7 +27,7 @@ export const buttonStyle = cva(
 
 export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof buttonStyle> & { busy?: boolean };
 
-/** `busy` keeps the width and the focus: the button stays where it is and refuses a second press. */
+/** `busy` keeps the width and the focus: the button stays in place and ignores further clicks. */
 export function Button({ tone, size, busy = false, className, type = "button", onClick, ...rest }: ButtonProps) {
   return (
     <button

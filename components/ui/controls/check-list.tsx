@@ -9,7 +9,7 @@ type CheckListProps<T> = {
   children: (option: T) => ReactNode;
 };
 
-/** Boxes below one another; with Shift, everything from the one pressed before to this one is ticked or unticked with it. */
+/** A column of checkboxes; with Shift, all from the last clicked one to this one are checked or unchecked together. */
 export function CheckList<T>({ options, chosen, onChange, children }: CheckListProps<T>) {
   const rangeTo = useRange(options);
   const press = (option: T, isOn: boolean, isRange: boolean) => {
@@ -18,12 +18,12 @@ export function CheckList<T>({ options, chosen, onChange, children }: CheckListP
     onChange(isOn ? [...others, ...meant] : others);
   };
   return options.map((option, place) => (
-    // Shift would select the text between the two presses.
+    // With Shift the browser would select the text between the two clicks.
     <label
       key={place}
       className="flex min-h-7 items-center gap-2"
       onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}
-      // Firefox hands no click with Shift on to the box; the others must not do it a second time.
+      // Firefox does not pass a click with Shift from the label to the checkbox; in other browsers this must not toggle it twice.
       onClick={(event) => {
         if (!event.shiftKey || event.target instanceof HTMLInputElement) return;
         event.preventDefault();

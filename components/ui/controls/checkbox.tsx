@@ -9,7 +9,7 @@ export function Checkbox({ indeterminate = false, className, ...rest }: Checkbox
   useEffect(() => {
     if (box.current) box.current.indeterminate = indeterminate;
   }, [indeterminate]);
-  // A press before React was there has ticked the box and done nothing else.
+  // A click before React was listening changed the checkbox but not the state: this resets the checkbox.
   useEffect(() => {
     if (box.current && checked !== undefined && box.current.checked !== checked) box.current.checked = checked;
   }, [checked]);

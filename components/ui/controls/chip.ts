@@ -1,6 +1,6 @@
 import { cn } from "../cn";
 
-/** For a filter that is a link, a button or a plain word: give the element this class. Its words stay whole unless it is given a width. */
+/** The style of a filter that is a link, a button or a plain word. Its text is not cut unless it has a width. */
 export function chipStyle(isOn: boolean, className?: string, isEdged = false): string {
   return cn(
     "inline-flex items-center gap-1.5 rounded-full border px-2.5 py-[3px] whitespace-nowrap",

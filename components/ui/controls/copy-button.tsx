@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useCopy } from "../hooks/use-copy";
 
 type CopyButtonProps = {
-  /** As a function where only the browser knows it. */
+  /** A function if only the browser can compute it. */
   text: string | (() => string);
   label: string;
   className?: string;

@@ -5,7 +5,7 @@ import { Input } from "./input";
 
 type CopyFieldProps = { label: string; hint?: ReactNode; text: string; copyLabel: string; autoFocus?: boolean };
 
-/** A link, a key or a command to be copied; the focus selects all of it. */
+/** A link, key or command to copy; focusing it selects all of it. */
 export function CopyField({ label, hint, text, copyLabel, autoFocus }: CopyFieldProps) {
   return (
     <FormField label={label} hint={hint}>

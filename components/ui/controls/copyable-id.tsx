@@ -8,7 +8,7 @@ type CopyableIdProps = {
   className?: string;
 };
 
-/** A short id in mono; the whole id on hover, and in the clipboard on press. */
+/** A shortened id in monospace; hovering shows the whole id, and a click copies it. */
 export function CopyableId({ id, shown, className }: CopyableIdProps) {
   const t = useTranslations("common");
   return (

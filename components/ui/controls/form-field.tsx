@@ -4,7 +4,7 @@ type FormFieldProps = {
   label: ReactNode;
   hint?: ReactNode;
   error?: ReactNode;
-  /** Receives the ids that tie the control to its label, hint and error. */
+  /** Gets the attributes that connect the control to its label, hint and error. */
   children: (control: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => ReactNode;
 };
 

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** Hears every key that is pressed on the page, whatever has the focus. `isFirst`: before all that do not ask for it. */
+/** Listens for every key on the page, whatever has the focus. `isFirst`: runs before all listeners without it. */
 export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
   const heard = useEffectEvent(onKey);
   useEffect(() => {
@@ -11,19 +11,19 @@ export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true,
   }, [isOn, isFirst]);
 }
 
-/** Esc that nothing else has answered; a dialog closes by it first. */
+/** Esc that nothing else has handled; an open dialog closes first. */
 export function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
   return key === "Escape" && !defaultPrevented && !document.querySelector("dialog[open]");
 }
 
-/** Whether a key pressed here is part of a text, so that it is no shortcut. */
+/** Whether a key pressed here is part of a text, and not a shortcut. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";
   return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** A key with a modifier is the browser's, a dialog keeps the keys to itself. */
+/** A key with a modifier belongs to the browser, and an open dialog keeps the keys to itself. */
 export function isFreeKey({ metaKey, ctrlKey, altKey, target }: KeyboardEvent): boolean {
   return !metaKey && !ctrlKey && !altKey && !isTyping(target) && !document.querySelector("dialog[open]");
 }

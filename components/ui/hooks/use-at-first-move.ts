@@ -2,7 +2,7 @@ import { useEffect } from "react";
 
 const moves = ["pointermove", "pointerdown", "keydown", "touchstart"] as const;
 
-/** Once, when a person begins to use the page: what the first press would otherwise wait for; a mere look fetches nothing. `act` must be a stable function. */
+/** Calls `act` once, when a person starts to use the page, so that the first click does not wait for a download. `act` must be stable. */
 export function useAtFirstMove(act: () => void): void {
   useEffect(() => {
     const done = new AbortController();

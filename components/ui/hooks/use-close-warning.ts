@@ -2,21 +2,21 @@ import { useEffect } from "react";
 
 let isMeant = false;
 
-/** The question was asked already. */
+/** Set while the person has already confirmed leaving. */
 export function leaveUnasked(isLeaving: boolean): void {
   isMeant = isLeaving;
 }
 
-/** For components that hear otherwise that the page is left: the browser asks, unless it has asked already. */
+/** For components with their own beforeunload listener: the browser asks, unless the person has confirmed leaving already. */
 export function askToStay(event: BeforeUnloadEvent): void {
   if (!isMeant) event.preventDefault();
 }
 
-/** The browser asks before the tab is closed or reloaded; browsers show words of their own. */
+/** The browser asks before the tab is closed or reloaded, in its own words. */
 export function useCloseWarning(isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return;
-    // Its own for each user: one that is shared would be taken away for all at once.
+    // One listener per caller: a shared one would be removed for all callers at once.
     const warn = (event: BeforeUnloadEvent) => askToStay(event);
     window.addEventListener("beforeunload", warn);
     return () => window.removeEventListener("beforeunload", warn);

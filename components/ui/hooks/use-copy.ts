@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useCallback } from "react";
 import { showToast } from "../toast-store";
 
-/** Puts a text on the clipboard; where it cannot, that is said. With `done`, also that it is there. */
+/** Copies a text to the clipboard and reports a failure. With `done`, reports success as well. */
 export function useCopy(): (text: string, done?: string) => Promise<boolean> {
   const t = useTranslations("common");
   return useCallback(
@@ -12,7 +12,7 @@ export function useCopy(): (text: string, done?: string) => Promise<boolean> {
         if (done !== undefined) showToast({ tone: "ok", text: done });
         return true;
       } catch {
-        // The clipboard needs a secure page; on plain http in a local network there is none.
+        // The clipboard needs a secure page; plain http in a local network has none.
         showToast({ tone: "bad", text: t("copyFailed") });
         return false;
       }

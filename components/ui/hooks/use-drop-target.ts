@@ -1,8 +1,8 @@
 import { type DragEvent, useState } from "react";
 
-/** Props for an element that takes dropped files for itself, and whether files hang over it. Folders are in the transfer alone. */
+/** Props for an element that accepts dropped files, and whether files are dragged over it. Folders are only in the transfer. */
 export function useDropTarget(onFiles: (files: File[], transfer: DataTransfer) => void) {
-  // Children send enter and leave as well: only their balance says whether the pointer is inside.
+  // Children send enter and leave events as well: only their balance says whether the pointer is inside.
   const [depth, setDepth] = useState(0);
   const own = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes("Files")) return false;

@@ -10,10 +10,10 @@ type FilePick = {
   testId?: string;
 };
 
-/** An input that has to be somewhere on the page, and what opens its chooser. */
+/** A hidden file input, to be rendered anywhere on the page, and a function that opens its chooser. */
 export function useFilePick({ onFiles, accept, isMany, isFolder, isCamera, testId }: FilePick) {
   const element = useRef<HTMLInputElement>(null);
-  // Not among the attributes that the types know, yet every browser has it.
+  // Missing in the types, but supported by every browser.
   const asFolder: Record<string, string> = isFolder ? { webkitdirectory: "" } : {};
   const input = (
     <input
@@ -27,7 +27,7 @@ export function useFilePick({ onFiles, accept, isMany, isFolder, isCamera, testI
       data-testid={testId}
       onChange={({ target }) => {
         onFiles([...(target.files ?? [])]);
-        // The same file chosen again must be a change again.
+        // Choosing the same file again must fire a change again.
         target.value = "";
       }}
     />

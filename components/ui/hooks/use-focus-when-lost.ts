@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** For what answers an act: where the button that was pressed is gone, the next key would begin at the top of the page. */
+/** Focuses the answer to an act if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
 export function useFocusWhenLost<Element extends HTMLElement>(isAnswer = true) {
   const element = useRef<Element>(null);
   useEffect(() => {

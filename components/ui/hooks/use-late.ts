@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** True once `isOn` has been so for that long, and no longer than it is: what is over at once shows nothing of itself. */
+/** True once `isOn` has lasted for `afterMs`, until it ends: something that ends quickly shows nothing. */
 export function useLate(isOn: boolean, afterMs: number): boolean {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from "react";
 
-/** Whether the window is as `query` says; false on the server and where there is no screen. */
+/** Whether the window matches `query`; false on the server and without a screen. */
 export function useMedia(query: string): boolean {
   const subscribe = useCallback(
     (onChange: () => void) => {

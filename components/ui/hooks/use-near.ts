@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** True from the first time on that the element is about to be seen. */
+/** True once the element comes near the visible part, and from then on. */
 export function useNear(element: RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {

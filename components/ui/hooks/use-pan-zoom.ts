@@ -3,22 +3,22 @@ import { drawingScales, fitted, type Point, type Scales, type Size, type Viewpor
 
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.25;
-/** Less than this is a press with an unsteady hand, not a drag. */
+/** A shorter move is a click with an unsteady hand, not a drag. */
 const DRAG_FROM = 4;
 
 type PanZoomOptions = {
   content: Size;
   scales?: Scales;
-  /** Pixels around it where all of it is seen. */
+  /** Pixels of margin when all of it is shown. */
   margin?: number;
-  /** What is seen until a person moves it; all of it where this is left out. Must be a stable function. */
+  /** The view until a person moves it; by default all of it. Must be a stable function. */
   start?: (size: Size) => Viewport;
-  /** The frame is divided into so many equal panes that show the same part; sizes are those of one pane. */
+  /** The frame has this many equal panes that show the same part; sizes are those of one pane. */
   columns?: number;
   rows?: number;
 };
 
-/** Pan and zoom by mouse, wheel, touch and keys, whatever the size of the frame becomes. */
+/** Pan and zoom by mouse, wheel, touch and keys, for any size of the frame. */
 export function usePanZoom(options: PanZoomOptions) {
   const { content, scales = drawingScales, margin, start, columns = 1, rows = 1 } = options;
   const { width, height } = content;
@@ -36,7 +36,7 @@ export function usePanZoom(options: PanZoomOptions) {
     const element = frame.current;
     if (!element) return;
     const observer = new ResizeObserver(() => {
-      // Behind another face it has no size; it comes back as it was left.
+      // While hidden it has no size; it reappears as it was.
       if (element.clientWidth > 0) setSize({ width: element.clientWidth / columns, height: element.clientHeight / rows });
     });
     observer.observe(element);
@@ -47,10 +47,10 @@ export function usePanZoom(options: PanZoomOptions) {
     const box = frame.current?.getBoundingClientRect();
     return { x: clientX - (box?.left ?? 0), y: clientY - (box?.top ?? 0) };
   };
-  // Panes show the same part: what is under the pointer in one of them is the same in each.
+  // All panes show the same part: a point in one of them corresponds to the same point in each.
   const inPane = ({ x, y }: Point): Point => ({ x: folded(x, size.width), y: folded(y, size.height) });
   const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, inPane(at), scales));
-  // The wheel belongs to the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
+  // The wheel scrolls the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
   const onWheel = useEffectEvent((event: WheelEvent) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
@@ -58,7 +58,7 @@ export function usePanZoom(options: PanZoomOptions) {
   });
   useEffect(() => {
     const element = frame.current;
-    // React listens passively to wheels, and a passive listener cannot keep the page still.
+    // React's wheel listeners are passive, and a passive listener cannot keep the page from scrolling.
     const listen = (event: WheelEvent) => onWheel(event);
     element?.addEventListener("wheel", listen, { passive: false });
     return () => element?.removeEventListener("wheel", listen);
@@ -115,7 +115,7 @@ export function usePanZoom(options: PanZoomOptions) {
     onPointerLeave: (event: PointerEvent<HTMLElement>) => {
       if (!event.currentTarget.hasPointerCapture(event.pointerId)) pointers.current.delete(event.pointerId);
     },
-    /** The click at the end of a drag presses nothing. */
+    /** The click at the end of a drag does nothing. */
     onClickCapture(event: MouseEvent) {
       if (!drag.current.isDragged) return;
       drag.current.isDragged = false;
@@ -123,7 +123,7 @@ export function usePanZoom(options: PanZoomOptions) {
       event.stopPropagation();
     },
   };
-  /** Of a move that is another's: nothing moves here, and a pinch that comes of it begins where the finger is. */
+  /** Records a move that another gesture uses: nothing moves here, and a pinch that follows starts at the finger's present place. */
   const note = (event: PointerEvent) => {
     if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, placeOf(event));
   };

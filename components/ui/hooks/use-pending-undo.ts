@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 export const UNDO_MS = 5_000;
 
-/** `key` names the act from the moment it begins. */
+/** `key` identifies the act from its beginning. */
 export type PendingAct<T> = { key: number; what: T };
 type Waiting<T> = PendingAct<T> & { timer: ReturnType<typeof setTimeout> };
 
@@ -12,8 +12,8 @@ export function newActKey(): number {
 }
 
 /**
- * Acts that can still be taken back, each with a time of its own: sent after five seconds, or at once when the page goes away.
- * `send` is told whether the page is going, so that it can use a request that outlives it.
+ * Acts that can still be undone, each with its own time: sent after five seconds, or at once when the page closes.
+ * `send` is told whether the page is closing, so that it can use a request that outlives the page.
  */
 export function usePendingUndo<T>(send: (what: T, isLeaving: boolean, key: number) => void) {
   const [acts, setActs] = useState<readonly PendingAct<T>[]>([]);
@@ -48,7 +48,7 @@ export function usePendingUndo<T>(send: (what: T, isLeaving: boolean, key: numbe
     },
     [flush, show],
   );
-  /** Another thing is meant by it, in what is left of its time. */
+  /** Replaces what will be sent, without extending its time. */
   const change = useCallback(
     (key: number, what: T) => {
       const known = waiting.current.get(key);

@@ -2,7 +2,7 @@ import { usePathname as useWholePathname, useRouter as useNextRouter } from "nex
 import { useMemo } from "react";
 import { inPlace, place, placeOf } from "@/lib/shared/place";
 
-/** Next's own, for addresses of the console: an embedded page stays below the address of its session. */
+/** Next's router for the console's addresses: an embedded page stays below its session's address. */
 export function useRouter(): ReturnType<typeof useNextRouter> {
   const router = useNextRouter();
   return useMemo(
@@ -19,7 +19,7 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
   );
 }
 
-/** The page's address in the console, wherever it is shown. */
+/** The page's address within the console, also when embedded. */
 export function usePathname(): string {
   const whole = useWholePathname();
   const found = placeOf(whole ?? "");

@@ -1,11 +1,11 @@
-/** What part of a drawing or picture is seen: its unit (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
+/** The visible part of a drawing or picture: its point (0, 0) is at pixel (x, y), and a unit is `scale` pixels. */
 export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
 export type Scales = { least: number; most: number };
 
 export const drawingScales: Scales = { least: 0.02, most: 4 };
-/** A picture is looked at down to its pixels. */
+/** A picture can be zoomed in to its pixels. */
 export const pictureScales: Scales = { least: 0.01, most: 32 };
 
 /** All of it, as large as possible but not larger than `largest`. */

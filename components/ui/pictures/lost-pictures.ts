@@ -1,28 +1,28 @@
-// Pictures that did not come: each is asked for again until its service has said what is so.
-// Guarantees: one of a connection is asked for at a time; while it fails that is every few seconds, or when the service said, and the first
-// answer then wakes all; one that is none, or stays away, is left alone; a hidden page asks nothing.
-// Must never: show anything. The component that lost the picture is told when it may come, and fetches it.
+// Pictures that failed to load: each is requested again until its service gives a definite answer.
+// Guarantees: one request per connection at a time; during failures every few seconds, or when the service says, and the first
+// success retries all; a picture that does not exist or stays missing is given up; a hidden page requests nothing.
+// Must never: show anything. The component is told when the picture may be available, and loads it.
 
 type Lost = { address: string; back: () => void; missing: () => void };
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 8_000;
-/** What is not there may be about to come, as after a restart: it is asked for so often. */
+/** A missing picture may appear soon, as after a restart: it is requested this many times. */
 const MOST_MISSED = 4;
-/** The console itself gives up before. */
+/** The console itself times out earlier. */
 const LIMIT_MS = 20_000;
 
-/** What came and was lost again so soon cannot be shown, whatever its bytes say. */
+/** A picture that loaded and was lost again this soon cannot be displayed, whatever its bytes are. */
 const SOON_MS = 10_000;
 const cameMs = new Map<string, number>();
 const MOST_KEPT = 500;
 
-/** By connection, those that wait. */
+/** The waiting pictures by connection. */
 const waitingOf = new Map<string, Set<Lost>>();
 
-/** Returns how to give it up. */
+/** Returns a function that cancels it. */
 export function watchLost(address: string, back: () => void): () => void {
-  // Of this page's own making: no other page has it.
+  // Made by this page itself, so no server can send it again.
   if (/^(?:blob|data):/.test(address)) return () => undefined;
   const connection = /[?&]connection=([^&#]*)/.exec(address)?.[1] ?? "";
   let missed = 0;
@@ -50,7 +50,7 @@ async function askThrough(waiting: Set<Lost>): Promise<void> {
   let failed = 0;
   for (let [lost] = waiting; lost; [lost] = waiting) {
     const { status, toldMs } = await look(lost.address);
-    // Given up meanwhile.
+    // Cancelled meanwhile.
     if (!waiting.delete(lost)) continue;
     if (status === 0 || status === 429 || status >= 500) {
       waiting.add(lost);
@@ -59,7 +59,7 @@ async function askThrough(waiting: Set<Lost>): Promise<void> {
       continue;
     }
     if (status === 200 && isNews(lost.address)) lost.back();
-    // Bytes that came and cannot be shown come no better.
+    // Bytes that arrived but cannot be displayed will not improve.
     else if (status !== 204 && status !== 200) lost.missing();
     if (failed === 0) continue;
     for (const { back } of waiting) back();
@@ -79,7 +79,7 @@ function isNews(address: string): boolean {
 async function look(address: string): Promise<{ status: number; toldMs?: number }> {
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) });
-    // To its end, so that the browser's cache has it.
+    // Reads to the end, so that the browser caches it.
     await answer.blob();
     const seconds = Number(answer.headers.get("retry-after"));
     return { status: answer.status, ...(seconds > 0 && { toldMs: seconds * 1_000 }) };

@@ -1,9 +1,9 @@
-// Which pictures of this tab are fetched now: few while none comes, so that pictures which never come leave connections to the page itself.
+// Limits which pictures of this tab load at a time: only a few while none arrives, so that pictures which never arrive leave connections
 // Guarantees: whoever is gone, or not near what is seen, gives its turn back; one that waits has no address, so that nothing fetches it.
 
-/** More than the six connections that a browser opens to a host: it has the next one ready, and prefers what is in view. */
+/** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
 const MOST = 24;
-/** While none comes, so that the page itself is answered meanwhile. */
+/** While none arrives, so that the page's own requests are answered. */
 const MOST_WHILE_NONE_COMES = 4;
 const NONE_COMES_MS = 1_000;
 
@@ -13,10 +13,10 @@ let noneComes = false;
 const waiting = new Set<HTMLImageElement>();
 const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
 
-/** Tells whether an image is near what is seen; returns how to end that. */
+/** Reports whether an image is near the visible part; returns a function that stops it. */
 type WhileNear = (image: HTMLImageElement, tell: (isNear: boolean) => void) => () => void;
 
-/** For the `ref` of an image; returns how to end it. Without `whileNear` it counts as near. */
+/** For the `ref` of an image; returns a function that ends it. Without `whileNear` it counts as near. */
 export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => void {
   const leave = () => {
     waiting.delete(image);
@@ -35,9 +35,9 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
     waiting.add(image);
     next();
   };
-  // What a detaching took away: React's strict mode attaches twice.
+  // Restores the address that detaching removed: React's strict mode attaches twice.
   putBack(image);
-  // One that is just being made is not fetched before it is known to be near.
+  // A new image does not load before it is known to be near.
   if (whileNear && !image.currentSrc) takeAway(image);
   image.addEventListener("load", came);
   image.addEventListener("error", leave);
@@ -47,7 +47,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
     unwatch?.();
     image.removeEventListener("load", came);
     image.removeEventListener("error", leave);
-    // One that is gone from the page would still be fetched to its end.
+    // An image removed from the page would otherwise load to its end.
     if (!image.complete) takeAway(image);
     leave();
   };
@@ -65,14 +65,14 @@ function next(): void {
   }
 }
 
-/** From the newest that came, or from the first that is asked for. */
+/** Counts from the newest picture that arrived, or from the first request. */
 function wait(): void {
   noneComes = false;
   clearTimeout(timer);
   timer = setTimeout(askForFewer, NONE_COMES_MS);
 }
 
-/** The newest of those that are too many wait again, before those that waited already. */
+/** The newest of the surplus pictures wait again, ahead of those already waiting. */
 function askForFewer(): void {
   noneComes = underWay.size > 0;
   const later = [...waiting];
@@ -92,7 +92,7 @@ function takeAway(image: HTMLImageElement): void {
   image.removeAttribute("src");
 }
 
-/** Unless it has got another one meanwhile. */
+/** Does nothing if it has another address by now. */
 function putBack(image: HTMLImageElement): void {
   const address = addresses.get(image);
   addresses.delete(image);
@@ -101,13 +101,13 @@ function putBack(image: HTMLImageElement): void {
   image.src = address.src;
 }
 
-/** What asks for it again comes with the first one that is lost. */
+/** The code that requests it again loads with the first lost picture. */
 export function watchLost(address: string, back: () => void): () => void {
   let giveUp: (() => void) | undefined;
   let isOver = false;
   import("./lost-pictures").then(
     (lost) => isOver || (giveUp = lost.watchLost(address, back)),
-    // Nothing comes from this console any more: a page that is loaded again has its pictures, too.
+    // The console is unreachable: reloading the page will restore its pictures as well.
     () => undefined,
   );
   return () => {

@@ -5,30 +5,30 @@ import { inTurn, watchLost } from "./picture-turns";
 
 type PictureProps = {
   src?: string;
-  /** The same picture for screens of more pixels. */
+  /** The same picture for screens with more pixels. */
   srcSet?: string;
-  /** What the picture shows; empty where the words beside it already say so. */
+  /** What the picture shows; empty if the text beside it already says so. */
   alt: string;
   width: number;
   height: number;
-  /** Above the fold: fetched at once instead of when it scrolls into view. */
+  /** Visible at once: loads immediately instead of when it scrolls into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
-  /** What takes its place when its bytes do not come: something better than a struck-out picture. It may ask what came from there. */
+  /** Shown instead if the picture cannot load. It may request the address to find out why. */
   instead?: (address: string) => ReactNode;
   className?: string;
 };
 
 /**
  * The one <img> of the house: its box is there before its bytes, and a placeholder takes the same box when they do not come. It comes back by
- * itself when they do.
+ * automatically when they do.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
   const [lost, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
       if (!image || src === undefined) return;
-      // An image of the first HTML may have failed before React was there to hear of it.
+      // An image in the first HTML may have failed before React was listening.
       if (image.complete && image.naturalWidth === 0 && image.currentSrc) setLost({ src, address: image.currentSrc });
       return inTurn(image, eager || typeof IntersectionObserver === "undefined" ? undefined : whileNear);
     },
@@ -43,7 +43,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
         role={alt ? "img" : undefined}
         aria-label={alt || undefined}
         aria-hidden={alt ? undefined : true}
-        // The picture's own proportions, where the width is fluid and the height follows.
+        // The picture's own proportions, for a fluid width with matching height.
         style={{ aspectRatio: `${width} / ${height}` }}
         className={cn("picture", className)}
       >
@@ -80,14 +80,14 @@ function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): ()
   };
 }
 
-/** What is on the screen has its turn before what is above and below it. */
+/** Visible pictures load before those above and below. */
 function told(entries: IntersectionObserverEntry[]): void {
   const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
   entries.sort((one, other) => awayPx(one.boundingClientRect) - awayPx(other.boundingClientRect));
   for (const { target, isIntersecting } of entries) near.get(target)?.(isIntersecting);
 }
 
-/** For the `ref` of an image: one that is gone from the page is not fetched to its end. */
+/** For the `ref` of an image: an image removed from the page stops loading. */
 export function whileShown(image: HTMLImageElement | null): () => void {
   const dropped = image?.dataset.dropped;
   if (image && dropped !== undefined && !image.hasAttribute("src")) image.src = dropped;

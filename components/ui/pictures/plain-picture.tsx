@@ -16,14 +16,14 @@ export function plainPicture({ src, width, height, className }: PlainPictureProp
       width={width}
       height={height}
       decoding="async"
-      // Otherwise React loads the first pictures before styles and scripts, which delays the list.
+      // Otherwise React preloads the first pictures before styles and scripts, which delays the list.
       fetchPriority="low"
       className={cn("picture", className)}
     />
   );
 }
 
-/** As `attach` of a Picture. */
+/** The same as `attach` of a Picture. */
 function watch(image: HTMLImageElement): () => void {
   let giveUp: (() => void) | undefined;
   const lose = () => {

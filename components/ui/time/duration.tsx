@@ -14,10 +14,10 @@ export function durationText(t: DurationWords, spanMs: number, isCounting = fals
   return t(unit, parts);
 }
 
-/** The moment up to which anything is known, where it is over: of a list that fails, its last answer. */
+/** The moment up to which the data is known, if it is no longer current: for a failing list, its last answer. */
 export const KnownUntil = createContext<number | undefined>(undefined);
 
-/** Still running: counts on with the page's clock, as long as it is said to run. */
+/** A duration that is still running: counts on with the page's clock. */
 export function RunningDuration({ fromMs }: { fromMs: number }) {
   return <>{durationText(useTranslations("common.duration"), useKnownNow() - fromMs, true)}</>;
 }

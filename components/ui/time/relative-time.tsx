@@ -6,7 +6,7 @@ import { type Ago, agoOf } from "./elapsed";
 import { clockText } from "./use-clock";
 import { useHydrated, useReadingFrom, useRenderedMs } from "./use-now";
 
-/** What every time of a page needs to say itself. */
+/** What every time on a page needs to format itself. */
 export type AgoWords = { textOf: (ago: Ago) => string; locale: string; renderedMs: number };
 
 export function useAgoWords(): AgoWords {
@@ -24,15 +24,15 @@ export function useAgoWords(): AgoWords {
   }, [t, locale, renderedMs]);
 }
 
-/** "4 min ago"; the exact time with its zone is one hover away. */
+/** "4 min ago"; hovering shows the exact time with its zone. */
 export function RelativeTime({ ms, className }: { ms: number; className?: string }) {
   return <AgoTime ms={ms} words={useAgoWords()} className={className} />;
 }
 
-/** The same for lists of many: what each of them would find by itself is found once for all. */
+/** The same for long lists: shared values are computed once for all rows. */
 export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
   const ago = useReadingFrom(words.renderedMs, (nowMs) => agoOf(ms, nowMs));
-  // The reader's zone is known in the browser only.
+  // Only the browser knows the reader's time zone.
   const title = useHydrated() ? clockText(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>

@@ -1,24 +1,24 @@
-// In which zone moments are written: the browser's own, unless a person chose another one in this browser.
+// The time zone for all times: the browser's own, unless the person chose another one in this browser.
 
 const KEY = "lightdesk.time-zone";
 let chosen: string | undefined;
 let isRead = false;
 
-/** Undefined: as the browser. */
+/** Undefined: the browser's zone. */
 export function chosenZone(): string | undefined {
   if (isRead) return chosen;
   isRead = true;
   try {
     const kept = window.localStorage.getItem(KEY) ?? undefined;
-    // A zone that this browser does not know would make every time of every page throw.
+    // A zone unknown to this browser would make every time on every page throw.
     chosen = kept && browserZones().includes(kept) ? kept : undefined;
   } catch {
-    chosen = undefined; // storage is closed to us: the browser's own zone is right
+    chosen = undefined; // storage is not accessible: the browser's zone is used
   }
   return chosen;
 }
 
-/** The caller redraws the page. False where the browser keeps nothing. */
+/** The caller renders the page again. False if the browser stores nothing. */
 export function chooseZone(zone: string | undefined): boolean {
   try {
     if (zone === undefined) window.localStorage.removeItem(KEY);

@@ -10,10 +10,10 @@ const looks = {
   until: { dateStyle: "medium", timeStyle: "short" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
-/** To make one takes longer than to use it a hundred times, and a list has one for each row. */
+/** Creating a format takes longer than using it a hundred times, and a list has one per row. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** "en" says nothing of how its reader writes 14:02: the browser's own English, where it has one, does. */
+/** "en" does not say how its reader writes 14:02; the browser's own variant of English does, if it has one. */
 export function habitsOf(language: string): string {
   const base = (tag: string) => tag.split("-")[0]?.toLowerCase();
   return navigator.languages.find((tag) => base(tag) === base(language)) ?? language;

@@ -5,7 +5,7 @@ let clockMs = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
 
-/** One clock for the whole page, however many times are shown on it; it stops while no time is shown. */
+/** One clock for the whole page, however many times it shows; it stops while no time is shown. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   clockMs = Date.now();
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** What `read` makes of the clock: the component is drawn again only when that value changes, so equal ones must be the same. */
+/** A value derived from the clock: the component renders again only when it changes, so equal values must be identical. */
 function useReading<T>(read: (nowMs: number) => T): T {
   return useReadingFrom(useRenderedMs(), read);
 }
@@ -40,14 +40,14 @@ export function useReadingFrom<T>(renderedMs: number, read: (nowMs: number) => T
   );
 }
 
-/** Milliseconds since 1970, in whole seconds. The first render uses the moment at which the server rendered. */
+/** Milliseconds since 1970, rounded down to seconds. The first render uses the moment at which the server rendered. */
 export function useNow(): number {
   return useReading((ms) => Math.floor(ms / 1_000) * 1_000);
 }
 
 const never = () => () => undefined;
 
-/** False on the server and in the first render of the browser; what depends on the reader's time zone waits for it. */
+/** False on the server and in the browser's first render; content that depends on the reader's time zone waits for it. */
 export function useHydrated(): boolean {
   return useSyncExternalStore(
     never,
