@@ -13,7 +13,7 @@ export async function sniffMediaType(head: Buffer): Promise<string> {
   if (isSafetensors(head) || isUtf16(head)) return OCTETS;
   const text = isText(head) ? head.toString("utf8") : undefined;
   const known = await fileTypeFromBuffer(head);
-  // A text that begins with two telling letters is no program, archive or picture. For XML, the words decide which kind it is.
+  // A text that happens to begin with another format's two letters is no program, archive or picture. The words tell the kind of XML.
   if (known && known.mime !== "application/xml" && (text === undefined || textFormats.test(known.mime))) return known.mime;
   return text === undefined ? OCTETS : sniffText(text, head.length < HEAD_BYTES);
 }

@@ -12,7 +12,7 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { 
   const values: Record<string, string> = {};
   for (const [name, value] of new URL(request.url).searchParams) {
     if (!Object.hasOwn(schema.shape, name)) continue;
-    // If a parameter is given twice, one value would be lost, or both would be read as a list, which a comma list is not.
+    // If a parameter is given twice, one value would be lost, or both would be read as a list; but a list is sent as one text with commas.
     if (Object.hasOwn(values, name)) throw refuse([{ field: name, message: "is given more than once" }]);
     // How deep JSON may be nested is a setting, so the contract cannot check it.
     if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))

@@ -1,4 +1,4 @@
-// Nodes between masks and images.
+// Nodes that convert between masks and images, and one that inverts masks.
 
 import { channelOf, colourMask, invertRaster, maskToImage, solidMask } from "@/lib/service/images/channels";
 import { type NodeDefinition } from "../definition";
