@@ -60,7 +60,7 @@ export type Composition = {
   catalogues: Map<string, { info: ObjectInfo; atMs: number }>;
   /** Places of waiting jobs, as their service told them; by connection and address, the oldest first. */
   queuePlaces: Map<string, ReadonlyMap<string, number | undefined>>;
-  /** Where forms with files lie until they are sent on; emptied at each start. */
+  /** Where forms with files are stored until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;
   /** Whether each part that the console needs is available. */

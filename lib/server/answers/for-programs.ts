@@ -1,7 +1,7 @@
 // Turns the paths in `preview_url` into whole addresses for programs with a token: they know only the console's base URL, and a service
 // would send addresses too. (Pages use the paths.)
-// Guarantees: the address is at this console and names the same connection; every other value, and large answers of other services, stay
-// unchanged.
+// Guarantees: the address is at this console and names the same connection; every other value, and large
+// answers of other services, stay unchanged.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";

@@ -1,7 +1,7 @@
 // Files given to an app: received, checked against its limits, sent to its service by the console's ordinary upload, and checked again when
 // named later.
-// Guarantees: no file is held whole in memory; a form that stops arriving is cut off; a received file is deleted from this machine once it
-// was sent.
+// Guarantees: no file is held whole in memory; a form that stops arriving is cut off; a received file is
+// deleted from this machine once it was sent.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -33,7 +33,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
 import { type z } from "zod";
 
-/** For a whole form, which lies on this machine's disk for a moment. */
+/** For a whole form, which is on this machine's disk for a moment. */
 const MOST_BYTES = 512 * 1024 ** 2;
 const LONGEST_FIELD = 512 * 1024;
 
@@ -180,9 +180,7 @@ async function pixelsOf(path: string): Promise<number | undefined> {
   return size && size.width * size.height;
 }
 
-/**
- * Problems with pictures that exceed the app's limits. A picture that was not given here before is fetched from the service and measured.
- */
+/** Problems of named pictures with the app's limits. A picture that was not given here before is fetched from the service and measured. */
 export async function problemsOfNamed(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
   if (app.limits.pictureBytes === undefined && app.limits.picturePixels === undefined) return [];
   const { appKeeps } = composition().store;
@@ -251,10 +249,7 @@ async function keep(
   return name;
 }
 
-/**
- * The service puts the mask over the picture `ref` names. The result belongs to the member and counts as many bytes as the picture they
- * gave.
- */
+/** The service puts the mask over the picture of `ref`. The result is the member's too, and counts as large as the picture they gave. */
 export async function sendMask(
   asked: Asked,
   app: StoredApp,

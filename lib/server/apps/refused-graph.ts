@@ -33,9 +33,7 @@ export function inAppWords(viewer: Viewer, definition: Definition, failure: Fail
   return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
 }
 
-/**
- * Includes the node; the caller shows it only to viewers who may see the workflow. Undefined if the failure says nothing about the graph.
- */
+/** With the node, which callers must show only to those who may see workflows. Undefined if the failure says nothing about the graph. */
 export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
   if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
   const problems = problemsOfNodes(definition, nodeErrors);

@@ -232,10 +232,7 @@ async function send(
 
 const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
-/**
- * The editor's file with this run's values, as the editor sends it. Undefined if it belongs to another graph or its values cannot be
- * written.
- */
+/** The editor's file with this run's values, as the editor sends it. Undefined if it is of another graph or cannot take the values. */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   if (!readDrawingOf(editor, graph)) return undefined;
   const info = await catalogueOf(access);

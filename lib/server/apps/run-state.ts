@@ -77,9 +77,7 @@ async function definitionOf(app: StoredApp, { version }: StoredRun): Promise<App
 
 type Landed = { results?: KeptResult[]; progress?: JobProgressView };
 
-/**
- * Results if new ones have arrived since the last read (which may have been at another console); progress if the job itself reports none.
- */
+/** All results, if some arrived since the last read (maybe at another console); progress, if the job itself reports none. */
 async function readLanded(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<Landed> {
   if (run.jobId === undefined) return {};
   const { outputs, progress: heard } = landedOf(access, run.jobId);

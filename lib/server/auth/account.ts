@@ -36,10 +36,7 @@ export async function changeAccount(
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
 
-/**
- * Whether a sign-in finds members by address. If so, a member who took a colleague's address would get the colleague signed in to their
- * account.
- */
+/** Whether sign-ins find members by address. Taking a colleague's address would then catch the colleague's sign-ins. */
 export function leadsByAddress(): boolean {
   const { proxySignIn, oidc } = composition().env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);

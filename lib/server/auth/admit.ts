@@ -1,6 +1,6 @@
 // Decides whether a request or a socket is let in, and says why not.
-// Guarantees: the same sentence whatever is wrong with a token; wrong tokens are limited by address, and right ones are never delayed by
-// that limit.
+// Guarantees: the same sentence whatever is wrong with a token; wrong tokens are limited by address, and right
+// ones are never delayed by that limit.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

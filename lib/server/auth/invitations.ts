@@ -106,7 +106,7 @@ function worthless(invitation: Worthless): Failure {
   return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
 }
 
-/** A password could not be used afterwards. */
+/** Password sign-in is off, so a new password would be useless. */
 const passwordless: Failure = {
   code: "FORBIDDEN",
   message: "Nobody signs in with a password here. Accept the invitation with a sign-in provider.",

@@ -1,5 +1,5 @@
 // Whether the caller of the health check may see why the console is not ready: only a signed-in admin.
-// Must never: allow a token or an embedded page: they stand for a team's work, not for the machine.
+// Must never: allow a token or an embedded page: they are for the team's work, not for running the machine.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";

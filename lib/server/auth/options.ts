@@ -50,8 +50,8 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
           }
-          // The attempted address is not logged: people type passwords into the wrong field. Attempts beyond the limit are not tried at
-          // all.
+          // The attempted address is not logged: people type passwords into the wrong field. Attempts
+          // beyond the limit are not tried at all.
           if (result.failure.code !== "RATE_LIMITED") {
             refused(await store.members.getByEmail(email), address);
             return null;

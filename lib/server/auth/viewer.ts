@@ -92,8 +92,8 @@ export function signOutAt({ credential }: Viewer): string | null | undefined {
 const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 
 /**
- * For pages and, with `isFrame`, for the frame around them; for people, not tokens. Redirects to /set-up while there is no owner, otherwise
- * to /sign-in, which leads back to the page.
+ * For pages and, with `isFrame`, for the frame around them; for people, not tokens. Without a viewer it redirects: to /set-up while there
+ * is no owner, otherwise to /sign-in, which leads back to the page.
  */
 export async function requireViewer({ isFrame = false } = {}): Promise<PageViewer> {
   const sent = await headers();

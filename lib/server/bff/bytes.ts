@@ -1,6 +1,6 @@
 // A service's content on its way to a browser: which headers pass, what is shown in place and what is only downloaded.
-// Guarantees: only pictures, films and sounds are shown in place; everything else, above all SVG, other XML and HTML, is a download of
-// bytes.
+// Guarantees: only pictures, films and sounds are shown in place; everything else, above all SVG, other
+// XML and HTML, is a download of bytes.
 
 import "server-only";
 import { failureAnswer } from "./answers";

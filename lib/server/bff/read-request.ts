@@ -67,7 +67,7 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
   const bytes = await readWhole(request, longest);
   if (!bytes.ok) return bytes;
   let json: unknown;
-  // Large bodies are handled in separate turns, so that other requests can run in between.
+  // Large bodies are handled one per turn, so that other requests run in between.
   const rest = () => (bytes.value.byteLength > LARGE_BODY ? ownTurn() : undefined);
   await rest();
   try {

@@ -148,7 +148,7 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
   const lost = async () => (await lostRights(viewer)) ?? (await lostSight(viewer, connection));
   return ok({
-    // A member who only sees the jobs is not told what is for those who may run it.
+    // A member who may only see the jobs does not get what is meant for those who may run them.
     viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: weaker("viewer", viewer.role) },
     connection,
     apiKey,

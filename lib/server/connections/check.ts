@@ -28,10 +28,7 @@ export async function checkConnection(connection: Connection, signal?: AbortSign
   return check;
 }
 
-/**
- * Asks without remembering: the connection need not be stored. A plain local server is recognised here: it has no users, and tells everyone
- * about its system.
- */
+/** Asks without remembering: the connection need not be stored. Recognises a plain local server: it has no users, but system stats. */
 export async function askWhoseKey(
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
   signal?: AbortSignal,

@@ -77,7 +77,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     return step === "done" ? "older" : step;
   }
 
-  /** Reads jobs newer than the known ones; the first time the first page, and then the older ones from there. */
+  /** Reads jobs newer than the known ones. The first time it reads one page, and the older ones follow from there. */
   async function readHead(id: string, used: Listed, reach: Kept): Promise<Step> {
     if (used.headOffset === 0) used.headLosses = lossesOf(id);
     const page = await readPage(id, used, used.headOffset ?? 0);

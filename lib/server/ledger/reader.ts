@@ -13,7 +13,7 @@ import { pageOf } from "./list-page";
 import { createListReader, type LedgerGap, type Listed, notTaken, type Step } from "./list-reader";
 import { createSizeReader, type LedgerRead } from "./reads";
 
-/** The job details are not used here: `job` records them in the ledger on their way. */
+/** Of a `LedgerRead`, the answer of `job` is not used here: it is recorded in the ledger on its way. */
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 const DETAILS_A_PAGE = 4;

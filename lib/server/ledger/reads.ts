@@ -1,6 +1,6 @@
 // What the ledger's reader asks a service for, and how large the outputs of jobs are: read in idle time, for jobs submitted here.
-// Guarantees: a service without this operation is not asked again by this process; sizes it does not tell stay unknown, and incomplete ones
-// are marked.
+// Guarantees: a service without this operation is not asked again by this process; sizes it does not tell stay
+// unknown, and incomplete ones are marked.
 
 import "server-only";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";

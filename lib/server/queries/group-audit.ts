@@ -1,7 +1,7 @@
 // Groups audit log entries that were one act to the person, shown as one row that unfolds: entries with the same act id, or, from clients
 // that send none, many requests within moments.
-// Guarantees: pure; every entry is in exactly one row, in order; a row has one member, one family of acts and one connection; refusals are
-// marked in it.
+// Guarantees: pure; every entry is in exactly one row, in order; a row has one member, one family of acts and one
+// connection; refusals are marked in it.
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";

@@ -13,7 +13,7 @@ export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: st
   return readThrough(viewer, connection, operations.listJobs, { query });
 }
 
-/** The details decide; the status adds what only it knows, and may be missing. A local server has no status view of its own. */
+/** The details decide; the status adds what only it knows, and may be missing. For a local server it would only repeat the details. */
 export async function getJob(
   viewer: Viewer,
   jobId: string,

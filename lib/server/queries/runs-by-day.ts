@@ -1,7 +1,7 @@
 // How many jobs were submitted on each of the last days, and how they ended: counted in the ledger of jobs.
 // Guarantees: the newest page of the service's list is read first, so an outage is a failure and jobs that just ended are counted; days
-// before the ledger's reach are left out and partly known days are marked, so none looks empty. Must never: block other requests while it
-// counts.
+// before the ledger's reach are left out and partly known days are marked, so none looks empty. Must never:
+// block other requests while it counts.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";

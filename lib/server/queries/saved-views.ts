@@ -1,6 +1,6 @@
 // Saved views for pages and for the console's own API.
-// Guarantees: a personal view belongs to its member alone; a view of the team is changed by operators and above; the plain list's query is
-// empty.
+// Guarantees: a personal view belongs to its member alone; a view of the team is changed by operators and
+// above; the plain list's query is empty.
 
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/saved-views";

@@ -1,6 +1,6 @@
 // Streams a part of a file without its metadata, from a part of the original.
-// Guarantees: bytes of the original pass only if a piece names them; holds one chunk at a time; an original that ends early breaks the
-// stream.
+// Guarantees: bytes of the original pass only if a piece names them; holds one chunk at a time; an
+// original that ends early breaks the stream.
 
 import "server-only";
 import { lengthOf, type Piece } from "./clean/pieces";

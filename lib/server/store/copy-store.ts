@@ -1,6 +1,6 @@
 // Copies a console's store from one database into another: from SQLite to PostgreSQL, or back.
-// Guarantees: those of lib/shared/database/copy-tables.ts; the index of the jobs' words is built too. No console starts on an unfinished
-// copy.
+// Guarantees: those of lib/shared/database/copy-tables.ts; the index of the jobs' words is built too. No
+// console starts on an unfinished copy.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";

@@ -1,6 +1,6 @@
 // Opens the console's SQLite database and migrates it to the newest schema; PostgreSQL is opened by dialect/open-postgres.ts.
-// Guarantees: a database that is damaged, from a newer version, or suddenly empty is reported with its file and what to do; nothing is
-// written to it.
+// Guarantees: a database that is damaged, from a newer version, or suddenly empty is reported with its file and
+// what to do; nothing is written to it.
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";

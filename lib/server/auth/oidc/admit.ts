@@ -101,10 +101,7 @@ async function applyRole(member: Member, role: Person["role"]): Promise<Member |
   return composition().store.members.change(member.id, { role });
 }
 
-/**
- * A member without a password has the provider's address, which they cannot change here. An address that another member has is not taken
- * over.
- */
+/** A member without a password always has the provider's address. An address that another member has is not taken over. */
 async function applyAddress(member: Member, email: string): Promise<Member> {
   if (member.passwordHash !== undefined || member.email === email) return member;
   return (await composition().store.members.changeAccount(member.id, { email })) ?? member;

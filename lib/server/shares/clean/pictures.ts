@@ -1,5 +1,5 @@
-// PNG, JPEG, WebP and GIF without texts, EXIF, XMP, comments and bytes after their end. Pixels, colours, animation and orientation are
-// kept.
+// PNG, JPEG, WebP and GIF without texts, EXIF, XMP, comments and bytes after their end. Pixels,
+// colours, animation and orientation are kept.
 
 import "server-only";
 import { crc32 } from "node:zlib";

@@ -1,7 +1,7 @@
 // What members have used: one row for each job submitted through the console, kept for 400 days.
 // Guarantees: a row stays when its job is removed from the history, and when its connection or member is removed; a known figure never
-// becomes unknown again; unknown figures are null, never 0. Must never: store anything about a job but who, where, when, how long and how
-// much.
+// becomes unknown again; unknown figures are null, never 0. Must never: store anything about a job but
+// who, where, when, how long and how much.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";

@@ -1,5 +1,5 @@
-// Rows that several consoles on one database share: the end of the audit log, the number of jobs in a connection's ledger, and counts of
-// attempts.
+// Rows that several consoles on one database share: the end of the audit log, the number of jobs in a
+// connection's ledger, and counts of attempts.
 
 import "server-only";
 import { type Kysely, type Migration, sql } from "kysely";

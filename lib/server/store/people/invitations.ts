@@ -1,6 +1,6 @@
 // Invitations to the team: a one-time link, stored as a hash, with an expiry.
-// Guarantees: if many open one link at once, one is accepted; a withdrawn invitation lets no one in; old ones are deleted when a new one is
-// made.
+// Guarantees: if many open one link at once, one is accepted; a withdrawn invitation lets no one in; old
+// ones are deleted when a new one is made.
 
 import "server-only";
 import { randomUUID } from "node:crypto";

@@ -69,7 +69,7 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** Undefined for versions before /api/jobs: their pages are counted from the newest end by reading the history from there. */
+/** How many jobs have ended. Undefined for versions before /api/jobs: there, history is read from its newest end and cut to the page. */
 async function countEnded({ ask, learn }: LocalExchange): Promise<number | undefined | Response> {
   const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
   if (isNoRoute(answer)) return void (await answer.body?.cancel());

@@ -1,6 +1,6 @@
 // The queue of a local server: its tuples differ, changing it answers nothing, and no job can be cancelled by its own path.
-// Guarantees: `deleted` names the jobs that really left the queue unrun, found by looking before and after; a job that began in between is
-// not named.
+// Guarantees: `deleted` names the jobs that really left the queue unrun, found by looking before and after; a
+// job that began in between is not named.
 
 import "server-only";
 import { z } from "zod";
