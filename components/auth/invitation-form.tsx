@@ -19,7 +19,10 @@ import { InvitationRefusal } from "./invitation-refusal";
 
 const fields = ["name", "password"] as const;
 
-/** The address is the invitation's: whoever was invited chooses a name and a password, a member who forgot theirs a password. What was typed stays through a refusal. */
+/**
+ * The invitation fixes the address: an invited person chooses a name and a password, a member who forgot theirs only a password. A refusal
+ * keeps what was typed.
+ */
 export function InvitationForm({ token, email, resets }: { token: string; email: string; resets: boolean }) {
   const t = useTranslations("auth.invitation");
   const [isBusy, setBusy] = useState(false);
@@ -42,7 +45,7 @@ export function InvitationForm({ token, email, resets }: { token: string; email:
       setBusy(false);
       return setFailure(result.failure);
     }
-    // The member exists from here on; where signing in fails, the sign-in page says why.
+    // The member exists from here on; if signing in fails, the sign-in page says why.
     const outcome = await signIn({ email, password });
     window.location.assign(apiPath(outcome === "signed-in" ? "/" : "/sign-in"));
   }

@@ -7,7 +7,7 @@ export type InvitationReason = (typeof spent)[number] | "taken" | "noToken";
 
 const refused = object({ invitation: oneOf(spent) });
 
-/** What a refused acceptance says of the link itself; undefined for a fault that has nothing to do with it. */
+/** What a refusal says about the link itself; undefined for failures that have nothing to do with it. */
 export function invitationReason({ code, details }: Failure): InvitationReason | undefined {
   if (code === "CONFLICT") return "taken";
   return refused(details)?.invitation;

@@ -10,11 +10,11 @@ import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];
   returnTo: string;
-  /** Of an invitation, which is then accepted by whoever has its address at the provider. */
+  /** Of an invitation, which is then accepted by the person with its address at the provider. */
   token?: string;
 };
 
-/** A provider that is away is told here; what else is on the page stays as it is. */
+/** If a provider cannot be reached, the buttons say so; the rest of the page still works. */
 export function ProviderButtons({ providers, returnTo, token }: ProviderButtonsProps) {
   const t = useTranslations("auth.provider");
   const [busyWith, setBusyWith] = useState<string>();
@@ -40,7 +40,7 @@ export function ProviderButtons({ providers, returnTo, token }: ProviderButtonsP
   );
 }
 
-/** Between the providers and a form for a password. */
+/** The line between the providers and the password form. */
 export function OrPassword() {
   const t = useTranslations("auth.provider");
   return (

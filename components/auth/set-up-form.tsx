@@ -43,7 +43,7 @@ export function SetUpForm({ token }: { token: string }) {
       setBusy(false);
       return setFailure(result.failure);
     }
-    // The owner exists from here on; where signing in fails, the sign-in page says why.
+    // The owner exists from here on; if signing in fails, the sign-in page says why.
     const outcome = await signIn({ email, password });
     window.location.assign(apiPath(outcome === "signed-in" ? "/" : "/sign-in"));
   }
@@ -67,7 +67,7 @@ export function SetUpForm({ token }: { token: string }) {
   );
 }
 
-/** A spent link and an owner who exists already are no faults to mend here: both lead to the sign-in. */
+/** A used link and an existing owner cannot be corrected in the form: both lead to the sign-in page. */
 function SetUpRefusal({ failure }: { failure: ApiFailure }) {
   const t = useTranslations("auth.setUp");
   const isSpent = failure.code === "UNAUTHORIZED" || failure.code === "CONFLICT";

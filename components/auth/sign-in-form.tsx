@@ -22,7 +22,7 @@ export function SignInForm({ returnTo }: { returnTo?: string }) {
     setBusy(true);
     setRefusal(undefined);
     const outcome = await signIn({ email: fieldText(data, "email"), password: fieldText(data, "password") });
-    // A full load: the frame, its caches and its connection belong to whoever signed in.
+    // A full page load, as frame, caches and connection belong to the member who signed in.
     if (outcome === "signed-in") return window.location.assign(apiPath(toPath(safeReturn(returnTo))));
     setBusy(false);
     setRefusal(outcome);

@@ -1,7 +1,7 @@
 /** Rows are laid out and painted in groups: a new row causes work for its own group only. */
 export const GROUP = 10;
 
-/** `key` stays with its rows: those that come above them get groups of their own. `first` is its place in the list, `offset` where its rows begin in it. */
+/** `key` stays with its rows: new rows above get groups of their own. `first`: its index in the list; `offset`: its first row within it. */
 export type RowGroup<Row> = { key: number; first: number; offset: number; rows: readonly Row[] };
 /** `base`: the first row's position on an endless line, on which rows keep their positions. */
 export type Grouped<Row> = { rows: readonly Row[]; base: number; groups: readonly RowGroup<Row>[] };

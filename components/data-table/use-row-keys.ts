@@ -1,7 +1,10 @@
 import { type RefObject } from "react";
 import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 
-/** j and k, and from a row the arrows, move from row to row, with shift they choose on the way; x chooses the row; Enter opens it, since the focus is on its link. Not while a person types. */
+/**
+ * j and k, and on a row the arrows, move from row to row, and select with Shift; x selects the row; Enter opens it, as the focus is on its
+ * link. Ignored while a person types.
+ */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
   usePageKey((event) => {
     if (!isFreeKey(event)) return;

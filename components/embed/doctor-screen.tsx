@@ -10,7 +10,7 @@ import { type DoctorLine, examine } from "./examine";
 
 type DoctorScreenProps = { origins: readonly string[]; origin: string };
 
-/** What an embedded page rests on, line by line: in order, or the one thing to change. */
+/** The requirements of an embedded page, line by line: each is met, or names the one thing to change. */
 export function DoctorScreen({ origins, origin }: DoctorScreenProps) {
   const t = useTranslations("embedding.doctor");
   const [lines, setLines] = useState<readonly DoctorLine[]>([]);

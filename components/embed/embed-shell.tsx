@@ -19,7 +19,7 @@ type EmbedShellProps = {
   children: ReactNode;
 };
 
-/** What every embedded page has instead of the frame: nothing to see but why nothing can be changed, and the talk with the page around it. */
+/** Replaces the frame on embedded pages: shows only why nothing can be changed, and exchanges messages with the surrounding page. */
 export function EmbedShell({ role, session, connections, currentId, readOnly, children }: EmbedShellProps) {
   return (
     <MemberProvider role={role} isReadOnly={readOnly !== undefined}>

@@ -5,7 +5,7 @@ import { type EmbeddedSession } from "./host-bridge";
 
 const HostBridge = dynamic(() => import("./host-bridge").then((module) => module.HostBridge));
 
-/** The messages to and from the surrounding page; pages that are not embedded do not load this. */
+/** Exchanges messages with the surrounding page; only embedded pages load this. */
 export function EmbeddedTalk({ session }: { session: EmbeddedSession }) {
   return <HostBridge session={session} />;
 }

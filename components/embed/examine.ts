@@ -1,5 +1,5 @@
-// What an embedded page rests on, tried one after the other. Each line is in order, or names the one thing to change; what cannot be tried
-// outside of a frame is skipped.
+// Checks the requirements of an embedded page one after the other. Each line passes, or names the one thing to change; what can only be
+// checked inside a frame is skipped elsewhere.
 
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession } from "@/lib/browser/embed/embed-session";
@@ -40,7 +40,7 @@ export async function examine({ origins, origin, signal }: Examined, tell: (line
   if (begun.ok) await endEmbedSession();
 }
 
-/** As they arrived here, with whatever a proxy made of them. */
+/** The headers as they arrived in the browser, including changes by a proxy. */
 async function headersFor(origins: readonly string[]): Promise<[passed: boolean, found: string]> {
   try {
     const { headers } = await fetch(window.location.href, { cache: "no-store" });

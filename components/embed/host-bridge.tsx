@@ -16,13 +16,13 @@ import { useContentHeight } from "./use-content-height";
 import { useDownloads } from "./use-downloads";
 import { useHostJobs } from "./use-host-jobs";
 
-/** Kept over the reload that a change of rights is followed by. */
+/** Kept across the reload that follows a change of rights. */
 const changedRights = () => persisted("lightdesk.rights-changed", (kept) => kept === true, ofTab);
 
-/** `leftMs`: until the session ends, when the page was made. */
+/** `leftMs`: the session's remaining time when the page was rendered. */
 export type EmbeddedSession = { origin: string; leftMs: number };
 
-/** The talk of an embedded page with the page around it: what happens here is told, what is asked there is done, and the session goes on. */
+/** Exchanges messages with the surrounding page: reports events, carries out requests, and renews the session. */
 export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedSession }) {
   const t = useTranslations("frame.embedded");
   const router = useRouter();
@@ -36,7 +36,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
 
   function leave(reason: EndReason) {
     tellHost(origins, { type: "session-ended", reason });
-    // A full load, so that nothing of the person stays in memory.
+    // A full page load, so that nothing of the person stays in memory.
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
   }

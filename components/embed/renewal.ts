@@ -1,12 +1,12 @@
-// The session of an embedded page goes on: the host is asked for the next ticket before the session ends, and at once where the console says
-// that it has ended. A ticket that is refused ends it; a host or a console that does not answer, or cannot, is asked again until the
-// session's time is over. Must never: take a ticket that it did not ask for.
+// Renews the session of an embedded page: asks the host for the next ticket before the session ends, or at once when the console says
+// that it has ended. A refused ticket ends the session; if the host or the console does not or cannot answer, it is asked again until the
+// session's time is over. Must never: accept a ticket that it did not ask for.
 
 import { type Begun } from "@/lib/browser/embed/embed-session";
 import { onHeard } from "@/lib/browser/heard";
 import { type EndReason, type TicketMessage } from "@/lib/browser/embed/host-page";
 
-/** So long before its end a session is renewed. */
+/** A session is renewed this long before its end. */
 const EARLY_MS = 3 * 60_000;
 const AGAIN_MS = 20_000;
 
@@ -42,7 +42,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
   }
   const stopHearing = onHeard(({ path, status }) => {
     if (status !== 401 || isAsked || path === "/api/embed/tickets") return;
-    // The host may give another one: the member may have another role by now.
+    // The host may still give another ticket: the member's role may have changed.
     endMs = Math.min(endMs, Date.now() + AGAIN_MS);
     renew();
   });

@@ -20,7 +20,7 @@ import { apiPath, outsidePath } from "@/lib/browser/urls";
 type StartScreenProps = { origins: readonly string[]; from: string; ended: EndReason | undefined };
 type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host";
 
-/** Asks the host page for a ticket, makes a session of it and opens the page. Quiet, unless something is wrong. */
+/** Asks the host page for a ticket, starts a session with it and opens the page. Shows nothing unless something is wrong. */
 export function StartScreen({ origins, from, ended }: StartScreenProps) {
   const t = useTranslations("embedding.start");
   const isAlone = useHydrated() && !isFramed();
@@ -39,7 +39,7 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
     isTaken.current = true;
     const begun = await beginSession(message, origin);
     if (!begun.ok) return fail(begun.reason);
-    // A full load: all that follows is of this session.
+    // A full page load, so that everything after it belongs to this session.
     window.location.replace(apiPath(to));
   });
   useEffect(() => shareBearer(), []);

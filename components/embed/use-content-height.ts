@@ -1,10 +1,10 @@
 import { useEffect } from "react";
 import { tellHost } from "@/lib/browser/embed/host-page";
 
-/** What is as high as the window would make the page higher each time that the host makes the window as high as the page. */
+/** An element as high as the window would grow the page each time the host grows the window to the page's height. */
 const STEADY = "8px";
 
-/** Where the host wants it, it hears how high the page is, whenever that changes. */
+/** Reports the page's height to the host at each change, if the host asked for it. */
 export function useContentHeight(isOn: boolean, origins: readonly string[]): void {
   useEffect(() => {
     const content = document.getElementById("content");

@@ -31,7 +31,7 @@ export function useDownloads(): void {
   }, []);
 }
 
-/** As the console writes it: for programs that know no more in ASCII, and whole. */
+/** The file name from the console's header, which has it twice: in ASCII for simple programs, and in full. */
 function nameIn(disposition: string): string {
   const [, whole] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
   const [, plain] = /filename="([^"]*)"/i.exec(disposition) ?? [];

@@ -10,7 +10,7 @@ import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 const LOOK_MS = 2000;
 const MOST = 100;
 
-/** The host hears of each job that was submitted in this page, and of its end. */
+/** Tells the host of each job submitted in this page, and of its end. */
 export function useHostJobs(origins: readonly string[]): void {
   const connection = useConnection()?.id;
   const connectionNow = useEffectEvent(() => connection);
@@ -21,7 +21,7 @@ export function useHostJobs(origins: readonly string[]): void {
       for (const [id, of] of [...open]) {
         const answer = await callApi<unknown>(withQuery(`/api/job/${encodeURIComponent(id)}/status`, { connection: of }));
         const word = answer.ok ? textOf(objectOf(answer.value)?.status) : undefined;
-        // A job that is nowhere any more ends no more.
+        // The end of a job that no longer exists will never be reported.
         if (!answer.ok && answer.failure.status === 404) open.delete(id);
         if (word === undefined || !isTerminalWord(word)) continue;
         open.delete(id);

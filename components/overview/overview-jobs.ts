@@ -5,7 +5,7 @@ import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
-/** A job as the overview tells of it, and no more. */
+/** A job as the overview shows it, and no more. */
 export type OverviewJob = {
   id: string;
   word: string;
@@ -19,7 +19,7 @@ export type OverviewJob = {
 };
 export type OverviewJobs = { jobs: OverviewJob[]; total?: number };
 
-/** What each part asks for. Not each job gives a picture: more are asked for than are shown. */
+/** What each part requests. Not every job gives a picture, so more are requested than shown. */
 export type Question = "running" | "failed" | "pictures";
 export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "limit">>> = {
   running: { status: ["in_progress"], limit: 4 },

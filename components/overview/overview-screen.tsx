@@ -27,7 +27,7 @@ import { RowsSkeleton } from "./skeletons";
 const MOST_ACTS = 6;
 const toEntries = ({ entries }: AuditPage) => entries;
 
-/** The newest entries of the audit log, for those who may read it. */
+/** The newest entries of the audit log, for members who may read it. */
 function ActsPart() {
   const t = useTranslations("overview.acts");
   const { wordOf, triedOf } = useActWords();
@@ -80,16 +80,16 @@ const still = () => "still" as const;
 const background = () => "background" as const;
 const asRunning = ({ jobs }: OverviewJobs): Motion => (jobs.length > 0 ? "moving" : "still");
 
-/** The first page: before the first job what this is and how to begin, afterwards how things are. */
+/** The start page: before the first job it says what this is and how to begin, afterwards the present state. */
 export function OverviewScreen(props: OverviewScreenProps) {
   const connection = useConnection()?.id;
-  // The navigation asks the same: one answer for both.
+  // The same request as the navigation's, so one answer serves both.
   const all = usePoll(connection ? countPaths(connection).jobs : undefined, {
     ...initialOf(use(props.total)),
     read: totalOf,
     motion: background,
   });
-  // Only a service that says so has no job: one that is down may have many.
+  // Only an answer proves that there are no jobs: a failing service may have many.
   return all.value === 0 && !all.failure ? (
     <Page poll={all} canRun={false}>
       {props.runners ? <RunnersNotice runners={props.runners} /> : null}

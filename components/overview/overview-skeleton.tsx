@@ -4,7 +4,7 @@ import { Card } from "@/components/ui/card";
 import { Skeleton } from "@/components/ui/skeleton";
 import { PicturesSkeleton, RowsSkeleton } from "./skeletons";
 
-/** The page in its real size while it is read. */
+/** The page in its real size while it loads. */
 export function OverviewSkeleton() {
   const t = useTranslations("overview");
   return (

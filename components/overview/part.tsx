@@ -12,7 +12,7 @@ import { type Poll } from "@/lib/browser/poll/use-poll";
 type PartProps<T> = {
   title: string;
   note?: ReactNode;
-  /** Where all of it is, where there is such a page. */
+  /** The page with all of it, if there is one. */
   all?: { href: `/${string}`; text: string };
   poll: Poll<T>;
   skeleton: ReactNode;
@@ -21,10 +21,10 @@ type PartProps<T> = {
   children: (value: T) => ReactNode;
 };
 
-/** The code of the failure that the page itself tells: a part that meets the same says no more than that it has nothing. */
+/** The code of the failure that the page itself shows: a part with the same failure only says that it has nothing. */
 export const ToldFailure = createContext<string | undefined>(undefined);
 
-/** One part of the overview: it loads, fails and ages by itself, and keeps its last value. */
+/** One part of the overview: it loads, fails and ages on its own, and keeps its last value. */
 export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, className, children }: PartProps<T>) {
   const { value, failure } = poll;
   return (
@@ -61,7 +61,7 @@ function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable
   const t = useTranslations("overview");
   const told = use(ToldFailure);
   const errors = useTranslations("errors");
-  // Its reason says the same again, in each part of the page.
+  // The reason would repeat the same in each part of the page.
   const text = failure.code === "UPSTREAM_UNREACHABLE" ? errors("UPSTREAM_UNREACHABLE.title") : failureText(errors, failure);
   if (failure.code === told) return <PartNote>{t("unread")}</PartNote>;
   return (
@@ -79,7 +79,7 @@ function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable
   );
 }
 
-/** Nothing is there: said in the part's own words. */
+/** Says in the part's own words that there is nothing. */
 export function PartNote({ children }: { children: ReactNode }) {
   return <p className="p-3.5 text-ink-3">{children}</p>;
 }

@@ -8,7 +8,7 @@ import { type RunsOfDay } from "@/lib/contract/console";
 import { useDayName } from "./use-day-name";
 
 const HEIGHT = 200;
-/** From the back to the front: each bar covers the lower part of the one behind it. */
+/** From back to front: each bar covers the lower part of the one behind it. */
 const layers = [
   { name: "other", token: "--run", ink: "bg-run" },
   { name: "cancelled", token: "--control", ink: "bg-control" },
@@ -16,7 +16,7 @@ const layers = [
   { name: "completed", token: "--ok", ink: "bg-ok" },
 ] as const;
 
-/** Stacked bars, one for each day. The table below has the same numbers, so screen readers skip the chart. */
+/** Stacked bars, one per day. The table below has the same numbers, so screen readers skip the chart. */
 export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
   const t = useTranslations("overview.runs");
   const nameOf = useDayName();
@@ -26,7 +26,7 @@ export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
   const chart = useRef<UPlot>(undefined);
   const dayName = useEffectEvent(nameOf);
   const daysNow = useEffectEvent(() => days);
-  // While days are being read there are new numbers every few seconds: only they change.
+  // While days are being loaded, new numbers arrive every few seconds: only the data is replaced, not the chart.
   useEffect(() => chart.current?.setData(dataOf(days)), [days]);
   useEffect(() => {
     const element = place.current;
@@ -93,7 +93,7 @@ function optionsOf(
         grid: { show: false },
         splits: () => daysNow().map((_, index) => index),
         space: 64,
-        // As many names as there is room for, the last day among them.
+        // As many names as fit, including the last day.
         values: (chart, splits) => {
           const days = daysNow();
           const every = Math.max(1, Math.ceil((splits.length * 72) / Math.max(1, chart.width)));
@@ -118,7 +118,7 @@ function optionsOf(
   };
 }
 
-/** Behind the bars, from top to bottom: such a day is not one with few runs. */
+/** Marks days that are not loaded, behind the bars and over the full height, so that they do not look like days with few runs. */
 function markUnread({ ctx, bbox, valToPos }: UPlot, days: readonly RunsOfDay[], colour: string): void {
   ctx.save();
   ctx.fillStyle = colour;

@@ -12,7 +12,7 @@ import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { Part } from "./part";
 import { useDayName } from "./use-day-name";
 
-/** The chart's library comes when the chart is about to be seen. */
+/** The chart's library loads when the chart comes near the visible part. */
 const RunsChart = dynamic(() => import("./runs-chart").then((module) => module.RunsChart), {
   ssr: false,
   loading: () => <Skeleton className="h-[200px] w-full" />,

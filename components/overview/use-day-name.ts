@@ -2,10 +2,10 @@ import { useLocale } from "next-intl";
 import { habitsOf } from "@/components/ui/time/use-clock";
 import { useHydrated } from "@/components/ui/time/use-now";
 
-/** "Sat, 22 Nov": the date is already one of the reader's zone. */
+/** "Sat, 22 Nov": the date is already in the reader's time zone. */
 export function useDayName(): (day: string) => string {
   const locale = useLocale();
-  // The server does not know how its reader writes a date.
+  // The server does not know the reader's date format.
   const format = new Intl.DateTimeFormat(useHydrated() ? habitsOf(locale) : locale, {
     weekday: "short",
     day: "numeric",

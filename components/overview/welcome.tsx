@@ -16,7 +16,7 @@ import { withQuery } from "@/lib/browser/urls";
 
 type WelcomeProps = { canRun: boolean; canManage: boolean };
 
-/** Nothing has run yet: what this is, and every way to the first picture. */
+/** Shown before anything has run: what this is, and every way to the first picture. */
 export function Welcome({ canRun, canManage }: WelcomeProps) {
   const t = useTranslations("overview.welcome");
   const whyNot = useWhyNot();

@@ -5,7 +5,7 @@ import { type Tone, toneStyle } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ConnectionCheck } from "@/lib/contract/console";
 
-/** To each outcome its own sentences: what it is, whose it is, what to do. */
+/** Each outcome has its own sentences: what it is, whose fault it is, what to do. */
 export function Outcome({ check }: { check: ConnectionCheck }) {
   const t = useTranslations("settings.outcome");
   const tone = connectionTone[check.outcome];

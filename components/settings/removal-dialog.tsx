@@ -4,9 +4,9 @@ import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 
 type RemovalDialogProps<T> = {
-  /** Who or what is to go; the dialog is open while there is one. */
+  /** What is to be removed; the dialog is open while it is set. */
   leaving: T | undefined;
-  /** What is asked, and what the button does; without it, the removal of whoever has this name. */
+  /** The question and the button's label; by default, the removal of this name. */
   title?: string;
   onRemove: (leaving: T) => void;
   onClose: () => void;

@@ -11,21 +11,21 @@ import { RemovalDialog } from "./removal-dialog";
 
 type Revocable = { id: string; name: string };
 type RevocableListProps<T extends Revocable> = {
-  /** Where its own sentences are: of what is over, and of taking one back. */
+  /** The namespace of its sentences about ended items and revoking. */
   words: "tokens" | "sharing.list" | "settings.invitations";
-  /** A DELETE on one below it takes it back. */
+  /** DELETE on an item's path below it revokes the item. */
   path: `/api/console/${string}`;
   title: string;
   items: readonly T[];
-  /** Still opens something. */
+  /** The item is still valid. */
   isOpen: (item: T) => boolean;
   canRevoke?: boolean;
   none: ReactNode;
-  /** What is said of one, before its button. */
+  /** The item's description, shown before its button. */
   row: (item: T) => ReactNode;
 };
 
-/** What opens something until it is taken back, and below it what became of the others. */
+/** Valid items with a button to revoke them, and below them the ended ones. */
 export function RevocableList<T extends Revocable>(props: RevocableListProps<T>) {
   const { words, path, title, items, isOpen, canRevoke = true, none, row } = props;
   const t = useTranslations(words);

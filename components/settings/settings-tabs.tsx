@@ -16,7 +16,7 @@ const parts = [
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },
 ] as const;
-/** On a narrow screen the row is wider than the page: the current tab is scrolled to its middle. */
+/** On a narrow screen the row is wider than the page: scrolls the current tab to the middle. */
 function showCurrent(row: HTMLElement | null): void {
   const current = row?.querySelector<HTMLElement>("[aria-current]");
   if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
@@ -24,7 +24,7 @@ function showCurrent(row: HTMLElement | null): void {
 
 export type SettingsPart = (typeof parts)[number]["part"];
 
-/** Each part has an address of its own, so that back, reload and a middle click do what they do everywhere. */
+/** Each part has its own address, so that Back, reload and a middle click work as everywhere. */
 export function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();

@@ -14,7 +14,7 @@ import { SettingsTabs } from "./settings-tabs";
 
 const tones: Readonly<Record<ShareState, Tone>> = { open: "ok", expired: "off", revoked: "off", closed: "wait" };
 
-/** `shares` is absent for roles that make none; `isOn`: the console lets shares work. */
+/** `shares` is absent for roles that cannot make any; `isOn`: sharing is switched on in the console. */
 type SharesScreenProps = { role: Role; shares?: readonly ShareView[]; isOn: boolean };
 
 export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {

@@ -8,7 +8,7 @@ import { formatBytes } from "@/lib/shared/format";
 
 type SharedItemProps = { token: string; item: Item; isAlone: boolean };
 
-/** One file of a share: preview, name and download. Without script. */
+/** One file of a share: preview, name and download. Works without script. */
 export function SharedItem({ token, item, isAlone }: SharedItemProps) {
   const t = useTranslations("sharing.page");
   const locale = useLocale();
@@ -78,7 +78,7 @@ function Shown({ item, src, isAlone }: { item: Item; src: string; isAlone: boole
       </a>
     );
   }
-  // A moment into it: some phones show nothing of a film before it is played, unless they are sent to a place in it.
+  // Starts slightly after 0: some phones show no frame of a video before it plays, unless it is opened at a position.
   if (kind === "video")
     return (
       <video

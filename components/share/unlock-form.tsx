@@ -9,7 +9,7 @@ import { apiPath } from "@/lib/browser/urls";
 type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;
 type Fault = "wrong" | "tries" | "unreached";
 
-/** The one part of a share's page that needs a script. A fetch of its own: this page loads nothing of the console's. */
+/** The only part of a share's page that needs a script. It has its own fetch, as this page loads nothing of the console. */
 export function UnlockForm({ token, words }: { token: string; words: Words }) {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault>();
@@ -20,7 +20,7 @@ export function UnlockForm({ token, words }: { token: string; words: Words }) {
     setBusy(true);
     setFault(undefined);
     const status = await unlock(token, password);
-    // The page behind it is made by the server, which now knows the cookie; of a share that has ended meanwhile it says so.
+    // The server renders the page behind it, now with the cookie; for a share that has ended meanwhile, the page says so.
     if (status === 204 || status === 404) return window.location.reload();
     setBusy(false);
     setFault(status === 401 ? "wrong" : status === 429 ? "tries" : "unreached");

@@ -20,7 +20,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 const fields = ["name", "email", "password", "currentPassword"] as const;
 type AccountField = (typeof fields)[number];
 
-/** One form of the account: whether it is being saved, and which field was refused. */
+/** The state of one account form: whether it is being saved, and which field was refused. */
 function useAccount() {
   const router = useRouter();
   const [isBusy, setBusy] = useState(false);
@@ -31,9 +31,9 @@ function useAccount() {
     isBusy,
     isTaken,
     faulty,
-    /** A failure that no field is to blame for. */
+    /** A failure that belongs to no field. */
     failure: faulty === undefined ? failure : undefined,
-    /** True when it is done. `after` belongs to the act: the form stays busy until it has ended. */
+    /** True if it succeeded. `after` is part of the act: the form stays busy until it has ended. */
     async change(json: Partial<Record<AccountField, string>>, after: () => Promise<void> | void): Promise<void> {
       setBusy(true);
       setFailure(undefined);
@@ -91,7 +91,7 @@ export function EmailForm({ email }: { email: string }) {
   );
 }
 
-/** Where an address alone leads to a member. */
+/** Shown where members are identified by their address, which is then fixed. */
 export function FixedEmail({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   return (
@@ -102,7 +102,7 @@ export function FixedEmail({ email }: { email: string }) {
   );
 }
 
-/** A new password ends every session, this one too: the browser that knows it signs in again at once. */
+/** A new password ends every session, including this one: this browser, which knows the new password, signs in again at once. */
 export function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("settings.profile");
   const wrong = useTranslations("auth.wrong");
@@ -121,7 +121,7 @@ export function PasswordForm({ email }: { email: string }) {
         });
       }}
     >
-      {/* For the browser's own book of passwords: to which account the new one belongs. */}
+      {/* Tells the browser's password manager which account the new password belongs to. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
       <PresentPassword isWrong={faulty === "currentPassword"} />
       <FormField

@@ -22,7 +22,7 @@ export function AccountScreen({ member: { name, email, role, createdAt }, method
         <p className="text-ink-3">
           {roleName(role)} · {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
         </p>
-        {/* A form begins anew with what is stored now. */}
+        {/* The key resets a form to what is stored now. */}
         <NameForm key={name} name={name} />
         {methods.hasFixedAddress ? <FixedEmail email={email} /> : methods.password ? <EmailForm key={email} email={email} /> : null}
         {methods.password ? <PasswordForm email={email} /> : null}

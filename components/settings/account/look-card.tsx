@@ -11,7 +11,7 @@ import { useHydrated } from "@/components/ui/time/use-now";
 
 const themes = ["system", "light", "dark"] as const;
 
-/** What this browser shows and how; none of it travels with the member. */
+/** Display settings of this browser; they are not stored with the member. */
 export function LookCard() {
   const t = useTranslations("settings.profile");
   const theme = useTranslations("frame.theme");
@@ -45,7 +45,7 @@ export function LookCard() {
               className="max-w-[300px]"
               value={isHydrated ? (chosenZone() ?? "") : ""}
               onChange={({ target }) => {
-                // All times on the page are written again.
+                // A reload, so that all times on the page are formatted again.
                 if (chooseZone(target.value || undefined)) window.location.reload();
               }}
             >

@@ -14,7 +14,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInAt } from "@/lib/browser/session";
 import { type SignInMethods } from "@/lib/contract/people/oidc";
 
-/** How this member signs in, where a provider is offered beside passwords. */
+/** How this member signs in, if a provider is offered besides passwords. */
 export function MethodsCard({ methods }: { methods: SignInMethods }) {
   const t = useTranslations("settings.profile.methods");
   const { busyWith, refused, failure, connect, disconnect } = useMethods();

@@ -3,7 +3,7 @@ import { withQuery } from "@/lib/browser/urls";
 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
 
-/** A page of the log as an address: what is narrowed down is in it, and can be shared. */
+/** The address of a page of the log; it includes the filters, and can be shared. */
 export function auditAddress({ member, action, on, within, before, upTo }: AuditView): `/${string}` {
   return withQuery("/settings/audit", { member, action, on, within, before, upTo });
 }

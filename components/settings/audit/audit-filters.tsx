@@ -25,7 +25,7 @@ export function AuditFilters({ view, choices }: AuditFiltersProps) {
   const router = useRouter();
   const known = use(choices);
   const { members, actions } = known.ok ? known.value : { members: [], actions: [] };
-  // A narrower list begins at its newest.
+  // A change of filters starts again at the newest entry.
   const narrow = (change: Partial<AuditView>) => router.push(auditAddress({ ...view, before: undefined, upTo: undefined, ...change }));
   const isNarrowed = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
   return (

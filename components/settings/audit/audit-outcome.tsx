@@ -9,18 +9,18 @@ import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { roles } from "@/lib/contract/people/roles";
 import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
 
-/** Notes that are always the same, as the log keeps them. */
+/** Fixed notes as the log stores them, and the keys of their sentences. */
 const fixed = {
   "unknown hash": "unknownContent",
   "of the team": "ofTeam",
   personal: "personal",
   "the same submission again: nothing was sent": "again",
 } as const;
-/** What asking a runner's address found, and what a runner was told to do. */
+/** What a check of a runner's address found, and what a runner was told to do. */
 const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 
-/** What the log notes of an act beside things and their ids, in words; a note that these pages do not know stays as it was written. */
+/** The log's notes apart from objects and ids, in words; a note unknown to this version is shown as written. */
 function useAuditNote(): (note: string) => string {
   const t = useTranslations("settings.audit.note");
   const frame = useTranslations("frame");
@@ -47,7 +47,7 @@ function useAuditNote(): (note: string) => string {
 
 const isFixed = (note: string): note is keyof typeof fixed => Object.hasOwn(fixed, note);
 
-/** What these sentences say to the one who acted, said of another person. */
+/** Error codes whose sentences address the person who acted, with sentences about another person instead. */
 const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>> = {
   UNAUTHORIZED: "signedOut",
   ROLE_TOO_LOW: "role",
@@ -56,7 +56,7 @@ const ofThem: Readonly<Partial<Record<string, "signedOut" | "role" | "preview">>
 
 const FIRST_FAILURE = 500;
 
-/** `facts`: absent where the log has words of its own. */
+/** `facts`: absent where the log has a sentence instead. */
 export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readonly AuditFact[] | undefined }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");

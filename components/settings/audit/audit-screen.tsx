@@ -22,7 +22,7 @@ type Reads = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Resul
 type AuditScreenProps = {
   role: Role;
   view: AuditView;
-  /** Absent for roles that may not see it. */
+  /** Absent for roles that may not see the log. */
   reads?: Reads;
 };
 

@@ -5,7 +5,7 @@ import { useActWords } from "@/components/frame/act-words";
 import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 
-/** As the log writes by what it was done: a token of the member's, or a page that shows the console. */
+/** How the log marks what acted for the member: a token, or a page that embeds the console. */
 const ways = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],
@@ -13,7 +13,7 @@ const ways = [
 
 const columns = ["when", "who", "did", "where", "outcome"] as const;
 
-/** One line an entry; on a narrow screen the table scrolls inside its card. */
+/** One line per entry; on a narrow screen the table scrolls inside its card. */
 export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
   const t = useTranslations("settings.audit");
   return (
@@ -81,7 +81,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
   );
 }
 
-/** What one act was done to, thing by thing: by the name that it had then, with its id. */
+/** Every object that one act changed, by the name it had then and its id. */
 function Parts({ entry, parts }: { entry: AuditItem; parts: readonly AuditPart[] }) {
   const t = useTranslations("settings.audit");
   const { moreParts = 0, isAtLeast } = entry;

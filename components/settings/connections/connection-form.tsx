@@ -16,17 +16,17 @@ import { readConnectionForm } from "./read-connection-form";
 import { saveConnection } from "./save-connection";
 
 type ConnectionFormProps = {
-  /** Absent: a new one. */
+  /** Absent for a new one. */
   connection?: ConnectionView;
   canShare: boolean;
-  /** Saved: the service accepted it, or it was kept anyway. */
+  /** Saved: the service accepted it, or the member kept it despite a refusal. */
   onSaved: (connection: ConnectionView, check: ConnectionCheck) => void;
   onClose: () => void;
 };
 
 const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
 
-/** Closes once it is saved; until then everything that was typed stays, the key too. */
+/** Closes once it is saved; until then everything that was typed stays, including the key. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
   const common = useTranslations("common");
@@ -48,7 +48,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     setBusyWith(undefined);
     if (!result.ok) {
       setFailure(result.failure);
-      // The role has changed since this page was made: the rest of it follows, the form keeps what was typed.
+      // The role has changed since this page was rendered: the page is refreshed, and the form keeps what was typed.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
     }
@@ -64,7 +64,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   }
 
   const field = failure && faultyField(failure, fields);
-  // An empty key is right for a new connection, and wrong only where the address moved away from the key that is kept.
+  // A new connection may have no key; a key is missing only if the address no longer belongs to the stored key.
   const lacksKey = field === "key" && !sentKey;
   const wrong = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
   return (
@@ -72,7 +72,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       <form method="post" onSubmit={submit} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
         <FormField label={t("name")} error={wrong("name")}>
           {(control) => (
-            // The button that was pressed is gone: the first field is what it led to.
+            // The button that opened the form is gone, so the first field gets the focus.
             <Input
               {...control}
               name="name"
@@ -168,7 +168,7 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   );
 }
 
-/** What will be saved, where that is not what was typed. */
+/** What will be saved, if it differs from what was typed. */
 function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
   if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
   return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });

@@ -11,15 +11,15 @@ export type ConnectionAct = "use" | "check" | "change" | "remove" | "viewers";
 type ConnectionItemProps = {
   connection: ConnectionView;
   check?: ConnectionCheck;
-  /** The act that is under way on this connection. */
+  /** The act in progress on this connection. */
   busyWith?: ConnectionAct;
   canChange: boolean;
-  /** Its form was just closed: the focus comes back to what opened it. */
+  /** Its form was just closed: the focus returns to the button that opened it. */
   isReturned?: boolean;
-  /** Admins say who sees its jobs, where it is one's own. */
+  /** For admins, on their own connection: they choose who sees its jobs. */
   canShow?: boolean;
   onAct: (act: ConnectionAct) => void;
-  /** Takes the view of its jobs back from a member. */
+  /** Withdraws the view of its jobs from a member. */
   onTake: (memberId: string) => void;
 };
 
@@ -104,7 +104,7 @@ export function ConnectionItem({
 
 type SeenByProps = { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void };
 
-/** Its owner is told who else looks at their jobs, and can end it. */
+/** Tells the owner who else sees their jobs, and lets them end it. */
 function SeenBy({ viewers, onTake }: SeenByProps) {
   const t = useTranslations("settings.jobViewers");
   return (

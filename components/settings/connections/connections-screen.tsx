@@ -22,12 +22,12 @@ import { useConnectionActs } from "./use-connection-acts";
 
 type ConnectionsScreenProps = {
   connections: Promise<ConnectionView[]>;
-  /** Owners and admins: what the whole team uses. */
+  /** For owners and admins: connections of the whole team. */
   canChangeShared: boolean;
-  /** All roles but viewers may add a key of their own. */
+  /** All roles but viewers may add a connection of their own. */
   canAdd: boolean;
   viewer: { memberId: string; name: string };
-  /** For owners and admins: other members' own connections, and whom they can let see the jobs of one. */
+  /** For owners and admins: other members' own connections, and the members who can be allowed to see their jobs. */
   team?: { personal: Promise<Result<PersonalConnectionView[], Failure>>; members: Promise<Result<MemberView[], Failure>> };
 };
 
@@ -37,7 +37,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   const list = use(connections);
   const router = useRouter();
   const [open, setOpen] = useState<{ form: "add" } | { form: "change"; id: string }>();
-  /** What opened the form that was closed last: the keys go on from there. */
+  /** The form that was closed last: the focus returns to its button. */
   const [closed, setClosed] = useState<typeof open>();
   const [leaving, setLeaving] = useState<ConnectionView>();
   const acts = useConnectionActs();

@@ -14,7 +14,7 @@ export type SeenConnection = { id: string; ownerId: string; ownerName: string; s
 type JobViewersDialogProps = {
   connection: SeenConnection;
   members: Promise<Result<MemberView[], Failure>>;
-  /** Something was changed, even where not all of it was. */
+  /** Something was changed, even if not everything. */
   onChanged: () => void;
   onClose: () => void;
 };

@@ -15,7 +15,7 @@ type PersonalConnectionsProps = {
   onChoose: (connection: SeenConnection) => void;
 };
 
-/** Other members' own, for admins: whose they are and who sees their jobs, never their names and addresses. */
+/** Other members' own connections, for admins: the owners and who sees their jobs, never the names and addresses. */
 export function PersonalConnections({ connections, onChoose }: PersonalConnectionsProps) {
   const t = useTranslations("settings.jobViewers");
   const settings = useTranslations("settings");
@@ -60,7 +60,7 @@ function namesOf(viewers: SeenConnection["seenBy"]): string {
   return viewers.map(({ name }) => name).join(", ");
 }
 
-/** What is chosen is as the newest answer has it. */
+/** The chosen connection is taken from the newest answer. */
 export function useJobViewersDialog(members: Promise<Result<MemberView[], Failure>> | undefined) {
   const router = useRouter();
   const [chosen, choose] = useState<SeenConnection>();

@@ -2,7 +2,10 @@ import { withScheme } from "@/lib/contract/base-url";
 
 export type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
 
-/** An address without its scheme gets one. An empty base URL or key is left out: on a change that means "as it was". An empty account URL is sent: it takes the stored one away. */
+/**
+ * Adds a missing scheme to an address. An empty base URL or key is left out, which keeps the stored one; an empty account URL is sent, which
+ * removes the stored one.
+ */
 export function readConnectionForm(data: FormData): ConnectionFields {
   const text = (name: string) => {
     const value = data.get(name);

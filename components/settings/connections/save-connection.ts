@@ -4,7 +4,7 @@ import { type ConnectionSaved } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
 import { type ConnectionFields } from "./read-connection-form";
 
-/** The console asks the service whose key it is, and saves what the service accepts; with `keep` it saves whatever the answer. */
+/** The console checks the key with the service, and saves what the service accepts; with `keep` it saves in any case. */
 export async function saveConnection(
   id: string | undefined,
   fields: ConnectionFields & { keep?: true },

@@ -10,7 +10,7 @@ import { connectionPath } from "./save-connection";
 
 type Busy = { id: string; act: "use" | "check" | "remove" | "viewers" };
 
-/** Using, checking and removing a connection: one at a time, with the answer kept beside the connection it is about. */
+/** Uses, checks and removes connections: one act at a time, with the answer shown at its connection. */
 export function useConnectionActs() {
   const router = useRouter();
   const refreshCounts = useRefreshCounts();
@@ -25,9 +25,9 @@ export function useConnectionActs() {
     const result = await callApi<T>(path, { method });
     setBusy(undefined);
     if (!result.ok) setFailure(result.failure);
-    // What a check found, the frame and the rows below it say alike.
+    // Refreshes the counts, so that the frame shows the same state as the check.
     if (act.act === "check") await refreshCounts();
-    // The frame shows connections too; and after a change of role, what may be done here is something else.
+    // The frame shows connections too; and after a change of role, other acts are allowed.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
   }
@@ -40,11 +40,11 @@ export function useConnectionActs() {
     run: async ({ id }: ConnectionView, act: "use" | "check") => {
       const answer = await call<{ check?: ConnectionCheck } | undefined>({ id, act }, "POST", connectionPath(id, act));
       if (answer.ok && answer.value?.check) note(id, answer.value.check);
-      // An address that names another one would go on showing that.
+      // Otherwise an address that names another connection would keep showing that one.
       if (answer.ok && act === "use") router.replace("/settings");
     },
     takeView: async ({ id }: ConnectionView, memberId: string) => call({ id, act: "viewers" }, "DELETE", viewerPath(id, memberId)),
-    /** True when it is gone. */
+    /** True if it was removed. */
     remove: async ({ id }: ConnectionView): Promise<boolean> => (await call({ id, act: "remove" }, "DELETE", connectionPath(id))).ok,
   };
 }

@@ -18,7 +18,7 @@ import { CopyField } from "@/components/ui/controls/copy-field";
 type EmbeddingScreenProps = {
   role: Role;
   connections: readonly TeamConnection[];
-  /** Absent for roles that may not see it. */
+  /** Absent for roles that may not see them. */
   hosts?: Promise<Result<EmbedHostView[], Failure>>;
 };
 

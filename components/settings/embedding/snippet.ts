@@ -1,4 +1,4 @@
-// The code that a host pastes, filled in with what it was set up with.
+// The code that a host's developer pastes, filled in with the host's settings.
 
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 

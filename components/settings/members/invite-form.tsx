@@ -15,7 +15,7 @@ import { useClock } from "@/components/ui/time/use-clock";
 
 type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
 
-/** Makes a one-time link; sending it is left to whoever invites. */
+/** Makes a one-time link, which the inviting member sends themselves. */
 export function InviteForm({ choices, onClose }: InviteFormProps) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");
@@ -36,7 +36,7 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
     setBusy(false);
     if (!result.ok) return setFailure(result.failure);
     setInvitation({ email, ...result.value });
-    // The list below has one more.
+    // Refreshes the list below.
     router.refresh();
   }
 
@@ -84,7 +84,7 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
 
 export type Invitation = { email: string; url: string; expiresAt: number };
 
-/** Shown until it is closed, and never again: the console keeps a hash of it. */
+/** Shown until it is closed, and never again: the console keeps only a hash of it. */
 export function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");

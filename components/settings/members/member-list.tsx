@@ -82,7 +82,7 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
   );
 }
 
-/** Changing and removing members, one at a time; the list is read again after each, whatever the outcome. */
+/** Changes and removes members, one at a time; the list is read again after each act, whatever the outcome. */
 function useMemberActs() {
   const router = useRouter();
   const [busyWith, setBusyWith] = useState<string>();
@@ -94,7 +94,7 @@ function useMemberActs() {
     const result = await callApi(`/api/console/members/${encodeURIComponent(id)}`, init);
     setBusyWith(undefined);
     if (!result.ok) setFailure(result.failure);
-    // Another person may have changed or removed them meanwhile. Without a session there is nothing to read, and the page stays.
+    // Another member may have changed or removed them meanwhile. Without a session nothing can be read, and the page stays.
     if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
     return result.ok;
   }
@@ -102,7 +102,7 @@ function useMemberActs() {
   return {
     busyWith,
     failure,
-    /** True when it is done. */
+    /** True if it succeeded. */
     giveRole: ({ id }: MemberView, role: GivenRole) => call(id, { method: "PUT", json: { role } }),
     setSuspended: ({ id }: MemberView, disabled: boolean) => call(id, { method: "PUT", json: { disabled } }),
     remove: ({ id }: MemberView) => call(id, { method: "DELETE" }),

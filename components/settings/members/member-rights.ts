@@ -4,12 +4,12 @@ import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 export type SettingsViewer = { id: string; role: Role };
 export type GivenRole = Exclude<Role, "owner">;
 
-/** What the console would refuse is not offered: oneself, the owner, and whoever is stronger. */
+/** Offers only what the console would allow: not on oneself, the owner, or a member with a higher role. */
 export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
   return member.id !== viewer.id && member.role !== "owner" && hasRole(viewer.role, member.role);
 }
 
-/** Weakest first, none above one's own. */
+/** Weakest first, none above the viewer's own. */
 export function rolesToGive(viewer: Pick<SettingsViewer, "role">): GivenRole[] {
   return roles.flatMap((role) => (role !== "owner" && hasRole(viewer.role, role) ? [role] : []));
 }

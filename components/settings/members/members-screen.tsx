@@ -15,16 +15,16 @@ import { rolesToGive, type SettingsViewer } from "./member-rights";
 import { ReadOnlyCard } from "./read-only-card";
 import { SettingsTabs } from "../settings-tabs";
 
-/** In the address: opened to invite. */
+/** The address parameter that opens the invitation form. */
 const INVITE = "invite";
 
 type MembersScreenProps = {
   viewer: SettingsViewer;
-  /** Then nothing can be changed but that. */
+  /** If present, nothing but this can be changed. */
   readOnly?: ReadOnlyView;
-  /** Absent for roles that may not see it. */
+  /** Absent for roles that may not see them. */
   members?: Promise<Result<MemberView[], Failure>>;
-  /** There where the members are. */
+  /** Present together with `members`. */
   invitations?: Promise<Result<InvitationItem[], Failure>>;
 };
 
@@ -42,7 +42,7 @@ export function MembersScreen({ viewer, readOnly, members, invitations }: Member
   function close() {
     setInviting(false);
     setHasInvited(true);
-    // A reload is not asked to open it again.
+    // A reload must not open the form again.
     if (asked) window.history.replaceState(null, "", window.location.pathname);
   }
   return (

@@ -12,7 +12,7 @@ import { callApi, type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ReadOnlyView } from "@/lib/contract/console";
 
-/** The switch of the whole console, for owner and admins. */
+/** The switch that makes the whole console read-only, for owner and admins. */
 export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined }) {
   const t = useTranslations("settings.readOnlyCard");
   const router = useRouter();
@@ -25,7 +25,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
     const result = await callApi("/api/console/read-only", init);
     setBusy(false);
     if (!result.ok) return setFailure(result.failure);
-    // The frame says it on every page, and the pages offer less, or more again.
+    // The frame shows it on every page, and the pages offer other actions.
     router.refresh();
   }
   function begin(event: FormEvent<HTMLFormElement>) {

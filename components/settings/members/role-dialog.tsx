@@ -13,7 +13,7 @@ type RoleDialogProps = {
   onClose: () => void;
 };
 
-/** A choice and a press, not a list that acts while a person looks through it with the arrow keys: a change ends sessions. */
+/** A choice confirmed by a button, and not a list that acts while arrow keys move through it: a change ends sessions. */
 export function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");

@@ -3,7 +3,7 @@ import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";
 import { OutcomeNote } from "../outcome";
 
-/** What the server at an address is, or what is wrong and what to do about it. */
+/** What kind of server is at an address, or what is wrong and what to do about it. */
 export function CheckNote({ check }: { check: RunnerCheck }) {
   const t = useTranslations("runners");
   const locale = useLocale();
@@ -20,7 +20,7 @@ export function CheckNote({ check }: { check: RunnerCheck }) {
   );
 }
 
-/** Also of a runner that is set aside or does not answer. */
+/** Also for a runner that is set aside or does not answer. */
 export function ProblemNote({ code, message }: NonNullable<Runner["reason"]>) {
   const t = useTranslations("runners.problem");
   return <OutcomeNote outcome={code} tone="bad" title={t(`${code}.title`)} next={t(`${code}.next`)} detail={message} />;

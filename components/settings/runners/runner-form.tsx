@@ -17,7 +17,7 @@ export function runnerPath(id?: string, part?: "state"): `/api/console/runners${
 }
 
 type RunnerFormProps = {
-  /** Absent: a new one. */
+  /** Absent for a new one. */
   runner?: Runner;
   onSaved: (runner: Runner) => void;
   onClose: () => void;
@@ -26,7 +26,7 @@ type RunnerFormProps = {
 const fields = ["address", "label", "tags", "slots"] as const;
 type Act = "check" | "save" | "keep";
 
-/** Closes once it is saved; what the server at the address is, is asked before. */
+/** Closes once it is saved; the server at the address is checked first. */
 export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const t = useTranslations("runners.form");
   const words = useTranslations("runners");
@@ -141,7 +141,7 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   );
 }
 
-/** What the built-in one cannot have is not sent. An empty label is none: the service then calls it after its host. */
+/** Fields that the built-in runner cannot have are not sent. Without a label the service names a runner after its host. */
 function readForm(data: FormData, isBuiltIn: boolean): Omit<NewRunner, "keep" | "address"> & { address?: string } {
   const text = (name: (typeof fields)[number]) => String(data.get(name) ?? "").trim();
   const label = text("label");

@@ -23,7 +23,7 @@ const tones: Readonly<Record<Runner["state"], Tone>> = {
   checking: "unknown",
 };
 
-/** What may be asked of it as it is. */
+/** The acts that are possible in each state. */
 const acts: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
   ready: ["drain", "pause"],
   draining: ["resume", "pause"],

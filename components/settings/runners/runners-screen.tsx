@@ -125,7 +125,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
   );
 }
 
-/** One at a time; the list shows the outcome. */
+/** One act at a time; the list shows the outcome. */
 function useRunnerActs(poll: Pick<Poll<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
   const [busy, setBusy] = useState<{ id: string; act: RunnerAct }>();

@@ -58,7 +58,7 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
             choices={known}
             onMade={(answer) => {
               setMade(answer);
-              // The list below has one more.
+              // Refreshes the list below.
               router.refresh();
             }}
             onClose={close}
@@ -71,7 +71,7 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
   );
 }
 
-/** Where clients are pointed at; only the browser knows under which address this console is open. */
+/** The address for clients; only the browser knows under which address this console is open. */
 function Introduction() {
   const t = useTranslations("tokens");
   const url = useHydrated() ? `${window.location.origin}${apiPath("/")}`.replace(/\/$/, "") : "";
@@ -86,7 +86,7 @@ function Introduction() {
   );
 }
 
-/** Shown until it is closed, and never again: the console keeps a hash of it. */
+/** Shown until it is closed, and never again: the console keeps only a hash of it. */
 function TokenShown({ made: { token, view }, onClose }: { made: TokenMade; onClose: () => void }) {
   const t = useTranslations("tokens");
   const common = useTranslations("common");

@@ -7,7 +7,7 @@ import { formatBytes } from "@/lib/shared/format";
 
 const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
 
-/** A member's connections under each other, with what they are together; on a narrow screen it scrolls inside its card. */
+/** Each member's connections with their sum; on a narrow screen the table scrolls inside its card. */
 export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
   const members = byMember(rows);

@@ -6,7 +6,7 @@ import { cn } from "../cn";
 type MenuItem = { key: string; label: string; onSelect: () => void };
 type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[]; className?: string };
 
-/** A button with a short list of acts behind it. Arrows walk, Enter acts, Esc and a press elsewhere close, and the button has the focus again. */
+/** A button that opens a short menu. Arrows move, Enter acts, Esc and a click elsewhere close it and return the focus to the button. */
 export function Menu({ label, items, className, ...look }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

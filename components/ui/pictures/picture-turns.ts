@@ -1,5 +1,6 @@
 // Limits which pictures of this tab load at a time: only a few while none arrives, so that pictures which never arrive leave connections
-// Guarantees: whoever is gone, or not near what is seen, gives its turn back; one that waits has no address, so that nothing fetches it.
+// for the page itself. Guarantees: a picture that is removed or far from view gives up its turn; a waiting one has no address and so does
+// not load.
 
 /** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
 const MOST = 24;

@@ -20,8 +20,8 @@ type PictureProps = {
 };
 
 /**
- * The one <img> of the house: its box is there before its bytes, and a placeholder takes the same box when they do not come. It comes back by
- * automatically when they do.
+ * The one <img> of the interface: its box is there before its bytes, and a placeholder takes the same box if they do not arrive. It comes
+ * back by itself when they do.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
   const [lost, setLost] = useState<{ src: string; address: string }>();

@@ -4,7 +4,10 @@ import { inTurn, watchLost } from "./picture-turns";
 
 type PlainPictureProps = { src?: string; width: number; height: number; className?: string };
 
-/** For lists of many: the same box, without state. What does not come is marked, and drawn by the stylesheet. Not lazy: such a list draws only what is near. */
+/**
+ * For long lists: the same box, without state. A picture that fails to load is marked, and the stylesheet draws the placeholder. Not lazy, as
+ * such a list renders only what is near.
+ */
 export function plainPicture({ src, width, height, className }: PlainPictureProps): ReactNode {
   if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
   return (

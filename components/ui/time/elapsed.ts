@@ -29,7 +29,10 @@ export type Duration =
   | { unit: "days"; days: string; hours: string }
   | { unit: "manyDays"; days: string };
 
-/** The one way in which lengths are written: `46.4 s` under a minute, `1m 07s`, `2h 07m`, `3d 04h`, `324d`. What still counts up has no tenths, which would flicker. */
+/**
+ * The one format of durations: `46.4 s` under a minute, `1m 07s`, `2h 07m`, `3d 04h`, `324d`. A running duration has no tenths, which would
+ * flicker.
+ */
 export function durationOf(spanMs: number, isCounting = false): Duration {
   const ms = Math.max(0, spanMs);
   // A duration that would round to 60.0 s is shown as a minute.
@@ -39,7 +42,7 @@ export function durationOf(spanMs: number, isCounting = false): Duration {
   const seconds = isCounting ? Math.floor(ms / 1000) : Math.round(ms / 1000);
   if (seconds < 3_600) return { unit: "minutes", minutes: String(Math.floor(seconds / 60)), seconds: two(seconds % 60) };
   const hours = Math.floor(seconds / 3_600);
-  // Up to ten days people still count in hours.
+  // Up to two days people still count in hours.
   if (hours >= 240) return { unit: "manyDays", days: String(Math.floor(hours / 24)) };
   if (hours >= 48) return { unit: "days", days: String(Math.floor(hours / 24)), hours: two(hours % 24) };
   return { unit: "hours", hours: String(hours), minutes: two(Math.floor((seconds % 3_600) / 60)) };
