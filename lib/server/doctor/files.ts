@@ -1,6 +1,5 @@
-// Checks where the service keeps the bytes of files (LIGHTDESK_BLOBS): whether the place answers, stores, returns and lists, and whose it
-// is.
-// The trial file is removed again.
+// Checks the place where the service keeps the bytes of files (LIGHTDESK_BLOBS): whether it answers, stores, returns and lists them, and
+// whose place it is. The trial file is removed again.
 
 import "server-only";
 import { existsSync } from "node:fs";

@@ -182,7 +182,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       used.wake?.();
     },
 
-    /** Reads the newest jobs, at most every other second, and waits no longer than that. Answers since when a silent service is silent. */
+    /** Reads the newest jobs, at most every other second, waiting no longer than that. If it failed: when the service last answered. */
     async refresh(id: string): Promise<{ sinceMs: number | undefined } | undefined> {
       const used = connections.get(id);
       if (!used) return undefined;

@@ -119,7 +119,7 @@ function figuresOf({ runs, failed: failures, runMs, untimed, outputs, uncounted,
   };
   return {
     runs,
-    // Most connections lose no run: their number of failures is exact.
+    // Not by `amount`: most rows have no failed run, and that 0 is a known number.
     failed: lost === 0 ? { value: failures } : { value: failures, isAtLeast: true as const },
     seconds: amount(Math.round(runMs) / 1000, untimed + lost),
     outputs: amount(outputs, uncounted + lost),

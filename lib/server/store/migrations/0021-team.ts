@@ -1,6 +1,5 @@
 // Rights to see other members' jobs, and what members have used.
-// `job_viewers`: who sees the jobs of a member's own connection. `shown_files`: outputs that an answer has shown to them, which they may
-// fetch.
+// `job_viewers`: who sees the jobs of a member's own connection. `shown_files`: outputs already shown to them, which they may fetch.
 // `job_usage`: one row for each job submitted through the console; it stays when the service, or the ledger, no longer has the job.
 
 import "server-only";
