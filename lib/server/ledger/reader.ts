@@ -13,7 +13,6 @@ import { pageOf } from "./list-page";
 import { createListReader, type LedgerGap, type Listed, notTaken, type Step } from "./list-reader";
 import { createSizeReader, type LedgerRead } from "./reads";
 
-/** Of a `LedgerRead`, the answer of `job` is not used here: it is recorded in the ledger on its way. */
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 const DETAILS_A_PAGE = 4;
