@@ -1,4 +1,4 @@
-// The part of autocannon that the bench uses; the package has no types of its own.
+// Types for the part of autocannon that the bench uses; the package ships none.
 declare module "autocannon" {
   type Options = {
     url: string;

@@ -1,4 +1,4 @@
-// What a figure is made of: the middle and the ends of several runs, and the machine that they ran on.
+// The parts of a figure: the median and the extremes of several runs, and the machine they ran on.
 import { cpus, release, totalmem, type } from "node:os";
 
 export function percentile(values: readonly number[], share: number): number {
@@ -6,7 +6,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
-/** "4.1 (3.9 to 4.6)": the median of the runs and their ends. */
+/** "4.1 (3.9 to 4.6)": the median of the runs, then the lowest and the highest. */
 export function spread(runs: readonly number[], digits = 1): string {
   const show = (value: number) => value.toFixed(digits);
   return `${show(percentile(runs, 0.5))} (${show(Math.min(...runs))} to ${show(Math.max(...runs))})`;

@@ -1,10 +1,10 @@
-// A file that is too large to hold: made block by block while it is sent as multipart, every block different, its hash known beforehand.
+// A file too large to hold in memory: made block by block while it is sent as multipart; each block differs, and the hash is known before.
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 
 const MIB = 1024 ** 2;
-/** As long as curl's: a shorter one takes longer to look for, and nobody sends it. */
+/** As long as curl's boundary: a shorter one takes longer to search for, and no real client sends one. */
 const BOUNDARY = "------------------------d74496d66958873e";
 
 export type LargeFile = { mib: number; bytes: number; hash: string; blocks(): Generator<Buffer> };

@@ -1,4 +1,4 @@
-// The cells of a table that tell of a load: half of the calls, nearly all of them, and how many a second.
+// The cells of a table that describe a load: the median, the high percentile, and calls a second.
 import { spread } from "./figures";
 import { type Load } from "./load";
 

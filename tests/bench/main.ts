@@ -1,5 +1,5 @@
-// The figures that matter to the people who use it, printed as Markdown with what they were measured on. Arguments choose some of
-// them by name.
+// Measures the figures that users notice and prints them as Markdown with the machine they were measured on. Arguments choose sections
+// by name.
 import { machine } from "./figures";
 import { type Report, type Section } from "./section";
 import { blobs } from "./sections/blobs";
@@ -21,7 +21,7 @@ import { uploads } from "./sections/uploads";
 import { longWall, wall } from "./sections/wall";
 import { largeWayIn, waysIn } from "./sections/ways-in";
 
-/** In this order: the screens show the service inside, and come before anything else is connected to their console. */
+/** The order matters: the screens show the built-in service, so they come before another service is connected to their console. */
 const sections: readonly Section[] = [
   firstLoad,
   firstVisit,

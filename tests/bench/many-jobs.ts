@@ -1,12 +1,12 @@
-// The folders with many jobs behind them that several sections measure: one real job in each, and copies of it. Each is filled when
-// the first section asks for it, and never twice.
+// The data folders with many jobs that several sections measure: one real job in each, and copies of it. Each folder is filled once,
+// when the first section asks for it.
 import { join } from "node:path";
 import { connect, type Desk, newFolder, type PortService, post, startDesk, startService } from "./processes";
 import { type Report } from "./section";
 import { seedJobs } from "./seed";
 
 export const MANY_JOBS = 100_000;
-/** As many as one page of the list shows. */
+/** One page of the list. */
 export const FEW_JOBS = 1_000;
 
 const PICTURES = 30;
@@ -41,7 +41,7 @@ export function deskFolder(jobs: number, { tell }: Report): Promise<string> {
   });
 }
 
-/** As many as a page of the list shows; the newest, which stand in view, have a picture of their own each. */
+/** As many jobs as one page of the list shows; the newest ones, which are in view, have a different picture each. */
 export function jobsWithPictures({ tell }: Report): Promise<string> {
   return folder("pictures", async (dataDir) => {
     tell("Seeding jobs with pictures.");
@@ -62,7 +62,7 @@ function serviceFolder({ tell }: Report): Promise<string> {
   });
 }
 
-/** A console beside a service of many jobs, which is the member's current connection. */
+/** A console beside a service with many jobs; that service is the member's current connection. */
 export async function besideService(report: Report, measure: (both: Both) => Promise<void>): Promise<void> {
   const folders = [await deskFolder(MANY_JOBS, report), await serviceFolder(report)] as const;
   const desk = await startDesk(folders[0]);

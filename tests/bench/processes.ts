@@ -1,4 +1,4 @@
-// Console and service as they are run for real, each with a folder of its own, and a session without a browser.
+// Console and service as real processes, each with its own data folder, and a member's session without a browser.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const owner = { name: "Bench", email: "bench@example.com", password: "correct ho
 
 const begun = new Set<Started>();
 const folders: string[] = [];
-// A bench that breaks must leave neither its processes nor its gigabytes behind.
+// A bench that fails must leave neither its processes nor its gigabytes behind.
 process.once("exit", () => {
   begun.forEach((started) => void started.stop("SIGKILL"));
   folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -59,7 +59,7 @@ const cookiesOf = (answer: Response) =>
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
 
-/** `extra` goes over the bench's own settings; `headers` are those of a key that the folder's service knows already. */
+/** `extra` overrides the bench's own settings; `headers` carry a key that the folder's service already knows. */
 export async function startService(
   dataDir: string,
   extra: Record<string, string> = {},
@@ -91,5 +91,5 @@ export async function post<T>(url: string, body: unknown, headers: Record<string
     headers: { ...headers, "content-type": "application/json" },
   });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T; // the caller names what it asked for
+  return (await answer.json()) as T; // the caller names the type it asked for
 }

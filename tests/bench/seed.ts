@@ -1,11 +1,11 @@
-// A hundred thousand jobs: one real, finished job of the service is copied row by row in its stopped database, with new ids and
-// times. So every row has the shape that the service gives it, whatever that is today.
+// A hundred thousand jobs: one real, finished job is copied row by row in the stopped service's database, with new ids and times.
+// So every row has the shape that the service gives it today.
 import { randomUUID } from "node:crypto";
 import Sqlite from "better-sqlite3";
 
 const states = ["completed", "completed", "completed", "completed", "completed", "completed", "completed", "failed", "cancelled"];
 
-/** Fills up to `wanted` jobs of the user who has jobs already. */
+/** Fills up to `wanted` jobs for the user who already has jobs. */
 export function seedJobs(databaseFile: string, wanted: number): void {
   const database = new Sqlite(databaseFile);
   const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'completed' ORDER BY seq LIMIT 1").get();

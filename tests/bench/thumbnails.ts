@@ -1,5 +1,5 @@
-// Thumbnails through the console's own route, as a wall asks for them: so many askers at once, cold and warm; and one picture that all
-// of them ask for at the same time.
+// Thumbnails through the console's own route, as a wall asks for them: many requests at once, cold and warm; and one picture that all
+// clients ask for at the same time.
 import sharp from "sharp";
 import { answerJson, startLittleServer } from "../support/little-server";
 import { table } from "./figures";
@@ -11,7 +11,7 @@ const WIDTH = 1024;
 
 type Figure = { name: string; perSecond: number; millis: number; note: string };
 
-/** `desk` is new: none of its pictures has been asked for. */
+/** `desk` must be new: none of its pictures was requested before. */
 export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
   const ids: string[] = [];
   const drawn = await noise(WIDTH);
@@ -26,7 +26,7 @@ export async function measureThumbnails(desk: Desk): Promise<Figure[]> {
   ];
 }
 
-/** The picture stands on a service of its own, which counts how often it is fetched. */
+/** The picture is on a service of its own, which counts how often it is fetched. */
 async function oneForMany(desk: Desk): Promise<Figure> {
   const bytes = await (await noise(4096))(0);
   const service = await startLittleServer(({ url }, response) => {
@@ -49,7 +49,7 @@ async function oneForMany(desk: Desk): Promise<Figure> {
   };
 }
 
-/** Seconds until all of them have come whole. */
+/** Seconds until all of them have arrived completely. */
 export async function askAll(desk: Desk, urls: readonly string[]): Promise<number> {
   const waiting = [...urls];
   const started = performance.now();
@@ -70,10 +70,10 @@ async function uploadPicture(desk: Desk, bytes: Buffer): Promise<string> {
   body.set("file", new File([Uint8Array.from(bytes)], "bench.png", { type: "image/png" }));
   const answer = await fetch(`${desk.url}/api/assets?connection=embedded`, { method: "POST", body, headers: desk.headers });
   if (answer.status !== 201) throw new Error(`the upload was answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as { id: string }).id; // the interface's own answer
+  return ((await answer.json()) as { id: string }).id; // the interface defines this answer
 }
 
-/** Pictures that pack about as well as what models draw; each has another first pixel, and so a content of its own. */
+/** Pictures that compress about as well as those of models; each has a different first pixel, and so a different content. */
 export async function noise(edge: number): Promise<(index: number) => Promise<Buffer>> {
   const grain = { type: "gaussian" as const, mean: 120, sigma: 12 };
   const size = { width: edge, height: edge, channels: 3 as const };

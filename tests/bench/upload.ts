@@ -1,4 +1,4 @@
-// One gibibyte through the console to a service behind it: what the console's memory does meanwhile, and whether every byte arrived.
+// One gibibyte through the console to a service behind it: the console's memory meanwhile, and whether every byte arrived.
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { prepareLarge, sendLarge } from "./large-file";
 import { type Desk, type PortService } from "./processes";

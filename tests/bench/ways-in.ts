@@ -1,5 +1,5 @@
-// A large file through the tray of a real browser: how fast it is hashed, how long until it is stored where the service knows it, where it
-// does not, and sent without being hashed; and what browser and console hold in memory meanwhile.
+// A large file through the tray of a real browser: how fast it is hashed; how long until it is stored if the service knows it, if it does
+// not, and if it is sent without a hash; and the memory that browser and console take meanwhile.
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -17,18 +17,18 @@ type Memory = { browser: number; desk: number };
 export type WayInFigure = {
   /** MiB a second. */
   hashing: number;
-  /** In a tab that has not measured yet what is faster here: by its hash, and no byte is sent. */
+  /** In a tab that has not yet measured which way is faster here: the file is offered by its hash and no byte is sent. */
   knownS: number;
-  /** In the tab that has: what the tray did with it, and how long that took. */
+  /** In a tab that has measured: which way the tray chose, and how long it took. */
   againS: number;
   againAs: string;
   plainS?: number;
   unknownS: number;
-  /** MiB over what was held before, while an unknown file was hashed, sent and compared. */
+  /** Additional memory in MiB while an unknown file was hashed, sent and compared. */
   memory: Memory;
 };
 
-/** `sparse`: a file of zeros that takes no room on this disk; without it also a plain upload is measured. */
+/** `sparse`: a file of zeros that takes no disk space; without it, a plain upload is measured too. */
 export async function wayIn(sizeMiB: number, { sparse = false } = {}): Promise<WayInFigure> {
   const folder = newFolder();
   const marker = `--lightdesk-bench=${folder}`;
@@ -46,7 +46,7 @@ export async function wayIn(sizeMiB: number, { sparse = false } = {}): Promise<W
     }
     if (sparse) makeSparse(first, sizeMiB);
     else write(first, sizeMiB);
-    // The worker and its library come with the first file, whatever its size.
+    // The worker and its library are loaded with the first file, whatever its size.
     await throughTray(page, tiny(folder), /sent · verified/);
     const watched = watch(() => ({ browser: browserMiB(marker), desk: residentMiB(desk.process.pid) }));
     const unknown = await throughTray(page, first, /^stored, .* sent · verified/);
@@ -115,7 +115,7 @@ async function openDesk(desk: Desk, page: Page): Promise<Page> {
   return page;
 }
 
-/** From the press of Add until the tray says that everything is stored; the file must have ended in the way that is measured. */
+/** From the press of Add until the tray says that everything is stored. Fails unless the file took the way that is measured. */
 async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ seconds: number; hashedS: number; said: string }> {
   const tray = page.getByRole("region", { name: "Transfers" });
   await page.evaluate(() => performance.clearResourceTimings());
@@ -131,14 +131,14 @@ async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ 
   const endedMs = await page.evaluate(() => performance.now());
   const said = await tray.getByText(ending).innerText({ timeout: 5_000 });
   await tray.getByRole("button", { name: "Close" }).click();
-  // A file's hash is made where its offer to the service begins.
+  // Hashing ends when the page offers the hash to the service.
   const offeredMs = await page.evaluate(
     () => performance.getEntriesByType("resource").find(({ name }) => name.includes("/api/console/known-content"))?.startTime ?? Number.NaN,
   );
   return { seconds: (endedMs - pressedMs) / 1000, hashedS: (offeredMs - pressedMs) / 1000, said };
 }
 
-/** As any page would send a file. */
+/** The upload as any web page would send it. */
 async function plain(page: Page, path: string): Promise<number> {
   await page.evaluate(() => {
     const input = document.createElement("input");
@@ -202,7 +202,7 @@ function watch(look: () => Memory): { end(): Memory } {
   };
 }
 
-/** All processes of the browser, each with what only it holds: shared pages would count many times over. */
+/** Private memory of all processes of the browser: shared pages would count many times over. */
 function browserMiB(marker: string): number {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const parents = new Map(all.map((pid) => [pid, parentOf(pid)]));
@@ -219,7 +219,7 @@ function parentOf(pid: string): string | undefined {
   return /^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1];
 }
 
-/** A process may end while it is looked at. */
+/** The process may have ended meanwhile. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

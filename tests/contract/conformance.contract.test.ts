@@ -1,4 +1,4 @@
-// `npm run conformance` as a person runs it: a process of its own, against services over real HTTP.
+// `npm run conformance` as a user runs it: a process of its own, against services over real HTTP.
 import { createServer, request as forward, type Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ describe("npm run conformance", () => {
     servers.push(server);
     return listening(server);
   }
-  /** The service under a path of its own, as behind a reverse proxy. */
+  /** Serves below a path, as behind a reverse proxy. */
   const serveBehind = (prefix: string, change: (path: string) => number | undefined = () => undefined) =>
     serve((incoming, answer) => {
       const path = incoming.url ?? "";

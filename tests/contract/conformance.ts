@@ -1,5 +1,5 @@
-// `npm run conformance`: the suite against any deployment. Reads only unless told otherwise; exit code 0 when every core operation
-// that was tried conforms, 1 when one does not, 2 when the command was not understood. Must never print the key.
+// `npm run conformance`: the suite against any deployment. It only reads unless told otherwise. Exit code 0: every core operation that
+// was tried conforms; 1: one does not; 2: the command was not understood. Must never print the key.
 import { parseArgs } from "node:util";
 import { toJson, toText } from "./suite/report";
 import { conforms, runSuite } from "./suite/run-suite";

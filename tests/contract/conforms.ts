@@ -1,9 +1,9 @@
-// An answer against the contract's table: the status is one that the operation names, and the body is what the table says of it.
+// Checks an answer against the contract's table: the operation names the status, and the body fits the table's schema.
 import { expect } from "vitest";
 import { type Operation } from "@/lib/contract/operation";
 import { type Answered } from "../support/service";
 
-/** Names of the operations that have been answered as they should. */
+/** Names of the operations that were answered correctly. */
 export const answered = new Set<string>();
 
 /** Returns the body as it was sent. */

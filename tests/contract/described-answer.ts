@@ -1,4 +1,4 @@
-// A real answer against the OpenAPI document: its path and method are there, its status is one that they name, its body is as described.
+// Checks a real answer against the OpenAPI document: it has the path and method, names the status and describes the body.
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { problemsOf } from "./json-schema";
 
@@ -15,7 +15,7 @@ export function resolverOf(document: unknown) {
   };
 }
 
-/** The operation that the document has for a request. Fixed paths go before those with parameters, the move of userdata before the write. */
+/** The document's operation for a request. Fixed paths win over those with parameters, the move of userdata over the write. */
 export function findOperation(document: unknown, method: string, path: string): { id: string; operation: JsonObject } | undefined {
   const paths = at(document, "paths");
   const matching = Object.entries(isObject(paths) ? paths : {})
@@ -35,7 +35,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{\w+\}/g, any)}$`);
 }
 
-/** What the document does not say of this answer; empty when it is described. */
+/** What the document fails to describe in this answer; empty if all is described. */
 export function undescribed(document: unknown, { method, path, status, contentType, text }: Exchange): string[] {
   const found = findOperation(document, method, path);
   if (!found) return [401, 404, 405].includes(status) ? [] : [`${method} ${path} answered ${status} and is not in the document`];

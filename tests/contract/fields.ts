@@ -1,4 +1,4 @@
-// The fields of interface.md, resource by resource, with the JSON type each must have. `?` may be absent or null where the page says so.
+// The fields of interface.md, resource by resource, with the JSON type of each. `?` may be absent or null where the page says so.
 import { expect } from "vitest";
 
 type Kind = "text" | "uuid" | "date-time" | "integer" | "number" | "boolean" | "object" | "texts";
@@ -92,7 +92,7 @@ export const taskFields: Fields = {
 export const maskFields: Fields = { name: "text", subfolder: "text", type: "text", metadata: "object" };
 export const maskMetadataFields: Fields = { is_mask: "boolean", original_hash: "text", mask_type: "text", related_files: "object" };
 
-/** Every field that must be there is; what is there has its type. `complete` names optional ones that this value must have too. */
+/** Every required field is there, and each field has its type. `complete` names optional fields that this value must have too. */
 export function expectFields(value: unknown, fields: Fields, complete: readonly string[] = []): void {
   expect(value).toBeTypeOf("object");
   const entries = new Map(Object.entries(value ?? {}));

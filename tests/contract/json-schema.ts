@@ -1,12 +1,12 @@
-// A checker of JSON Schema 2020-12 for the keywords that the OpenAPI document uses; an unknown keyword is an error, never passed over.
-// Stricter than the standard on purpose: a property that the document does not name is a problem, since then the document is behind.
+// A checker of JSON Schema 2020-12 for the keywords that the OpenAPI document uses; an unknown keyword is an error, never ignored.
+// Stricter than the standard on purpose: a property that the document does not name is a problem, since the document is then out of date.
 
 type Schema = Readonly<Record<string, unknown>>;
 export type Resolve = (ref: string) => unknown;
 
 const silent = new Set(["description", "default", "contentMediaType", "contentSchema", "title", "examples"]);
 
-/** What is wrong, each with its place; empty when nothing is. */
+/** The problems found, each with its place; empty if there are none. */
 export function problemsOf(value: unknown, schema: unknown, resolve: Resolve, at = "$"): string[] {
   if (typeof schema !== "object" || schema === null) return [`${at}: its schema is no object`];
   const rules: Schema = { ...schema };
@@ -80,7 +80,7 @@ function properties(object: Map<string, unknown> | undefined, rule: unknown, rul
   const wrong = Object.entries(rule).flatMap(([name, schema]) =>
     object.has(name) ? problemsOf(object.get(name), schema, resolve, `${at}.${name}`) : [],
   );
-  // A part of an allOf names a few properties of a whole that is described elsewhere.
+  // A part of an allOf names only some properties of an object that is described elsewhere.
   const isWhole = rules.required !== undefined || rules.additionalProperties === false;
   const unnamed = isWhole && rules.additionalProperties === undefined ? [...object.keys()].filter((name) => !isNamed(rule, name)) : [];
   return [...wrong, ...unnamed.map((name) => `${at}: ${name} is not in the document`)];

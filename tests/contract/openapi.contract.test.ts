@@ -1,4 +1,4 @@
-// The OpenAPI document that the service serves, against the contract it is made from and against what the service really answers.
+// Compares the OpenAPI document that the service serves with the contract it is made from and with the service's real answers.
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
@@ -83,7 +83,7 @@ describe("what the service answers is what the document says", () => {
   let sourceUrl = "";
   const seen: Exchange[] = [];
 
-  /** Everything that passes is remembered. */
+  /** Records every exchange. */
   const send = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const answer = await bench.service.fetch(request);

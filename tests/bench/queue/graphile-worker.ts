@@ -8,7 +8,7 @@ const MOST_ATTEMPTS = 3;
 const POLL_MS = 1000;
 const silent = new Logger(() => () => undefined);
 
-/** `kindsAs`: the two ways that it has of giving a job only to whoever can do it. */
+/** `kindsAs`: this library has two ways to give a job only to a process that can run it. */
 export function graphileWorker(kindsAs: "task" | "flag"): QueueLibrary {
   return {
     async prepare(pool) {
@@ -19,7 +19,7 @@ export function graphileWorker(kindsAs: "task" | "flag"): QueueLibrary {
     },
 
     async enqueue(client, entries) {
-      // Its priorities are small integers: the turn is a moment of long ago, in microseconds.
+      // Its priorities are small integers, so the turn is stored as a time in the distant past, in microseconds.
       const task = kindsAs === "task" ? "kind" : "'run'";
       const flags = kindsAs === "flag" ? "ARRAY[kind]" : "NULL";
       await client.query(
@@ -57,7 +57,7 @@ export function graphileWorker(kindsAs: "task" | "flag"): QueueLibrary {
   };
 }
 
-/** It frees what a dead process held after four hours, or when it is told whose it was: by the database's clock alone. */
+/** The library frees a dead process's jobs after four hours, or when told whose they were. The database's clock decides who is dead. */
 async function keepLease(pool: Pool, workerIds: readonly string[]): Promise<void> {
   await pool.query(
     "INSERT INTO queue_processes (worker_ids, seen_at) VALUES ($1, now()) ON CONFLICT (worker_ids) DO UPDATE SET seen_at = now()",

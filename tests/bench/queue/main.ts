@@ -1,4 +1,4 @@
-// The program of the processes of `npm run bench -- queue`.
+// The entry of the processes that `npm run bench -- queue` starts.
 import { isLibrary, serveOrders } from "./process";
 
 const [name = "", url = ""] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// What one of the processes that enqueue or claim does: what its parent says, and says when each job was claimed.
+// One of the processes that enqueue or claim: it does what its parent orders and reports when each job was claimed.
 import pg from "pg";
 import { graphileWorker } from "./graphile-worker";
 import { type QueueLibrary } from "./queue-library";
@@ -32,7 +32,7 @@ export async function serveOrders(name: LibraryName, url: string): Promise<void>
   tell({ ready: true });
 }
 
-/** As a submission does: the user's number, the job's row and its place in the queue in one transaction. */
+/** Like a submission: the user's number, the job's row and its place in the queue in one transaction. */
 async function enqueue(library: QueueLibrary, pool: pg.Pool, { from, to, users }: Order & { do: "enqueue" }): Promise<void> {
   let next = from;
   const one = async () => {
@@ -53,7 +53,7 @@ async function enqueue(library: QueueLibrary, pool: pg.Pool, { from, to, users }
   await Promise.all(Array.from({ length: ENQUEUERS }, one));
 }
 
-/** `most`: after so many it takes no more. */
+/** `most`: after so many jobs it claims no more. */
 async function serve(library: QueueLibrary, pool: pg.Pool, order: Order & { do: "serve" }, tell: (told: Told) => void): Promise<void> {
   let claimed: [number, number][] = [];
   let count = 0;

@@ -1,12 +1,12 @@
-// What the service needs of a queue over PostgreSQL.
+// What the service needs from a queue over PostgreSQL.
 import { type Pool, type PoolClient } from "pg";
 
-/** `turn`: whose is lower goes first. `kind`: what a process must be able to do. */
+/** `turn`: the lowest goes first. `kind`: what a process must be able to do to run the job. */
 export type Entry = { seq: number; turn: number; kind: string };
 
 export type Serving = {
   slots: number;
-  /** What this process can do, of all that there are. */
+  /** The kinds that this process can run. */
   kinds: readonly string[];
   allKinds: readonly string[];
   run(seq: number): Promise<void>;
@@ -14,7 +14,7 @@ export type Serving = {
 
 export type QueueLibrary = {
   prepare(pool: Pool, kinds: readonly string[]): Promise<void>;
-  /** In the transaction of the client. */
+  /** Runs in the client's transaction. */
   enqueue(client: Pool | PoolClient, entries: readonly Entry[]): Promise<void>;
   /** Claims until the process ends. */
   serve(pool: Pool, serving: Serving): Promise<void>;

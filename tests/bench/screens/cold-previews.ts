@@ -1,5 +1,5 @@
-// The wall of a service in another process, none of whose pictures has been asked for: how fast their thumbnails come, and when a screen of
-// them is there.
+// The wall of a service in another process whose pictures nobody has asked for yet: how fast their thumbnails come, and when a full
+// screen of them is there.
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk, type PortService } from "../processes";
@@ -19,7 +19,7 @@ export async function uploadPictures(service: PortService, tell: (text: string) 
   const drawn = await noise(EDGE_PX);
   for (let from = 0; from < PICTURES; from += AT_ONCE) {
     const pictures: Buffer[] = [];
-    // One after the other: they share their pixels.
+    // One after the other, because they share one pixel buffer.
     for (let at = from; at < from + AT_ONCE; at += 1) pictures.push(await drawn(at));
     await Promise.all(pictures.map((bytes, at) => upload(service, `cold-${from + at}.png`, bytes)));
   }
@@ -50,7 +50,7 @@ export async function measureColdPreviews(browser: Browser, desk: Desk, connecti
   }
 }
 
-/** Two screens further, where no picture has been: milliseconds from there until all in view are drawn. */
+/** Jumps two screens on, to pictures not yet shown, and returns the milliseconds until all in view are drawn. */
 async function jumpOn(page: Page): Promise<number> {
   const from = await page.evaluate(() => {
     window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" });
@@ -59,7 +59,7 @@ async function jumpOn(page: Page): Promise<number> {
   return (await page.evaluate(allInView)) - from;
 }
 
-/** Each list is read before its thumbnails are asked for, as the wall does; in a size that the wall has not asked for. */
+/** Reads each list before asking for its thumbnails, as the wall does, but in a size that the wall has not asked for. */
 async function thumbnailsPerSecond(desk: Desk, connection: string): Promise<number> {
   let seconds = 0;
   for (let offset = 0; offset < PICTURES; offset += 100) {
@@ -74,7 +74,7 @@ async function thumbnailsPerSecond(desk: Desk, connection: string): Promise<numb
   return PICTURES / seconds;
 }
 
-/** The moment at which every tile in view shows its picture. */
+/** The time at which every tile in view shows its picture. */
 function allInView(): Promise<number> {
   const started = performance.now();
   return new Promise((resolve, reject) => {

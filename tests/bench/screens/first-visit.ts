@@ -1,4 +1,4 @@
-// A list of jobs as somebody meets it for the first time, with a slow processor and a slow line: nothing of it is in the browser's cache.
+// The first visit to a list of jobs, with a slow processor, a slow line and an empty browser cache.
 import { type Browser } from "@playwright/test";
 import { until } from "@/tests/support/until";
 import { watchTraffic } from "@/tests/support/traffic";
@@ -26,11 +26,11 @@ export type FirstVisit = {
   kibibytes: number;
 };
 
-/** The first one warms the server up and is left out. */
+/** The first run warms up the server and is left out. */
 export async function measureFirstVisits(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<FirstVisit[]> {
   const visits: FirstVisit[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
-    // The press brings what is fetched for selected rows: what a visit fetches is counted in another one.
+    // The press also loads what is fetched for selected rows, so the visit's own fetches are counted in a separate visit.
     const visit = { ...(await visitUntouched(browser, desk)), readyMs: await visitAndPress(browser, desk) };
     if (run > 0) visits.push(visit);
     tell(`  ${JSON.stringify(visit)}`);

@@ -1,4 +1,4 @@
-// The list of jobs with a thousand rows on its page, as somebody with a slow machine meets it.
+// The list of jobs with a thousand rows on its page, on a slow machine.
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
@@ -26,12 +26,12 @@ type Run = {
   jumpMs: number;
 };
 
-/** Five readings of one list, each in a browser context of its own. */
+/** Five measurements of one list, each in its own browser context. */
 export async function measureJobsList(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<Run[]> {
   const runs: Run[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
     const measured = await measureOnce(browser, desk);
-    // The first one warms the server up.
+    // The first run warms up the server.
     if (run > 0) runs.push(measured);
     tell(`  ${JSON.stringify(measured)}`);
   }
@@ -63,8 +63,8 @@ async function measureOnce(browser: Browser, desk: Desk): Promise<Run> {
 }
 
 /**
- * With the mouse, which is there already, until the page shows that it was heard. The slower of two clocks: the page's own, and the browser's
- * event timing. The bare device and not a click of the driver, whose own checks run in the page between the press and its answer.
+ * Presses with the mouse, already in place, until the page shows a reaction. Takes the slower of two clocks: the page's own and the
+ * browser's event timing. Sends the raw mouse event, since the driver's click runs checks of its own in the page before the answer.
  */
 async function press({ page, cdp }: SlowPage, target: string, answer: string): Promise<Press> {
   const place = await page.locator(target).first().boundingBox();
@@ -83,7 +83,7 @@ async function press({ page, cdp }: SlowPage, target: string, answer: string): P
   return { answerMs, busy };
 }
 
-/** From the top and back to it, on the machine as it is. */
+/** From the top down and back, without slowing the processor. */
 async function wheelAtFullSpeed(opened: SlowPage): Promise<Scroll> {
   const { page, cdp } = opened;
   const toTop = async () => {
@@ -125,7 +125,7 @@ async function wheel({ page, cdp }: SlowPage): Promise<Scroll> {
   return { framesPerSecond: gaps.length / (spanMs / 1000), slowestFrameMs: Math.max(...gaps), busy };
 }
 
-/** To the far end at once: until each place in view has its row. */
+/** Jumps to the far end: the time until every place in view has its row. */
 async function jump(page: Page): Promise<number> {
   const started = await page.evaluate(() => {
     window.scrollTo(0, document.body.scrollHeight);

@@ -1,4 +1,4 @@
-// Typing at the end of a long text in the form of the Run page, beside a bare field of the browser with the same text.
+// Typing at the end of a long text in the form of the Run page, compared with a plain field of the browser with the same text.
 import { type Browser, type Locator } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
@@ -9,7 +9,7 @@ const RUNS = 3;
 const KEYS = 10;
 const TYPING_MS = 400;
 const SETTLED_MS = 2_500;
-/** What the browser names no shorter. */
+/** The browser reports nothing shorter. */
 const LEAST_MS = 16;
 const LINE = "a line of words, of a prompt that is long\n";
 const textOf = (size: number) => LINE.repeat(Math.ceil(size / LINE.length));
@@ -22,7 +22,7 @@ const graphOf = (text: string) => ({
 type Keys = { busy: Busy; slowestMs: number };
 type Typing = { size: string; place: string; slowdown: number; runs: Keys[] };
 
-/** Each page is typed into at both speeds of the processor. */
+/** Each page is measured at both speeds of the processor. */
 export async function measureLongText(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<Typing[]> {
   const found: Typing[] = [];
   for (const [size, text] of Object.entries(sizes)) {
@@ -74,7 +74,7 @@ async function type({ page, cdp }: SlowPage, field: Locator, slowdown: number): 
     element.setSelectionRange(element.value.length, element.value.length);
   });
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
-  // The draft is kept and the checks have run. Not until nothing long runs: in such a field the browser's own cursor may be that long.
+  // Until the draft is saved and the checks have run. Not until no task is long: in such a field the browser's own cursor may be that slow.
   await page.waitForTimeout(SETTLED_MS);
   await page.evaluate(() => (window.bench.presses = []));
   const busy = await traced(cdp, () => page.keyboard.type("x".repeat(KEYS), { delay: TYPING_MS }));

@@ -1,4 +1,4 @@
-// The mask editor on large pictures: how far the line is behind the hand, what the page's thread does meanwhile, and how long a save takes.
+// The mask editor on large pictures: how far the line lags behind the pointer, how busy the page's thread is, and how long a save takes.
 import { readFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -22,7 +22,7 @@ export type MaskFigure = {
   largest: Stroke;
   fill: { ms: number; busy: Busy };
   undo: { ms: number; busy: Busy };
-  /** Of the page's process, before and after many strokes of the largest brush. */
+  /** Memory of the page's process, before and after many strokes of the largest brush. */
   memory: { beforeMiB: number; afterMiB: number };
   save: { ms: number; busy: Busy };
   reopenMs: number;
@@ -107,7 +107,7 @@ async function strokeAcross(page: Page, { x, y }: { x: number; y: number }): Pro
   await page.mouse.up();
 }
 
-/** Another place each time, so that each keeps squares of its own. */
+/** Each stroke is in another place, so that each keeps squares of its own. */
 async function strokeAside(page: Page, box: { x: number; y: number; width: number; height: number }, turn: number): Promise<void> {
   const place = (share: number, edge: number) => edge * (0.2 + 0.6 * (share % 1));
   const [x, y] = [box.x + place(turn * 0.37, box.width), box.y + place(turn * 0.61, box.height)];
@@ -117,7 +117,7 @@ async function strokeAside(page: Page, box: { x: number; y: number; width: numbe
   await page.mouse.up();
 }
 
-/** Memory that is its own, in MiB; NaN where the system does not say. */
+/** Private memory in MiB; NaN where the system does not tell. */
 async function largestRenderer(browser: Browser): Promise<number> {
   const cdp = await browser.newBrowserCDPSession();
   const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
@@ -133,7 +133,7 @@ function ownMiB(pid: number): number {
   }
 }
 
-/** Runs in the page. The message comes when the frame after the move is done. */
+/** Runs in the page. The message arrives when the frame after the move is done. */
 function watchLags(): void {
   window.lags = [];
   const note = ({ timeStamp }: PointerEvent) =>

@@ -1,4 +1,4 @@
-// A browser that is four times slower than this machine, on one page of a console, signed in.
+// A browser, four times slower than this machine, signed in to a console and showing one page.
 import { type Browser, type BrowserContext, chromium, type CDPSession, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { type Desk } from "../processes";
@@ -21,7 +21,7 @@ export async function openSlowly(browser: Browser, desk: Desk, path: string): Pr
   return slow;
 }
 
-/** Signed in, and nowhere yet. */
+/** Signed in, with no page opened yet. */
 export async function openBlank(browser: Browser, desk: Desk): Promise<SlowPage> {
   const context = await browser.newContext({ viewport, locale: "en-GB", timezoneId: "UTC" });
   const { hostname } = new URL(desk.url);
@@ -34,7 +34,7 @@ export async function openBlank(browser: Browser, desk: Desk): Promise<SlowPage>
   return slowPage(context);
 }
 
-/** With nothing in it but its length: what this machine's browser can do at most. */
+/** An empty page of the given length: the best that the browser can do on this machine. */
 export async function openEmpty(browser: Browser, lengthPx: number): Promise<SlowPage> {
   const slow = await slowPage(await browser.newContext({ viewport }));
   await slow.page.goto(`data:text/html,<title>empty</title><p>empty</p><div style="height:${lengthPx}px"></div>`);
@@ -50,7 +50,7 @@ async function slowPage(context: BrowserContext): Promise<SlowPage> {
   return { page, cdp, close: () => context.close() };
 }
 
-/** Nothing long has run for a while. */
+/** Waits until no long task has run for a while. */
 export async function untilQuiet(page: Page): Promise<void> {
   await page.waitForFunction(
     (quietMs) => {

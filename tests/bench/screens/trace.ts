@@ -1,10 +1,10 @@
-// The processor time that the page's main thread took, task by task: other programs of the machine are not in it, as they are in any clock.
+// The processor time that the page's main thread took, task by task. Unlike any clock, it excludes other programs of the machine.
 import { type CDPSession } from "@playwright/test";
 
 type TraceEvent = { name: string; ph: string; cat: string; pid: number; tid: number; ts: number; tdur?: number; args?: { name?: string } };
 const LONG_MS = 50;
 
-/** Milliseconds of the main thread's processor; `blockedMs` is what its tasks took beyond 50 ms each. */
+/** Milliseconds of processor time on the main thread; `blockedMs` is the time of its tasks beyond 50 ms each. */
 export type Busy = { allMs: number; longestMs: number; over50: number; blockedMs: number };
 
 export async function traced(cdp: CDPSession, act: () => Promise<void>): Promise<Busy> {
@@ -26,7 +26,7 @@ function isTraceEvent(event: object): event is TraceEvent {
   return "name" in event && "ph" in event && "pid" in event && "tid" in event;
 }
 
-/** The busiest renderer is the page: the browser's own are idle. */
+/** The busiest renderer is the page; the browser's own renderers are idle. */
 function busyOf(events: readonly TraceEvent[]): Busy {
   const mains = events.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
   const tasksOf = ({ pid, tid }: TraceEvent) =>

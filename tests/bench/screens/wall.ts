@@ -1,4 +1,4 @@
-// The wall of a million assets, scrolled in a browser: frames, tasks, what it asks for on the way, and the memory that is left of it.
+// The wall of a million assets, scrolled in a browser: frames, tasks, requests on the way, and the memory it keeps afterwards.
 import { type Browser, type CDPSession, type Page } from "@playwright/test";
 import { table } from "../figures";
 import { type Desk } from "../processes";
@@ -23,14 +23,14 @@ export type WallFigure = {
   slowestFrameMs: number;
   wheeling: Busy;
   dragging: Busy;
-  /** Thumbnails that were asked for while the scroll bar was dragged from one end to the other. */
+  /** Thumbnails requested while the scroll bar was dragged from one end to the other. */
   askedInFlight: number;
-  /** From the end of the drag to rows in view. */
+  /** From the end of the drag until rows are in view. */
   landedMs: number;
   heapMiB: { opened: number; scrolled: number; long?: number };
 };
 
-/** `isLong`: five minutes more of scrolling, up, down and across. */
+/** `isLong`: five more minutes of scrolling up, down and across. */
 export async function measureWall(
   browser: Browser,
   desk: Desk,
@@ -52,7 +52,7 @@ export async function measureWall(
     const gaps = frames.slice(1).map((at, index) => at - (frames[index] ?? at));
     await untilQuiet(page);
     const scrolled = await heapMiB(cdp);
-    // Where the wheel came to rest pictures are asked for, and rightly.
+    // Pictures requested where the wheel came to rest are legitimate and not counted.
     while (performance.now() - askedAtMs < STILL_MS) await page.waitForTimeout(50);
     asked = 0;
     let askedInFlight = 0;
@@ -97,7 +97,7 @@ async function afterLong(page: Page, cdp: CDPSession): Promise<number> {
   return heapMiB(cdp);
 }
 
-/** Notes the most tiles that were ever in the document at the end of a frame. */
+/** Notes the highest number of tiles in the document at the end of any frame. */
 function watchTiles(): void {
   const look = () => {
     const now = document.querySelectorAll("a[data-index], tr[data-row]").length;
@@ -107,7 +107,7 @@ function watchTiles(): void {
   look();
 }
 
-/** As the thumb of the scroll bar: a new place in every frame, from one end to the other. */
+/** Like dragging the thumb of the scroll bar: a new place in every frame, from one end to the other. */
 function drag(ms: number): Promise<void> {
   const started = performance.now();
   const mostPx = document.documentElement.scrollHeight;

@@ -1,5 +1,5 @@
-// What runs inside the measured page: the browser's own observers, read by the bench. Functions here are sent to the page as text, so
-// they use nothing but what the page has.
+// Code that runs inside the measured page: the browser's own observers, read by the bench. Functions here are sent to the page as text,
+// so they use only what the page has.
 declare global {
   interface Window {
     bench: {
@@ -10,13 +10,13 @@ declare global {
       presses: { name: string; ms: number }[];
       frames: number[];
       answered: Promise<number>;
-      /** When the device was pressed. */
+      /** When the mouse was pressed. */
       pressedAtMs: number;
     };
   }
 }
 
-/** Before anything of the page runs. */
+/** Runs before any script of the page. */
 export function watchPage(): void {
   const bench: Window["bench"] = {
     lcpMs: 0,
@@ -42,7 +42,7 @@ export function watchPage(): void {
   observe("event", (entry) => bench.presses.push({ name: entry.name, ms: entry.duration }), { durationThreshold: 16 });
 }
 
-/** From the press (the moment of the device) to the end of the frame in which `selector` is there; `selector` is not there yet. */
+/** From the press (the mouse event's time) to the end of the frame that first shows `selector`, which must not be there yet. */
 export function awaitAnswer(selector: string): void {
   window.bench.presses = [];
   window.bench.answered = new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ export function awaitAnswer(selector: string): void {
 }
 
 /**
- * Presses "select all" as soon as rows stand there and React has taken the box over, and again while nothing answers; `bench.answered` is the
+ * Presses "select all" as soon as rows are there and React handles the box, again while nothing reacts; `bench.answered` resolves at the
  * end of the frame that shows the rows selected.
  */
 export function pressWhenReady(): void {
@@ -90,13 +90,13 @@ export function pressWhenReady(): void {
   });
 }
 
-/** The moment at which the list that was pressed for stands there whole; false before it. */
+/** Milliseconds from the press until the requested list is complete; false before that. */
 export function hasArrived(asked: string): number | false {
   const isThere = window.location.search.includes(asked) && !document.querySelector("main [aria-busy]");
   return isThere && performance.now() - window.bench.pressedAtMs;
 }
 
-/** Counts frames from now on, until `bench.frames` is taken. */
+/** Counts frames until `bench.frames` is replaced. */
 export function countFrames(): void {
   const frames: number[] = [];
   window.bench.frames = frames;
@@ -108,7 +108,7 @@ export function countFrames(): void {
   requestAnimationFrame(next);
 }
 
-/** The moment at which everything between the header of the table and the edge of the page is a row; false before it. */
+/** The time at which rows fill everything between the table's header and the edge of the page; false before that. */
 export function isViewFull(): number | false {
   const headPx = document.querySelector("thead")?.getBoundingClientRect().bottom ?? 0;
   const seen = (row: Element) => row.getBoundingClientRect().bottom > headPx && row.getBoundingClientRect().top < window.innerHeight;

@@ -10,11 +10,11 @@ const COUNTS = [1, 2, 4];
 const RUNNERS = 8;
 const USERS = 100;
 const CLAIMED = 500;
-/** LIGHTDESK_BENCH_JOBS and LIGHTDESK_BENCH_ROWS: other numbers, as many as the goals name for instance. */
+/** LIGHTDESK_BENCH_JOBS and LIGHTDESK_BENCH_ROWS set other numbers, for instance those of the goals. */
 const JOBS = Number(process.env.LIGHTDESK_BENCH_JOBS ?? 5_000);
 const ROWS = Number(process.env.LIGHTDESK_BENCH_ROWS ?? 1_000_000);
 
-/** Several services and many runners on one PostgreSQL, whose writes are durable; all processes on this machine. */
+/** Several services and many runners on one PostgreSQL with durable writes; all processes on this machine. */
 export const cluster: Section = {
   name: "cluster",
   isOnDemand: true,

@@ -1,4 +1,4 @@
-// Jobs found in a full ledger: 200,000 jobs with prompts of forty words, asked as the route asks its store.
+// Search in a full ledger: 200,000 jobs with prompts of forty words, queried as the route queries its store.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ const syllables = ["ka", "lo", "mi", "tra", "ven", "sho", "ru", "pel", "din", "g
 const words = Array.from({ length: 3000 }, () =>
   Array.from({ length: 2 + Math.floor(random() * 4) }, () => syllables[Math.floor(random() * syllables.length)]).join(""),
 );
-/** Few words stand in most prompts, most words in few. */
+/** A few words are in most prompts, most words in few. */
 const someWord = () => words[Math.floor(random() ** 3 * words.length)] ?? "";
 const someone = () => `member-${Math.floor(random() * PEOPLE)}`;
 
@@ -91,7 +91,7 @@ async function asked(store: Store, question: () => Ask): Promise<string[]> {
   return [0.5, 0.95].map((share) => percentile(took, share).toFixed(1));
 }
 
-/** Counted as the page does it: others have their turn every three days. */
+/** Counted as the page does it: in steps of three days, so that other work gets its turn in between. */
 async function usageOf(store: Store): Promise<string[][]> {
   const rows = [];
   for (const days of [7, 30, 90]) {

@@ -1,5 +1,5 @@
-// What others wait while somebody opens what is large: a service of either dialect answers with megabytes, and a request that needs
-// nobody is made again and again meanwhile.
+// How long others wait while one member opens a large answer: a service of either dialect answers with megabytes, while a request that
+// needs no service is repeated all the time.
 import { request } from "node:http";
 import { performance } from "node:perf_hooks";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -106,7 +106,7 @@ async function quietly(desk: Desk): Promise<Figures> {
   return { wholeMs: [], longestMs: [await longestWait(desk, second)] };
 }
 
-/** One small request after the other until `over`. */
+/** One small request after the other until `over` resolves. */
 async function longestWait(desk: Desk, over: Promise<unknown>): Promise<number> {
   let isOver = false;
   void over.finally(() => (isOver = true));
@@ -119,7 +119,7 @@ async function longestWait(desk: Desk, over: Promise<unknown>): Promise<number> 
   return longest;
 }
 
-/** The bytes are counted and dropped: reading them must not hold up the one that measures. */
+/** The bytes are counted and dropped: reading them must not delay the measurement. */
 function get(url: string, headers: Record<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers }, (answer) => {
@@ -138,7 +138,7 @@ function serve({ dialect, path, body }: Opening): Promise<LittleServer> {
     const at = seen.url.split("?")[0];
     if (at === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
     if (at === "/api/user") return dialect === "cloud" ? answerJson(response, { status: "active" }) : response.writeHead(404).end();
-    // An older local server: what it knows of jobs is in its queue and its history.
+    // An older local server has its jobs only in its queue and its history.
     const isMeant = dialect === "cloud" ? at === path : at === "/api/queue" ? path === at : at?.startsWith("/api/history");
     if (!isMeant) return response.writeHead(404).end();
     response.writeHead(200, { "content-type": "application/json" }).end(body);

@@ -16,7 +16,7 @@ const CLAIMED = 1000;
 const PICKED_UP = 200;
 const KINDS = ["first", "second"];
 
-/** The library that is the service's queue over PostgreSQL, with either way of giving jobs to those alone that can do them (decision 63). */
+/** A library in place of the service's queue over PostgreSQL, with both ways of giving jobs only to those able to run them (decision 63). */
 export const queue: Section = {
   name: "queue",
   isOnDemand: true,
@@ -91,7 +91,7 @@ async function measureOne(name: LibraryName, serverUrl: string, tell: (text: str
 
 type World = Awaited<ReturnType<typeof begin>>;
 
-/** An own database with `count` processes on it. */
+/** A database of its own with `count` processes on it. */
 async function begin(name: LibraryName, serverUrl: string, count: number) {
   const database = await createDatabase(serverUrl);
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
@@ -110,7 +110,7 @@ async function begin(name: LibraryName, serverUrl: string, count: number) {
     processes,
     claimed,
 
-    /** Of all users in their order, each with their first turns: the worst case of whoever serves in the order of arrival. */
+    /** The entries of all users in order, each with their first turns: the worst case for a queue that serves in order of arrival. */
     async fill(kind: string, count: number, from = 0): Promise<void> {
       const each = count / USERS;
       for (let user = 0; user < USERS; user++) {
@@ -123,7 +123,7 @@ async function begin(name: LibraryName, serverUrl: string, count: number) {
       await pool.query("VACUUM ANALYZE");
     },
 
-    /** From the first claim to the last of so many. */
+    /** From the first claim to the last of that many. */
     async claims(count: number): Promise<string> {
       for (const one of processes) one.send({ do: "serve", slots: SLOTS, kinds: ["first"], allKinds: KINDS, jobMs: 0 });
       await until(() => claimed().length >= count);
@@ -163,7 +163,7 @@ async function startOne(name: LibraryName, url: string) {
   };
 }
 
-/** In the order of the claims: how many jobs more than any other a user ever had. */
+/** By order of the claims: the most jobs that any user was ever ahead of another. */
 function furthestAhead(claimed: readonly [seq: number, at: number][]): number {
   const served = new Map<number, number>(Array.from({ length: USERS }, (_, user) => [user, 0]));
   let furthest = 0;
@@ -189,7 +189,7 @@ async function pickUps({ processes, library, pool, claimed }: World): Promise<nu
   return delays;
 }
 
-/** Seconds from the death of the process that runs a job to its claim by the other one. */
+/** Seconds from the death of the process that runs a job until the other process claims it. */
 async function handOver({ processes, library, pool }: World): Promise<number> {
   const [first, second] = processes;
   if (!first || !second) throw new Error("it takes two processes");

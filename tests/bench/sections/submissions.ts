@@ -15,7 +15,7 @@ export const submissions: Section = {
   measure: (report) =>
     besideService(report, async ({ desk, service, connection }) => {
       const { print, tell } = report;
-      // The one slot is taken by a job that waits, so that accepting is measured and not running.
+      // A waiting job takes the one slot, so that accepting is measured and not running.
       await post(`${service.url}/api/prompt`, { prompt: waiting }, service.headers);
       const json = { "content-type": "application/json" };
       const body = JSON.stringify({ prompt: graph });

@@ -8,7 +8,7 @@ import { upload, type UploadFigure } from "../upload";
 const UPLOAD_MIB = 1024;
 const RUNS = 3;
 
-/** Each on a console and a service that were just started: memory that an earlier load has grown into would hide the upload's own. */
+/** Each on a freshly started console and service: memory that an earlier load had grown into would hide the upload's own. */
 export const uploads: Section = {
   name: "uploads",
   async measure({ print, tell }) {

@@ -1,5 +1,5 @@
-// One client on one connection that waits for each answer and reads it whole. By node:http: fetch takes as long again for a page of a
-// hundred jobs as the service takes to make it, and the two share the cores.
+// One client on one connection that waits for each answer and reads it whole. Uses node:http: for a page of a hundred jobs, fetch takes
+// as much time again as the service takes to make it, and the two share the cores.
 import { Agent, get } from "node:http";
 import { type PortService } from "../processes";
 
@@ -16,7 +16,7 @@ export function createAsk({ url, headers }: Pick<PortService, "url" | "headers">
         answer.once("end", () => {
           const text = Buffer.concat(pieces).toString();
           if (answer.statusCode !== 200) reject(new Error(`${path} answered ${answer.statusCode}: ${text}`));
-          else resolve(JSON.parse(text) as Record<string, unknown>); // every answer asked for here is an object
+          else resolve(JSON.parse(text) as Record<string, unknown>); // every answer requested here is an object
         });
       });
       request.once("error", reject);

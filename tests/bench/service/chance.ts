@@ -1,8 +1,8 @@
-// Numbers that look like chance and are the same in every run, so that two benches fill their databases alike.
+// Pseudo-random numbers that are the same in every run, so that two benches fill their databases alike.
 
 export function createChance(seed: number) {
   let state = seed >>> 0;
-  /** mulberry32: 32 bits, evenly spread. */
+  /** mulberry32: 32 bits, evenly distributed. */
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -1,10 +1,10 @@
-// What every measurement of the service needs of HTTP: a JSON call, a bounded wait, many calls over few connections.
+// HTTP helpers for every measurement of the service: a JSON call, a bounded wait, many calls over few connections.
 import { rmSync } from "node:fs";
 import { newFolder, type PortService, post, startService } from "../processes";
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
-/** A service on a folder of its own that is removed afterwards, however the work ends. */
+/** A service on its own folder, which is removed afterwards however the work ends. */
 export async function withService<T>(settings: Record<string, string>, work: (service: PortService, folder: string) => Promise<T>) {
   const folder = newFolder();
   const service = await startService(folder, settings);
@@ -19,7 +19,7 @@ export async function withService<T>(settings: Record<string, string>, work: (se
 export async function get<T>(service: PortService, path: string): Promise<T> {
   const answer = await fetch(service.url + path, { headers: service.headers });
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T; // the caller names what it asked for
+  return (await answer.json()) as T; // the caller names the type it asked for
 }
 
 export async function submit(service: PortService, prompt: Graph): Promise<string> {
@@ -31,7 +31,7 @@ export async function queueDepth(service: PortService): Promise<number> {
   return (await get<{ exec_info: { queue_remaining: number } }>(service, "/api/prompt")).exec_info.queue_remaining;
 }
 
-/** Asks until the queue is empty. */
+/** Polls until the queue is empty. */
 export async function drained(service: PortService, everyMs = 20): Promise<void> {
   for (const until = Date.now() + 120_000; Date.now() < until;) {
     if ((await queueDepth(service)) === 0) return;
@@ -40,7 +40,7 @@ export async function drained(service: PortService, everyMs = 20): Promise<void>
   throw new Error("the queue did not drain in two minutes");
 }
 
-/** `work` for each of `items`, `most` at a time. */
+/** Runs `work` for each of `items`, `most` at a time. */
 export async function eachOf<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   await Promise.all(

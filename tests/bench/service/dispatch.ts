@@ -1,5 +1,5 @@
-// From acknowledged to running on an idle service, as a client sees it: the answer to the submission has been read, and the status is
-// asked for until it no longer says pending. One more request is in the figure, so it is never too good.
+// From acknowledged to running on an idle service, as a client sees it: from reading the answer to the submission until the polled status
+// is no longer pending. The figure includes one more request, so it is never too good.
 import { randomInt } from "node:crypto";
 import { percentile } from "../figures";
 import { drained, get, submit, withService } from "./client";

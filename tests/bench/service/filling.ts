@@ -1,12 +1,12 @@
-// Filling a stopped service's database with many rows: through the real schema with its triggers, in one transaction, without waiting
-// for the disk. What the triggers keep is checked against a count in the end.
+// Fills a stopped service's database with many rows: through the real schema with its triggers, in one transaction, without waiting
+// for the disk. At the end, the values that triggers maintain are compared with a count.
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** `sorting`: the indexes, as a pattern of their names, that no trigger reads. */
+/** `sorting`: a pattern for the names of the indexes that no trigger reads. */
 export function fill(file: string, userName: string, sorting: string, work: (database: Database, userId: number) => void): void {
   const database = new Sqlite(file);
   try {
-    // Every page is written once, in place: nobody else looks, and what a crash leaves is thrown away.
+    // Write every page once, in place: no other process reads it, and after a crash the database is thrown away.
     database.pragma("locking_mode = EXCLUSIVE");
     database.pragma("journal_mode = OFF");
     database.pragma("synchronous = OFF");
@@ -25,7 +25,7 @@ export function fill(file: string, userName: string, sorting: string, work: (dat
   }
 }
 
-/** Made again from all rows at once they are the same, and cost a fraction. */
+/** Indexes rebuilt from all rows at once are the same and cost a fraction. */
 function dropIndexes(database: Database, pattern: string): string[] {
   const indexes = database
     .prepare<[string], { name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name GLOB ?")
@@ -34,7 +34,7 @@ function dropIndexes(database: Database, pattern: string): string[] {
   return indexes.map(({ sql }) => sql);
 }
 
-/** An insert by names of columns. */
+/** An insert by column names. */
 export function inserter<R extends Record<string, string | number | null>>(
   database: Database,
   table: string,
@@ -45,7 +45,7 @@ export function inserter<R extends Record<string, string | number | null>>(
   return (row: R) => Number(statement.run(row).lastInsertRowid);
 }
 
-/** Both queries answer the same rows, or what the triggers keep is wrong. */
+/** Fails unless both queries return the same rows: otherwise the triggers maintain wrong values. */
 export function requireSame(database: Database, kept: string, counted: string): void {
   const difference = database
     .prepare(`SELECT * FROM (${kept} EXCEPT ${counted}) UNION ALL SELECT * FROM (${counted} EXCEPT ${kept})`)

@@ -1,10 +1,10 @@
-// Lists of many assets are read into memory once they are asked for: how long that takes, and what is answered meanwhile.
+// Lists of many assets are read into memory at the first request: how long that takes, and how other requests fare meanwhile.
 import { percentile } from "../figures";
 import { type Ask } from "./asking";
 import { type BenchRow } from "./row";
 import { KINDS, WORDS } from "./seed-assets";
 
-/** From memory a list takes less; the database takes some tens of milliseconds. */
+/** A list from memory takes less; one from the database takes some tens of milliseconds. */
 const FROM_MEMORY_MS = 10;
 
 export async function measureFirstAssetLists(ask: Ask, sorts: readonly string[]): Promise<BenchRow> {

@@ -1,7 +1,7 @@
-// The graphs that are measured. Sample 01 is read from the shipped samples; the rest is made here.
+// The measured graphs. Sample 01 is read from the shipped samples; the rest are made here.
 import { type Graph } from "./client";
 
-/** Thirty nodes of the library: literals, masks, scaling, filters, a composite, two outputs. */
+/** Thirty nodes from the library: literals, masks, scaling, filters, a composite, two outputs. */
 export function thirtyNodes(): Graph {
   const graph: Graph = {};
   const add = (class_type: string, inputs: Record<string, unknown>): [string, number] => {

@@ -1,6 +1,6 @@
-// LoadImage, ImageScale to 512 lanczos, SaveImage on pictures of 1,024 px: jobs a second, beside sharp doing decode, resize and encode of
-// the same files at the same PNG level, one after the other in this process. Every job has an upload of its own, so that no result is
-// known; uploading is not timed. The service does everything that a job is: queue, hash, sync, database.
+// LoadImage, ImageScale to 512 lanczos, SaveImage on pictures of 1,024 px: jobs a second, beside sharp doing decode, resize and encode
+// of the same files at the same PNG level, one after the other in this process. Every job has its own upload, so that no result is cached;
+// uploading is not timed. The service does everything that belongs to a job: queue, hash, sync, database.
 import sharp from "sharp";
 import { type PortService } from "../processes";
 import { drained, eachOf, get, type Graph, submit, withService } from "./client";
@@ -27,7 +27,7 @@ export function measureImageChain(): Promise<BenchRow[]> {
         await drained(service);
       });
       await expectCompleted(service, (run + 1) * JOBS);
-      if (run === 0) continue; // warms up
+      if (run === 0) continue; // warm-up
       theirs.push(alone);
       ours.push(jobs);
     }
@@ -40,7 +40,7 @@ export function measureImageChain(): Promise<BenchRow[]> {
   });
 }
 
-/** A job that fails is over soon, and no figure. */
+/** A failed job ends early and would spoil the figure. */
 async function expectCompleted(service: PortService, count: number): Promise<void> {
   const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?status=completed&limit=1");
   if (pagination.total !== count) throw new Error(`${pagination.total} of ${count} jobs were completed`);

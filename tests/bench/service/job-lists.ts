@@ -1,5 +1,5 @@
-// What is asked of lists of many jobs: every set of states with every kind of output, with and without a workflow, in every order and at any
-// offset. Of each group the percentiles of the mixture.
+// Requests for lists of many jobs: every set of states with every kind of output, with and without a workflow, in every order and at any
+// offset. Each group gives the percentiles of the mixture.
 import Sqlite from "better-sqlite3";
 import { percentile } from "../figures";
 import { type Ask } from "./asking";
@@ -95,7 +95,7 @@ export async function totalOf(ask: Ask, path: string): Promise<number> {
   return Number((pagination as { total?: number } | undefined)?.total ?? 0);
 }
 
-/** The oldest job that waits becomes one that runs until the end: lists are measured, and not what the others of the queue put out. */
+/** Turns the oldest waiting job into one that runs until the end, so that lists are measured without outputs of other queued jobs. */
 export function takeTheSlot(file: string): void {
   const database = new Sqlite(file);
   const oldest = "(SELECT min(seq) FROM jobs WHERE state = 'pending')";
@@ -104,7 +104,7 @@ export function takeTheSlot(file: string): void {
   database.close();
 }
 
-/** As many as wanted, evenly from the whole list, again from its beginning where it is short. */
+/** The wanted number of items, taken evenly from the whole list; starts over where the list is too short. */
 export function spreadOut<T>(list: readonly T[], wanted: number): T[] {
   const step = Math.max(1, list.length / wanted);
   return Array.from({ length: wanted }, (_, index) => list[Math.floor(index * step) % list.length]).filter((item) => item !== undefined);

@@ -1,4 +1,4 @@
-// Jobs a second: sample 01, 400 times, each with a colour of its own so that no result is known; from the first submission to an empty queue.
+// Jobs a second: sample 01, 400 times, each with another colour so that no result is cached; from the first submission to an empty queue.
 import { readFileSync } from "node:fs";
 import { drained, eachOf, type Graph, submit, withService } from "./client";
 import { watchMemory } from "./memory";
@@ -12,7 +12,7 @@ export function measureJobs(): Promise<BenchRow[]> {
   return withService({}, async (service) => {
     const memory = watchMemory(service.process.pid);
     const rates: number[] = [];
-    // The first run warms up: workers start, code is compiled.
+    // The first run is a warm-up: workers start and code is compiled.
     for (let run = 0; run <= RUNS; run += 1) {
       const colours = Array.from({ length: run === 0 ? 40 : JOBS }, (_, index) => run * 1_000_003 + index * 7919);
       const started = performance.now();

@@ -1,4 +1,4 @@
-// The details of a running job of 5,000 nodes, as somebody who watches it asks for them again and again.
+// The details of a running job of 5,000 nodes, requested again and again as by a page that watches it.
 import { percentile } from "../figures";
 import { get, type Graph, submit, withService } from "./client";
 import { type BenchRow } from "./row";
@@ -32,7 +32,7 @@ export function measureLargeDetails(): Promise<BenchRow[]> {
   });
 }
 
-/** It waits, so that it runs for as long as it is asked for. */
+/** The first node waits, so that the job runs for as long as it is measured. */
 function large(): Graph {
   const graph: Graph = { "1": { class_type: "Wait", inputs: { seconds: 3600, anything: "x" } } };
   for (let id = 2; id < NODES; id += 1) {

@@ -1,6 +1,6 @@
 // Lists at a million rows: a service process of its own, asked over HTTP on loopback by one client that waits for each answer and reads
-// it whole. Every request of a group is another one (filters, orders and offsets turn in a fixed order), so a percentile is that of the
-// mixture. That totals are right is for tests/integration/service/jobs.list.model and assets.list.model.
+// it whole. Every request of a group differs (filters, orders and offsets rotate in a fixed order), so a percentile is that of the
+// mixture. Correct totals are tested in tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
 import { newFolder, type PortService, post, startService } from "../processes";
 import { percentile } from "../figures";
@@ -25,7 +25,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   const file = join(folder, "service", "service.sqlite");
   if (seeded === undefined) {
     log(`filling ${file}`);
-    // A tenth waits: 100,000 of a million.
+    // A tenth of the jobs wait: 100,000 of a million.
     seedJobs(file, "bench", jobs, { queued: 0.0722 });
     await seedAssets(file, "bench", assets);
   }
@@ -46,7 +46,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   }
 }
 
-/** The answer to a clear of a long queue, and others' requests until it comes. */
+/** The answer to a clear of a long queue, and the latency of other requests until it comes. */
 async function measureQueueClear(service: PortService, ask: Ask): Promise<BenchRow> {
   const times: number[] = [];
   const begun = performance.now();
@@ -70,7 +70,7 @@ async function measureQueueClear(service: PortService, ask: Ask): Promise<BenchR
   };
 }
 
-/** The answer to a clear of the whole history, and others' requests while its rows are removed. */
+/** The answer to a clear of the whole history, and the latency of other requests while its rows are removed. */
 async function measureClear(service: PortService, ask: Ask): Promise<BenchRow> {
   const begun = performance.now();
   const { message } = await post<{ message: string }>(`${service.url}/api/history`, { clear: true }, service.headers);

@@ -1,4 +1,4 @@
-// The figures of the stand-alone service, printed as one Markdown table with what they were measured on. Arguments choose rows by name.
+// Prints the figures of the stand-alone service as one Markdown table, with the machine they come from. Arguments choose rows by name.
 import { machine, table } from "../figures";
 import { measureDispatch } from "./dispatch";
 import { measureImageChain } from "./image-chain";

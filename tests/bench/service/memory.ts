@@ -1,4 +1,4 @@
-// What a process holds in memory, from Linux's /proc.
+// The memory of a process, from Linux's /proc.
 import { readFileSync } from "node:fs";
 
 const EVERY_MS = 20;
@@ -7,7 +7,7 @@ export function residentMiB(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-/** Looks again and again until `end`, which answers the highest. */
+/** Samples the memory until `end`, which returns the highest value. */
 export function watchMemory(pid: number): { idle: number; end(): number } {
   const idle = residentMiB(pid);
   let peak = idle;

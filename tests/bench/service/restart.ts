@@ -1,6 +1,6 @@
-// A service that is killed and started again over 100,000 pending jobs: from the start of the process to its first right answer.
+// A service that is killed and restarted with 100,000 pending jobs: from the start of the process to its first correct answer.
 // One real, pending job is copied in the killed service's database, so every row has the shape that the service gives it. Then a burst
-// of cancels, one job each, and the rest with one call.
+// of cancels, one job each, and the rest in one call.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -31,7 +31,7 @@ export function measureRestart(): Promise<BenchRow[]> {
       const depth = await queueDepth(service);
       times.push(performance.now() - started);
       const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
-      // The one that ran is given up when its worker was lost for the third time; it stays in the list, as failed.
+      // The running job is given up after its worker was lost for the third time; it stays in the list, as failed.
       const givenUp = run + 1 >= MOST_ATTEMPTS ? 1 : 0;
       isWhole &&= depth === PENDING - givenUp && pagination.total === PENDING;
     }
@@ -72,7 +72,7 @@ async function cancels(service: PortService): Promise<BenchRow[]> {
   ];
 }
 
-/** Until there are `wanted` unfinished jobs, the running one among them. */
+/** Copies until there are `wanted` unfinished jobs, including the running one. */
 function copyPending(databaseFile: string, wanted: number): void {
   const database = new Sqlite(databaseFile);
   const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'pending' LIMIT 1").get();

@@ -1,14 +1,14 @@
-// One line of the table that `npm run bench:service` prints, as each measurement hands it in.
+// One line of the table that `npm run bench:service` prints, as each measurement delivers it.
 import { percentile } from "../figures";
 
 export type BenchRow = {
-  /** What was measured, and at what. */
+  /** What was measured, and at what size. */
   name: string;
-  /** The figure to reach, in words. */
+  /** The goal, in words. */
   target: string;
   /** The median, with its unit. */
   figure: string;
-  /** Lowest and highest of the runs, or other percentiles; empty where there was one run. */
+  /** Lowest and highest of the runs, or other percentiles; empty if there was one run. */
   spread: string;
   meets: boolean;
 };
@@ -17,7 +17,7 @@ export function median(runs: readonly number[]): number {
   return percentile(runs, 0.5);
 }
 
-/** The middle and the ends of several runs, as a row says them. */
+/** The median and the extremes of several runs, as the cells of a row. */
 export function inWords(runs: readonly number[], unit: string, digits: number): Pick<BenchRow, "figure" | "spread"> {
   const show = (value: number) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return { figure: `${show(median(runs))} ${unit}`, spread: `${show(Math.min(...runs))} to ${show(Math.max(...runs))}` };

@@ -1,4 +1,4 @@
-// Fifty uploads of one content that is new to the service, all at once: how many were new, and how many files the store then has more.
+// Fifty uploads at once of one content that is new to the service: how many were reported as new, and how many files the store gained.
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// A million assets of one user, three tags each: two of ten and one of a thousand, names of two words and a number, some metadata.
-// The search index is built by the service's own code, from what the triggers noted.
+// A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
+// The service's own code builds the search index from what the triggers noted.
 import { keepSearchIndex } from "@/lib/service/assets/search/sqlite/full-text";
 import { foldName } from "@/lib/shared/fold-name";
 import { openDatabase } from "@/lib/service/store/sqlite";
@@ -9,7 +9,7 @@ import { fill, inserter, requireSame } from "./filling";
 export const WORDS = ["portrait", "landscape", "product", "sunset", "mountain", "city", "forest", "studio", "winter", "garden"] as const;
 export const KINDS = Array.from({ length: 10 }, (_, index) => `kind-${index}`);
 export const PLACES = Array.from({ length: 10 }, (_, index) => `place-${index}`);
-/** Three of four and four of five assets carry these: three of five carry both. */
+/** Three of four assets carry the first, four of five the second; three of five carry both. */
 export const WIDE = ["approved", "batch"] as const;
 const LABELS = Array.from({ length: 1000 }, (_, index) => `label-${index}`);
 const START = Date.parse("2026-06-01T00:00:00Z");

@@ -1,8 +1,8 @@
-// A million jobs of one user: mixed states, some two thousand workflows, outputs of every kind, times of four months.
+// A million jobs of one user: mixed states, some two thousand workflows, outputs of every kind, spread over four months.
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
 
-/** Some five hundred jobs each, as in a library of two thousand workflows at a million. */
+/** About five hundred jobs for each workflow: two thousand workflows at a million jobs. */
 export const workflowsOf = (jobs: number) => Math.max(5, Math.floor(jobs / 500));
 const START = Date.parse("2026-06-01T00:00:00Z");
 const MEAN_GAP_MS = 10_000;
@@ -18,7 +18,7 @@ const columns = [
   ...["execution_time", "outputs_count", "has_image", "has_video", "has_audio", "preview", "error"],
 ];
 
-/** Of a hundred: how states and kinds of output are spread. None is running: a start would give those back to the queue. */
+/** In percent: how states and kinds of output are distributed. None is running, since a start would put those back into the queue. */
 const stateOf = (share: number, waiting: number) =>
   share < 100 * waiting ? "pending" : share < 82 ? "completed" : share < 92 ? "failed" : share < 97 ? "cancelled" : "pending";
 const kindOf = (share: number) => (share < 80 ? "image" : share < 92 ? "video" : share < 97 ? "audio" : "none");
@@ -27,7 +27,7 @@ export function workflowId(index: number): string {
   return createChance(index + 1).uuid();
 }
 
-/** Shares that wait beside the usual three of a hundred: `waiting` anywhere, `queued` the newest, as a queue has them. */
+/** Shares of waiting jobs beside the usual three percent: `waiting` are spread anywhere, `queued` are the newest, as in a real queue. */
 export function seedJobs(file: string, userName: string, wanted: number, { waiting = 0, queued = 0 } = {}): void {
   const chance = createChance(20261121);
   const workflows = Array.from({ length: workflowsOf(wanted) }, (_, index) => workflowId(index));
@@ -37,7 +37,7 @@ export function seedJobs(file: string, userName: string, wanted: number, { waiti
     const insertResults = inserter(database, "job_results", ["job_seq", "outputs", "messages", "meta"]);
     let at = START;
     for (let number = 1; number <= wanted; number += 1) {
-      // One in eight has the time of its neighbour, so that ties are there to be broken.
+      // One in eight has the same time as its neighbour, so that there are ties to break.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
       const usual = stateOf(chance.below(100), waiting);
       const state = number > wanted * (1 - queued) ? "pending" : usual;

@@ -1,5 +1,5 @@
-// How many submissions a second are answered when each is on disk before its answer: autocannon, 20 connections, one user.
-// The one slot is taken by a job that waits, so that accepting is measured and not running; memory with all that waits is told too.
+// Submissions answered a second, each on disk before its answer: autocannon, 20 connections, one user.
+// A waiting job takes the one slot, so that accepting is measured and not running. The memory with all waiting jobs is reported too.
 import { load } from "../load";
 import { queueDepth, submit, withService } from "./client";
 import { thirtyNodes, waiting } from "./graphs";

@@ -1,5 +1,5 @@
-// One gibibyte straight to the service, each time on one that has just started: how fast, and what its memory does meanwhile.
-// Beside it, what the machine can do: the same bytes written and synced by a plain loop, and each of the two hashes alone on one core.
+// One gibibyte straight to the service, each time to a freshly started one: how fast it is, and how much memory the service takes.
+// For comparison, what the machine can do: the same bytes written and synced by a plain loop, and each of the two hashes alone on one core.
 import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ export async function measureUpload(): Promise<BenchRow[]> {
   ];
 }
 
-/** In millions of bytes a second. */
+/** Millions of bytes a second. */
 async function timed(file: LargeFile, work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();

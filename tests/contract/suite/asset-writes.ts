@@ -1,4 +1,4 @@
-// Steps that make assets of their own, change and remove them.
+// Steps that make, change and remove assets of their own.
 import { operations } from "@/lib/contract/operations";
 import { field, LABEL, needed, number, poll, type Step, text, UNKNOWN_ID } from "./steps";
 import { demand, demandRefusal, NotTried } from "./verdict";
@@ -136,14 +136,14 @@ export const assetWriteSteps: readonly Step[] = [
     async run({ call, known }) {
       const task_id = needed(known.own.taskId, "task of its own");
       const { status } = await call(o.cancelTask, { params: { task_id } });
-      // It has ended: a service may say so, or accept and do nothing.
+      // The task has ended: a service may reject the cancel, or accept it and do nothing.
       if (status === 405 || status === 501) throw new NotTried(`answered ${status}`);
       demand([200, 204, 404, 409].includes(status), `cancelling an ended task answered ${status}`);
     },
   },
 ];
 
-/** Last: what was made is removed. */
+/** Run last: they remove what the other steps made. */
 export const assetCleaningSteps: readonly Step[] = [
   {
     operation: o.deleteAsset,

@@ -1,4 +1,4 @@
-// One call of an operation against any deployment: the path filled in, the key in its header, bounded in time, redirects left alone.
+// One call of an operation against any deployment: fills in the path, sends the key in its header, limits the time, follows no redirect.
 import { fillPath, type Operation } from "@/lib/contract/operation";
 
 export type Send = (request: Request) => Promise<Response>;
@@ -6,10 +6,10 @@ export type Answered = { status: number; headers: Headers; text: string; body: u
 export type CallInput = {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | boolean>>;
-  /** An object goes as JSON, a form or bytes as they are. */
+  /** An object is sent as JSON; a form or bytes are sent as they are. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Another key than the caller's own; null sends none. */
+  /** Replaces the caller's own key; null sends none. */
   key?: string | null;
 };
 export type Caller = (operation: Operation, input?: CallInput) => Promise<Answered>;

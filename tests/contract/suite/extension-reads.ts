@@ -1,4 +1,4 @@
-// Steps that read through extensions. What a service lacks is absent, and that is no fault.
+// Steps that read through extensions. An extension that the service lacks counts as absent, which is no fault.
 import { operations } from "@/lib/contract/operations";
 import { field, itemsOf, needed, type Step, text } from "./steps";
 import { demand, NotTried } from "./verdict";

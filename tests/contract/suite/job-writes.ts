@@ -1,4 +1,4 @@
-// Steps that submit a job of their own, follow it, and manage queue and history with nothing but its id.
+// Steps that submit a job of their own, follow it, and change queue and history by that job's id only.
 import { parseFailure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { isTerminalWord } from "@/lib/contract/jobs/states";
@@ -7,7 +7,7 @@ import { demand, demandRefusal, NotTried, read } from "./verdict";
 
 const o = operations;
 
-/** A tiny picture of a random colour: no cache has it. */
+/** A tiny picture of a random colour, so that no cache has it. */
 function graph() {
   const color = Math.floor(Math.random() * 0xffffff);
   return {
@@ -28,7 +28,7 @@ export const jobWriteSteps: readonly Step[] = [
       if (answer.status === 400)
         throw new NotTried(`the service refused a graph of EmptyImage and SaveImage: ${parseFailure(answer, answer.text).message}`);
       known.own.jobId = text(read(o.submitPrompt, answer), "prompt_id");
-      // A service may also accept it and fail the job.
+      // A service may also accept the graph and fail the job.
       demand([400, 200].includes(bad.status), `an unknown class answered ${bad.status}`);
       demandRefusal(await call(o.submitPrompt, { body: {} }), [400, 422], "no prompt");
     },

@@ -1,4 +1,4 @@
-// Steps that only read: they change nothing but the time of an asset's last access.
+// Steps that only read; the one thing they change is an asset's last access time.
 import { operations } from "@/lib/contract/operations";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { toMilliseconds } from "@/lib/contract/times";

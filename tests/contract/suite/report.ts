@@ -1,4 +1,4 @@
-// The report of a run: a line for each operation, the core first, and one line that sums it up.
+// The report of a run: one line for each operation, core operations first, and a summary line.
 import { conforms, type Row } from "./run-suite";
 
 export function toText(baseUrl: string, rows: readonly Row[]): string {

@@ -1,4 +1,4 @@
-// Runs the steps in order and says of every operation of the contract how the deployment stands to it.
+// Runs the steps in order and reports how the deployment answered every operation of the contract.
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { assetCleaningSteps, assetWriteSteps } from "./asset-writes";
@@ -13,7 +13,7 @@ import { Absent, Differs, NotTried } from "./verdict";
 export type Outcome = "ok" | "differs" | "absent" | "not tried";
 export type Row = { operation: string; tier: "core" | "extension"; name: string; outcome: Outcome; notes: string[] };
 
-// What is made first gives the reads something to read.
+// Writes first, so that the reads find something to read.
 const steps: readonly Step[] = [
   ...assetWriteSteps,
   ...jobWriteSteps,
@@ -36,7 +36,7 @@ export async function runSuite(target: Target, options: SuiteOptions): Promise<R
   return allOperations.map((operation) => toRow(operation, found.get(operation.name) ?? [], options.write));
 }
 
-/** Every core operation that was tried is there and conforms. */
+/** Every core operation that was tried is present and conforms. */
 export function conforms(rows: readonly Row[]): boolean {
   return rows.every(({ tier, outcome }) => tier !== "core" || (outcome !== "differs" && outcome !== "absent"));
 }

@@ -1,13 +1,13 @@
-// A step of the suite: one thing tried of one operation, with what earlier steps have found to work on.
+// A step of the suite: it tries one aspect of one operation, using what earlier steps have found.
 import { isObject, type JsonObject, numberOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Caller, type CallInput } from "./caller";
 import { NotTried, read } from "./verdict";
 
-/** What was found or made on the way. */
+/** What earlier steps found or made. */
 export type Known = {
   jobId?: string;
-  /** One that has ended. */
+  /** The id of an ended job. */
   endedJobId?: string;
   asset?: JsonObject;
   userFile?: string;
@@ -16,13 +16,13 @@ export type Known = {
 };
 
 export type SuiteOptions = {
-  /** Makes a job, assets, tags and files of its own, and removes what it can. */
+  /** Allows steps that make a job, assets, tags and files of their own and remove what they can. */
   write: boolean;
-  /** Also interrupts, which may stop jobs of the user that are not the suite's. */
+  /** Also allows interrupts, which may stop other jobs of the user. */
   interrupt: boolean;
   /** A small file on a host that the service may fetch from. */
   sourceUrl?: string;
-  /** How long a job or a download of the suite may take. */
+  /** The time limit for a job or a download of the suite. */
   waitMs: number;
 };
 
@@ -30,7 +30,7 @@ export type Tools = {
   call: Caller;
   known: Known;
   options: SuiteOptions;
-  /** Calls, and reads the answer as the contract does. */
+  /** Calls the operation and reads the answer as the contract does. */
   ask(operation: Operation, input?: CallInput): Promise<unknown>;
 };
 
@@ -42,7 +42,7 @@ export function createTools(call: Caller, options: SuiteOptions): Tools {
 
 export const LABEL = "lightdesk-conformance";
 export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
-/** Another service may say forbidden of what it does not know. */
+/** Other services may answer "forbidden" for an unknown id. */
 export const UNKNOWN = [404, 403, 400] as const;
 
 export function itemsOf(value: unknown, name: string): JsonObject[] {
@@ -60,7 +60,7 @@ export function needed<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Asks again until `isOver`, within the suite's patience. */
+/** Repeats the call until `isOver`, for at most `waitMs`. */
 export async function poll(tools: Tools, operation: Operation, input: CallInput, isOver: (value: unknown) => boolean): Promise<unknown> {
   const end = Date.now() + tools.options.waitMs;
   for (;;) {

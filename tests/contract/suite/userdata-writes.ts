@@ -1,4 +1,4 @@
-// Steps that write files of their own into the user's data, and remove them.
+// Steps that write files of their own into the user's data and remove them.
 import { operations } from "@/lib/contract/operations";
 import { LABEL, type Step } from "./steps";
 import { demand, demandRefusal } from "./verdict";

@@ -1,5 +1,5 @@
-// What an answer says of a deployment: it conforms, it differs, the operation is absent, or it could not be tried.
-// What other services may do differently (docs/interface.md) is no difference: the contract's own lenient schemas judge.
+// The verdict from an answer: the operation conforms, it differs, it is absent, or it could not be tried.
+// Where docs/interface.md allows services to differ, that is no difference: the contract's own lenient schemas judge.
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { parseFailure } from "@/lib/contract/failure";
@@ -11,10 +11,10 @@ export class NotTried extends Error {}
 
 /** Some services answer these with an empty body. */
 const mayBeEmpty = new Set<string>([operations.manageQueue.name, operations.manageHistory.name]);
-/** Says something of the account or of the moment, not of the interface. */
+/** These statuses say something about the account or the moment, not about the interface. */
 const ofTheMoment = new Set([402, 403, 429, 503]);
 
-/** The body, once the contract can read the answer; nothing for an answer that is no JSON. */
+/** The body, if the contract can read the answer; undefined for an answer that is not JSON. */
 export function read(operation: Operation, answer: Answered): unknown {
   const expected = operation.answers[answer.status];
   if (!expected) throw refused(operation, answer);
@@ -31,7 +31,7 @@ export function demand(isSo: boolean, otherwise: string): void {
   if (!isSo) throw new Differs(otherwise);
 }
 
-/** A refusal that has to come, with one of these statuses. */
+/** Requires a refusal with one of these statuses. */
 export function demandRefusal(answer: Answered, statuses: readonly number[], of: string): void {
   demand(statuses.includes(answer.status), `${of} answered ${answer.status}, not ${statuses.join(" or ")}`);
 }
