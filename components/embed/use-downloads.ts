@@ -6,7 +6,7 @@ import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-fail
 import { saveFile } from "@/lib/browser/files/save-file";
 import { placeOf } from "@/lib/shared/place";
 
-/** What a link saves is asked for outside of the frame, where neither its cookie nor its bearer goes along: the page fetches it instead. */
+/** The browser would request a download outside the frame, without the page's cookie and token, so the page fetches the file itself. */
 export function useDownloads(): void {
   const errors = useTranslations("errors");
   const save = useEffectEvent(async (href: string, name: string) => {

@@ -2,7 +2,7 @@ import { useMessages } from "next-intl";
 
 type ActWords = { wordOf: (action: string) => string; triedOf: (action: string) => string };
 
-/** An act of the log in words, done and only tried; one that these pages do not know, of another version perhaps, as it was written. */
+/** An act of the log in words, as done or only as tried; an act unknown to this version is shown as written. */
 export function useActWords(): ActWords {
   const audit = useMessages().settings?.audit;
   const wordFrom = (acts: Readonly<Record<string, string>> = {}) => {

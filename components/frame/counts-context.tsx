@@ -18,17 +18,17 @@ export function countPaths(connection: string) {
   return { jobs: path(), running: path("in_progress"), pending: path("pending") };
 }
 
-/** How many jobs there are, and how many of them run or wait; absent until it is known, or where a service does not say. */
+/** The numbers of all, running and pending jobs; absent until known, or if the service does not say. */
 export type Counts = {
   jobs?: number;
   running?: number;
   pending?: number;
-  /** What the service said last: nothing yet, an answer, or the failure of it. */
+  /** The service's last response: nothing yet, an answer, or a failure. */
   heard?: Heard;
 };
 const CountsContext = createContext<Counts>({});
 
-/** Asks once for all that show them: the navigation, the filters, others. */
+/** Requests the counts once for all that show them: navigation, filters and others. */
 export function CountsProvider({ children }: { children: ReactNode }) {
   const connection = useSeenConnection()?.id;
   const paths = connection ? countPaths(connection) : undefined;
@@ -41,7 +41,7 @@ export function CountsProvider({ children }: { children: ReactNode }) {
   const isMoving = (running ?? 0) + (pending ?? 0) > 0;
   if (isMoving !== isBusy) setBusy(isMoving);
   const failedWith = all.failure?.code;
-  // A first question that failed was heard too.
+  // A first request that failed counts too.
   const heard = failedWith ?? (all.atMs === undefined ? undefined : "answer");
   const counts = useMemo(() => ({ jobs, running, pending, ...(heard !== undefined && { heard }) }), [jobs, running, pending, heard]);
   return <CountsContext value={counts}>{children}</CountsContext>;
@@ -51,14 +51,14 @@ export function useCounts(): Counts {
   return useContext(CountsContext);
 }
 
-/** How a connection is: one that is in use by what the pages heard last, any other by its last check. */
+/** A connection's status: for the current one by the last answer to the pages, for any other by its last check. */
 export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | "status">) => ConnectionStatus {
   const currentId = useConnection()?.id;
   const { heard } = useCounts();
   return ({ id, status }) => statusNow(status, id === currentId ? heard : undefined);
 }
 
-/** For use after an act that changes the counts. */
+/** To be called after an act that changes the counts. */
 export function useRefreshCounts(): () => Promise<void> {
   const { mutate } = useSWRConfig();
   const connection = useConnection()?.id;
@@ -67,7 +67,7 @@ export function useRefreshCounts(): () => Promise<void> {
   };
 }
 
-/** Counts that a page itself has read, at `atMs`: the navigation shows the same ones in the same moment. */
+/** Counts that a page itself has read, at `atMs`: the navigation then shows the same ones at the same moment. */
 export function useTellCounts(running: number | undefined, pending: number | undefined, atMs = 0): void {
   const { mutate } = useSWRConfig();
   const connection = useConnection()?.id;
@@ -83,7 +83,7 @@ export function useTellCounts(running: number | undefined, pending: number | und
   }, [mutate, connection, running, pending, atMs]);
 }
 
-/** Counts follow what a page sees: whenever `seen` becomes another text, they are asked again. */
+/** Requests the counts again whenever `seen`, a text of what the page sees, changes. */
 export function useFollowCounts(seen: string | undefined): void {
   const refresh = useRefreshCounts();
   const last = useRef<string>(undefined);

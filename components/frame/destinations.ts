@@ -2,10 +2,13 @@ import { type useTranslations } from "next-intl";
 import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
-/** `short`: its word in the bar of narrow screens, where the label is too long. `isAbove`: not in that bar, which has room for eight: the member's picture leads there. */
+/**
+ * `short`: its label in the bottom bar of narrow screens, where the full label is too long. `isAbove`: not in that bar, which has room for
+ * eight; the member's picture links to it.
+ */
 type Destination = { href: `/${string}`; label: Word; short?: Word; icon: LucideIcon; isAbove?: true };
 
-/** The pages that exist, in the order in which people need them. */
+/** The existing pages, in the order in which people need them. */
 const destinations: readonly Destination[] = [
   { href: "/", label: "overview", icon: LayoutDashboard },
   { href: "/jobs", label: "jobs", icon: ListChecks },
@@ -18,7 +21,7 @@ const destinations: readonly Destination[] = [
   { href: "/settings", label: "settings", icon: Settings, isAbove: true },
 ];
 
-/** What another member's own connection, whose jobs are seen, has nothing for. */
+/** The pages that are empty for another member's own connection, of which only the jobs are seen. */
 const closed: readonly string[] = ["/assets", "/files", "/run", "/apps"];
 
 export function isClosed(pathname: string): boolean {

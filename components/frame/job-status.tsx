@@ -13,12 +13,12 @@ const jobTone: Readonly<Record<JobState, Tone>> = {
   unknown: "unknown",
 };
 
-/** The state of a job from the word that the service sent. An unknown word is shown as it is; the raw word is one hover away. */
+/** A job's state, from the service's word. An unknown word is shown as it is; hovering shows the raw word. */
 export function JobStatus({ word, state = toJobState(word) }: { word: string; state?: JobState }) {
   return statusBadge(useTranslations("frame.states"), word, state);
 }
 
-/** The same without a component of its own, for lists of many. */
+/** The same without a component of its own, for long lists. */
 export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">>, word: string, state: JobState): ReactNode {
   return StatusBadge({ tone: jobTone[state], word: state === "unknown" ? word : t(state), title: t("raw", { word }) });
 }

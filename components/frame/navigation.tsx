@@ -53,7 +53,7 @@ export function Navigation() {
   );
 }
 
-/** The bar under the thumb, on narrow screens. */
+/** The bottom bar on narrow screens. */
 export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
@@ -86,7 +86,7 @@ export function BottomNavigation() {
 }
 
 /**
- * For a link's `onNavigate`: while the console does not answer, the page stays as it is, since to follow the link would end on the browser's own
+ * For a link's `onNavigate`: while the console does not answer, the page stays, as following the link would end on the browser's own
  * error page and lose what was typed. It asks first, as the console may be back.
  */
 function useStayWhenAway(): (event: { preventDefault: () => void }, href: string) => void {

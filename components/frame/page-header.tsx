@@ -3,12 +3,12 @@ import { useNumber } from "@/components/ui/hooks/use-numbers";
 
 type PageHeaderProps = {
   title: ReactNode;
-  /** Where the page is: "Jobs /". */
+  /** The page's place in the console: "Jobs /". */
   trail?: ReactNode;
   count?: number;
-  /** Beside the title: a state, or the field by which the page is searched. */
+  /** Beside the title: a state, or the search field. */
   badge?: ReactNode;
-  /** Right: how old the truth is, then the actions. */
+  /** On the right: how old the data is, then the actions. */
   children?: ReactNode;
 };
 

@@ -5,7 +5,7 @@ import { type ComponentProps, type ReactNode, useMemo } from "react";
 
 type Sentences = NonNullable<ComponentProps<typeof NextIntlClientProvider>["messages"]>;
 
-/** Adds a page's namespaces to those that the frame has already brought. */
+/** Adds a page's namespaces to those of the frame. */
 export function PageMessages({ messages, children }: { messages: Sentences; children: ReactNode }) {
   const known = useMessages();
   const all = useMemo(() => ({ ...known, ...messages }), [known, messages]);

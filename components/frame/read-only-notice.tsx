@@ -8,7 +8,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { onHeard } from "@/lib/browser/heard";
 import { type ReadOnlyView } from "@/lib/contract/console";
 
-/** A page that is open is rendered again once an answer says otherwise: the notice comes or goes, and so does what may be done. */
+/** Renders an open page again once an answer shows a change: the notice appears or disappears, and so do the possible acts. */
 export function ReadOnlyWatch({ isReadOnly }: { isReadOnly: boolean }) {
   const router = useRouter();
   const [isPending, startTransition] = useTransition();

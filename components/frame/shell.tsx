@@ -30,7 +30,10 @@ type ShellProps = {
   children: ReactNode;
 };
 
-/** Sidebar on wide screens; a bar above and a bar below on narrow ones. The document scrolls, so that the browser itself restores the place on the way back. */
+/**
+ * The frame: a sidebar on wide screens, a bar at the top and one at the bottom on narrow ones. The document itself scrolls, so that the browser
+ * restores the scroll position on Back.
+ */
 export function Shell({ member, methods, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");
   return (

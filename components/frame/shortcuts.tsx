@@ -9,7 +9,10 @@ import { FILTERS } from "./list/tool-bar";
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
 
-/** The keys that every page has: Ctrl or ⌘ K opens the commands, `/` leads to the page's filters, `?` lists all keys. What they open comes with the first press. */
+/**
+ * The keys of every page: Ctrl K or ⌘ K opens the commands, `/` focuses the page's filters, `?` lists all keys. The code of what they open
+ * loads with the first use.
+ */
 export function Shortcuts() {
   const overlay = useOverlay();
   usePageKey((event) => {
@@ -26,12 +29,12 @@ export function Shortcuts() {
   return overlay === "palette" ? <CommandPalette onClose={close} /> : null;
 }
 
-/** Also while a person types: it is no letter. Not over another dialog, which has to be answered first. */
+/** Works while a person types, as it is no letter. Not over another dialog, which has to be answered first. */
 function isPaletteKey({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === "k" && metaKey !== ctrlKey && !altKey && !shiftKey && !document.querySelector("dialog[open]");
 }
 
-/** A field to type in before a link to press; false where the page filters nothing. */
+/** Focuses the first field of the filters, otherwise the first link; false where the page has no filters. */
 function focusFilters(): boolean {
   const filters = document.querySelector(`[${FILTERS}]`);
   const first = filters?.querySelector<HTMLElement>('input[type="search"]') ?? filters?.querySelector<HTMLElement>("a, select");

@@ -1,13 +1,13 @@
-// Word that an asset was made, found or changed in this tab, for lists that would show it.
-// Guarantees: a list that is not on the screen hears nothing, and asks again when it is shown; hundreds at once are heard of a few times,
-// the last of them never passed over.
+// Announces that an asset was made, found or changed in this tab, for lists that may show it.
+// Guarantees: a hidden list is not told, and asks again when it is shown; hundreds at once cause only a few announcements,
+// and the last one is never lost.
 
 import { createStore } from "zustand/vanilla";
 import { useEffect, useEffectEvent } from "react";
 
-/** A list that is read again for each of many files would never be read to its end. */
+/** A list that is read again for each of many files would never finish reading. */
 const GATHER_MS = 400;
-/** How often it was told. */
+/** How many announcements there were. */
 const word = createStore(() => 0);
 
 export function tellStored(): void {

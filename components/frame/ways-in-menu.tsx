@@ -3,7 +3,7 @@ import { Menu } from "@/components/ui/controls/menu";
 import { useConnection } from "./connection/connection-context";
 import { openWayIn, waysOf } from "./ways-in";
 
-/** Every way in which bytes get into the service, behind one button. */
+/** Every way to bring bytes into the service, behind one button. */
 export function WaysInMenu() {
   const t = useTranslations("frame.ways");
   const ways = waysOf(useConnection());

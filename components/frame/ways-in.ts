@@ -1,11 +1,11 @@
-// The ways in, asked for from anywhere: a button of a page, a command. What answers is there once in the console, beside the pages.
-// Guarantees: whoever asks is answered within the same press, since a browser opens its file dialog only then.
+// Opens a way to add files from anywhere: a page's button, a command. The component that answers exists once, beside the pages.
+// Guarantees: the answer comes within the same click, as a browser opens its file dialog only then.
 
-/** `tray`: what is under way. */
+/** `tray`: the uploads in progress. */
 const waysIn = ["files", "folder", "url", "hash", "tray"] as const;
 export type WayIn = (typeof waysIn)[number];
 
-/** What a service does not take is not offered: a local server fetches nothing from an address, and one without assets takes none. */
+/** Offers only what the service accepts: a local server fetches nothing from an address, and one without assets takes no files. */
 export function waysOf(connection: { isLocal?: boolean; hasNoAssets?: boolean } | undefined): readonly WayIn[] {
   if (connection?.hasNoAssets) return [];
   return connection?.isLocal ? waysIn.filter((way) => way !== "url") : waysIn;

@@ -13,7 +13,7 @@ export type TroubledRunners = Promise<Result<Stamped<Runner[]>, Failure>>;
 
 const slowly = () => "slow" as const;
 
-/** For admins, while a runner that nobody paused accepts no jobs, or while the state of the runners is unknown. */
+/** For admins, while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
 export function RunnersNotice({ runners }: { runners: TroubledRunners }) {
   const t = useTranslations("overview.runners");
   const poll = usePoll("/api/console/runners", { ...initialOf(use(runners)), read: toTroubled, motion: slowly });

@@ -33,7 +33,7 @@ type UploadTrayProps = {
   onClose: () => void;
 };
 
-/** Everything that is on its way, over every page; folded it is one line. */
+/** All transfers, shown over every page; collapsed it is one line. */
 export function UploadTray({ queue, alarms: earlier, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
   const t = useTranslations("uploads.tray");
   const [filter, setFilter] = useState<UploadFilter>("all");
@@ -44,7 +44,7 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
   const hasBoth = tally.all > 0 && tasks > 0;
   const shown = tally.all === 0 && tasks > 0 ? "downloads" : tasks === 0 ? "uploads" : view;
   const isAtRest = tally.unfinished === 0;
-  // What failed and what is an alarm stays in sight until a person deals with it.
+  // Failures and alarms stay visible until a person deals with them.
   const canClose = isAtRest && tally.problems === 0 && earlier.length === 0;
   return (
     <section
@@ -155,7 +155,7 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue; tally: T
 
 function FilterChoice({ tally, filter, onFilter }: { tally: Tally; filter: UploadFilter; onFilter: (filter: UploadFilter) => void }) {
   const t = useTranslations("uploads.filter");
-  // Few files need no sieve.
+  // A few files need no filter.
   if (tally.all < 8) return null;
   const offered = filters.filter((key) => key !== "noPictures" || key === filter || tally.noPictures > 0);
   const choices = offered.map((key) => ({ key, text: `${t(key)} ${tally[key]}` }));

@@ -19,7 +19,7 @@ import { type WayRequest } from "./way-request";
 
 type RoomProps = { request: WayRequest; connection?: CurrentConnection; canAdd: boolean };
 
-/** The words come with the room: no page carries them before a person adds a file. */
+/** The sentences load together with this component: no page carries them before a file is added. */
 const loadWords = {
   en: () => import("@/lib/messages/en/uploads.json"),
   "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),
@@ -53,7 +53,7 @@ function Room({ request, connection, canAdd }: RoomProps) {
   const close = () => setOpen(undefined);
 
   function add(uploads: readonly NewUpload[]) {
-    // A plain local server refuses an id that was made elsewhere, after it has read the whole file.
+    // A plain local server refuses an id made elsewhere, and only after reading the whole file.
     tabUploads.add(uploads, connection?.id, connection?.isLocal);
     setShown(true);
     setFolded(false);
@@ -75,7 +75,7 @@ function Room({ request, connection, canAdd }: RoomProps) {
     }
   }
   const ownAlarms = useOwnAlarms();
-  // What this tab still lists has its own line.
+  // Alarms of files that this tab still lists are shown at their own lines.
   const alarms = ownAlarms.filter(({ id }) => !queue.items.some((item) => item.id === id));
   const { unfinished, all } = tallyOf(queue.items);
   useCloseWarning(unfinished > 0);

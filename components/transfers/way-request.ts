@@ -1,11 +1,11 @@
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 
-/** What was asked for last; a number for each, so that the same way asked for twice is two wishes. */
+/** The newest request; its number distinguishes two requests for the same way. */
 export type WayRequest = { id: number } & (
   | { way: "files"; dropped: Promise<Dropped> }
   | { way: "url"; address?: string }
   | { way: "hash" }
   | { way: "tray" }
-  /** Something of an earlier visit is still under way. */
+  /** Something of an earlier visit is still in progress. */
   | { way: "resume" }
 );

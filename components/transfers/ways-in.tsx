@@ -16,22 +16,22 @@ import { useOwnAlarms } from "./uploads/use-own-alarms";
 import { useWindowFiles } from "./uploads/use-window-files";
 import { type WayRequest } from "./way-request";
 
-/** All that is behind the door comes with the first file. */
+/** The whole upload code loads with the first file. */
 const UploadsRoom = dynamic(() => import("./uploads-room").then(({ UploadsRoom }) => UploadsRoom), { ssr: false });
 
-/** Alarms of an earlier visit ask for the room by themselves. */
+/** Alarms of an earlier visit open the component by themselves. */
 const ofEarlier: WayRequest = { id: 0, way: "tray" };
 
 type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> : never) : never;
 
-/** Once beside the pages: takes what is dropped, pasted or picked, wherever a person is. */
+/** Rendered once beside the pages: takes dropped, pasted or picked files on any page. */
 export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();
   const isSeen = connection?.seenOf !== undefined;
   const canAdd = mayAdd && !isSeen;
   const [request, setRequest] = useState<WayRequest>();
-  // On the Run page a dropped file is a workflow or a picture of one.
+  // On the Run page a dropped file is a workflow or a picture for one.
   const isElsewhere = usePathname() !== "/run";
 
   const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";

@@ -1,2 +1,2 @@
-/** Class names joined. Two of one element must not contradict each other: what a caller may change is in the layer below the utilities. */
+/** Joins class names. Two classes of one element must not conflict: styles that a caller may change are in the layer below utilities. */
 export { clsx as cn } from "clsx";

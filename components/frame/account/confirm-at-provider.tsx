@@ -6,7 +6,7 @@ import { onConfirmedElsewhere } from "@/lib/browser/confirm";
 import { signInAt } from "@/lib/browser/session";
 import { type OidcChoice } from "@/lib/contract/people/oidc";
 
-/** In a tab of its own, so that nothing is lost of the page that asks. */
+/** Opens the provider in a tab of its own, so that the asking page loses nothing. */
 export function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {
   const t = useTranslations("frame.confirm");
   const [busyWith, setBusyWith] = useState<string>();
@@ -15,7 +15,7 @@ export function ConfirmAtProvider({ providers, onConfirmed }: { providers: reado
   useEffect(() => onConfirmedElsewhere(onConfirmed), [onConfirmed]);
 
   async function open({ id, label }: OidcChoice) {
-    // At once, or the browser blocks it as a window that was not asked for.
+    // Opened at once, as the browser would otherwise block it as a pop-up.
     const tab = window.open("", "_blank");
     setBusyWith(id);
     setRefused(undefined);

@@ -14,7 +14,7 @@ import { faultyField } from "../failure/faulty-field";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 
-/** Over everything else that is open, also over another dialog, whose act goes on after it. */
+/** Opens over everything else, even another dialog, whose act continues afterwards. */
 export function ConfirmDialog({ email, methods, onEnd }: ConfirmDialogProps) {
   const t = useTranslations("frame.confirm");
   const connected = methods.providers.filter((provider) => provider.connected);
@@ -54,7 +54,7 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
       <p>{t("text", { email })}</p>
       {failure && !isWrong ? <FailureMessage failure={failure} /> : null}
-      {/* For the browser's own book of passwords: whose it is. */}
+      {/* Tells the browser's password manager whose password it is. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
       <FormField label={t("password")} error={isWrong ? t("wrong") : undefined}>
         {(control) => (

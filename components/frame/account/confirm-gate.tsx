@@ -7,7 +7,7 @@ import { type SignInMethods } from "@/lib/contract/people/oidc";
 
 const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
 
-/** Opens when a call is refused until the person has confirmed that it is them. What it opens comes with the first such call. */
+/** Opens when a call is refused until the person has confirmed their identity. The dialog's code loads with the first such call. */
 export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {
   const [asking, setAsking] = useState<{ answer: (isConfirmed: boolean) => void }>();
   useEffect(() => onConfirmationAsked((answer) => setAsking({ answer })), []);

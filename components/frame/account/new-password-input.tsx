@@ -2,7 +2,7 @@ import { type ComponentProps } from "react";
 import { Input } from "@/components/ui/controls/input";
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
 
-/** Takes what its form field gives it. */
+/** Takes the attributes that its form field passes. */
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {
   return (
     <Input

@@ -12,9 +12,9 @@ export function useSignOut() {
   const signOutAt = useSignOutAt();
   async function end() {
     setBusy(true);
-    // The question was asked already, and after the session is ended there would be nothing to stay for.
+    // The person has confirmed already, and once the session has ended there is nothing to stay for.
     leaveUnasked(true);
-    // A full load, so that nothing of the member stays in memory.
+    // A full page load, so that nothing of the member stays in memory.
     const target = signOutAt ?? (await signOut());
     if (target !== undefined) {
       forgetPerson();
@@ -31,7 +31,7 @@ export function useSignOut() {
   return { isBusy, leave, isOffered: signOutAt !== null };
 }
 
-/** Whatever asks before the page is left says so: files on their way, a mask, a workflow that cannot be kept. */
+/** Whether anything would be lost on leaving, by asking all beforeunload listeners: uploads, a mask, a workflow that cannot be stored. */
 function wouldLose(): boolean {
   return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

@@ -15,25 +15,25 @@ export function ConnectionProvider({ currentId, connections, children }: Connect
   return <Connections value={known}>{children}</Connections>;
 }
 
-/** What `?connection=` says, for links that stay on it. */
+/** The value of `?connection=`, for links that stay on that connection. */
 export function useLinkedConnection(): string | undefined {
   return useSearchParams()?.get("connection") ?? undefined;
 }
 
-/** The connection that `?connection=` names, else the member's last used one, else none. */
+/** The connection named by `?connection=`, otherwise the member's last used one, otherwise none. */
 export function useConnection(): CurrentConnection | undefined {
   const { currentId, connections } = useContext(Connections);
   const wanted = useLinkedConnection();
   return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
 }
 
-/** The same for what is asked of its service directly, where this member may ask it. */
+/** The same, but only if this member may ask its service directly. */
 export function useSeenConnection(): CurrentConnection | undefined {
   const here = useConnection();
   return useRunsAppsOnly() ? undefined : here;
 }
 
-/** All that the member may use, in the order in which the server lists them. */
+/** All connections that the member may use, in the server's order. */
 export function useConnections(): readonly CurrentConnection[] {
   return useContext(Connections).connections;
 }

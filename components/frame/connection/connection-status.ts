@@ -28,10 +28,10 @@ const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_ERROR: "failing",
 };
 
-/** What the pages heard last outdates what a check said once: it is green only where the last answer was good. */
+/** The last answer heard by the pages overrides an earlier check: the status is green only if that answer was good. */
 export function statusNow(checked: ConnectionStatus = "unknown", heard?: Heard): ConnectionStatus {
   if (heard === undefined) return checked;
-  // An account on the waiting list is answered too.
+  // An account on the waiting list gets answers too.
   if (heard === "answer") return checked === "waitlisted" ? checked : "active";
   return failureStatus[heard] ?? (checked === "active" ? "unknown" : checked);
 }

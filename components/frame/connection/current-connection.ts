@@ -1,15 +1,15 @@
 import { type ConnectionView } from "@/lib/contract/console";
 
-/** What a component needs to know of the connection it works on. */
+/** What a component needs to know about the connection it works on. */
 export type CurrentConnection = {
   id: string;
   name: string;
   embedded: boolean;
-  /** A plain local server, which knows files by name and not by content. */
+  /** A plain local server, which finds files by name and not by content. */
   isLocal?: boolean;
-  /** Its service keeps no assets: their pages and ways in are absent. */
+  /** Its service keeps no assets, so their pages and ways in are absent. */
   hasNoAssets?: boolean;
-  /** The member whose own it is, where only its jobs are seen. */
+  /** The connection's owner, if the member may only see its jobs. */
   seenOf?: string;
 };
 

@@ -8,8 +8,8 @@ import { useConnection } from "./connection-context";
 const CHANNEL = "lightdesk-connection";
 
 /**
- * A tab stays on its connection: where another tab moved the member to a different one, this one writes its own into its address, which every
- * link of the frame keeps. Without it the next page would come from the other service, without a word.
+ * Keeps a tab on its connection: if another tab switched the member to a different one, this tab puts its own into its address, which
+ * every link of the frame keeps. Otherwise the next page would silently come from the other service.
  */
 export function KeepConnection({ currentId }: { currentId?: string }) {
   const shownId = useConnection()?.id;

@@ -11,19 +11,19 @@ import { withQuery } from "@/lib/browser/urls";
 import { isClosed } from "../destinations";
 import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
 
-/** A page whose address names a connection that the member has not says so itself: no list could, as each would blame what it lists. */
+/** If the address names a connection that the member does not have, the page says so; a list would only report its own items as missing. */
 export function KnownConnection({ children }: { children: ReactNode }) {
   const wanted = useLinkedConnection();
   const pathname = usePathname();
   const isKnown = useConnections().some(({ id }) => id === wanted);
   const { name = "", seenOf } = useConnection() ?? {};
   if (seenOf !== undefined && isClosed(pathname ?? "")) return <JobsOnly name={name} owner={seenOf} />;
-  // Settings speak of all connections, and are where one is added.
+  // Settings are about all connections, and are where one is added.
   if (!wanted || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
   return <NoSuchConnection />;
 }
 
-/** Another member's own connection, of which only the jobs are seen. */
+/** Another member's own connection, of which only the jobs may be seen. */
 function JobsOnly({ name, owner }: { name: string; owner: string }) {
   const t = useTranslations("frame.connection.jobsOnly");
   const connection = useLinkedConnection();

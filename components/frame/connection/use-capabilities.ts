@@ -10,7 +10,7 @@ type Lost = Readonly<Record<string, ReadonlySet<Capability>>>;
 const nothing: ReadonlySet<Capability> = new Set();
 const useLost = create<Lost>(() => ({}));
 
-/** True where a refusal says that the service does not have it: then it is offered no more in this tab. */
+/** True if the failure says that the service lacks the capability: it is then no longer offered in this tab. */
 export function learnAbsence(failure: ApiFailure, connection: string | undefined, capability: Capability): boolean {
   if (!lacksOperation(failure)) return false;
   if (connection !== undefined) useLost.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), capability]) }));
@@ -18,17 +18,17 @@ export function learnAbsence(failure: ApiFailure, connection: string | undefined
 }
 
 /**
- * Which of these a service has. It is known or learnt by a read, never by an act that changes anything; what an act was refused as absent is
- * gone from then on. Without a connection nothing is asked. `dir`: a folder that holds a file, where that is what it is learnt from.
+ * Which of these a service has. It is known or found out by a read, never by an act that changes anything; a capability whose act was
+ * refused as absent counts as absent. Without a connection nothing is requested. `dir`: a folder with a file, which some capabilities need.
  */
 export function useCapabilities(connection: string | undefined, of: readonly Capability[], dir?: string) {
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
   const { data: read, error, isLoading } = useSWR<Read, ApiFailure>(path && [path, connection], readCapabilities, options);
-  // What is kept while another folder is asked about is not another service's.
+  // While another folder is being asked about, earlier data is kept, but only for the same service.
   const data = read?.connection === connection ? read?.told : undefined;
   const refused = useLost((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
   return {
-    /** Undefined: not known, or not yet. */
+    /** Undefined: unknown, or not known yet. */
     has: (capability: Capability): boolean | undefined => (refused.has(capability) ? false : (data?.[capability] ?? undefined)),
     /** An act was refused as absent. */
     isRefused: (capability: Capability) => refused.has(capability),

@@ -4,7 +4,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
-/** Moves the member to another connection; answers the failure where that did not work. */
+/** Switches the member to another connection; returns the failure, if any. */
 export function useSwitchConnection() {
   const t = useTranslations("frame.connection");
   const router = useRouter();
@@ -13,7 +13,7 @@ export function useSwitchConnection() {
     const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
     if (!result.ok) return result.failure;
     showToast({ tone: "ok", text: t("switched", { name }) });
-    // A job or an asset of the old connection means nothing on the new one: up to its list.
+    // A job or an asset of the old connection does not exist on the new one: goes up to the list.
     router.push(`/${pathname.split("/")[1] ?? ""}`);
     router.refresh();
     return undefined;

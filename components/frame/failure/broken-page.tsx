@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 
-/** What an error boundary of a page shows. The server sends no message of its own errors, only a reference into its log. */
+/** Shown by a page's error boundary. The server sends no message of its own errors, only a reference into its log. */
 export function BrokenPage({ digest, onRetry }: { digest?: string; onRetry: () => void }) {
   const t = useTranslations("frame.broken");
   const common = useTranslations("common");

@@ -13,9 +13,9 @@ import { toSaidCode, faultOwners } from "./fault-owner";
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
   onRetry?: () => void;
-  /** What was to be done; without it, what failed speaks for itself. */
+  /** What was attempted; without it, the failure's title is used. */
   about?: string;
-  /** Further actions, behind "Try again". */
+  /** Further actions, after "Try again". */
   actions?: ReactNode;
   className?: string;
 };
@@ -51,7 +51,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
 
 const LONGEST_DETAILS = 300;
 
-/** What came beside the sentence, such as the fields at fault, on one line. */
+/** Details of the failure, such as the wrong fields, on one line. */
 function detailsText(details: unknown): string | undefined {
   const text = wordsOf(details, 0);
   return text.length > LONGEST_DETAILS ? `${text.slice(0, LONGEST_DETAILS - 1)}…` : text || undefined;

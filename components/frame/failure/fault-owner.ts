@@ -2,12 +2,12 @@ import { type ErrorCode } from "@/lib/contract/errors";
 import { codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
 
 export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
-/** What only a browser can meet, beside the console's own codes. */
+/** Failures that only a browser can meet, besides the console's own codes. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 export type SaidCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
 export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
-/** Who caused a failure. Complete by type: a new code does not compile until this is decided. */
+/** Who caused a failure. Complete by type: a new code does not compile until its cause is chosen. */
 export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
@@ -60,7 +60,7 @@ export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
   INSUFFICIENT_STORAGE: "service",
 };
 
-/** An unknown code falls back to what its status says. */
+/** An unknown code is mapped by its status. */
 export function toSaidCode({ code, message = "", status = 0 }: Told): SaidCode {
   if (isSaidCode(code) || status === 0) return isSaidCode(code) ? code : "UNKNOWN";
   const byStatus = codeByStatus({ code, message, status });

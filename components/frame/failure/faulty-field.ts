@@ -1,6 +1,6 @@
 import { type Failure } from "@/lib/contract/failure";
 
-/** Which of a form's fields a refusal is about, so that what is right for it is beside it. The console begins its message with the field's name. */
+/** Which form field a refusal is about, so that its hint is shown there. The console begins its message with the field's name. */
 export function faultyField<Name extends string>({ status, message }: Failure, names: readonly Name[]): Name | undefined {
   if (status !== 400) return undefined;
   const said = /^(\w+)(?:\.\w+)*:\s*\S/.exec(message)?.[1];

@@ -8,9 +8,9 @@ import { chosenZone } from "@/components/ui/time/time-zone";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The day of a moment, as a date field writes it, in the reader's zone. */
+/** A moment's day in the reader's time zone, in the format of a date field. */
 function dayOf(ms: number, timeZone = chosenZone()): string {
-  // Swedish dates are ISO dates.
+  // The Swedish date format is the ISO format.
   return new Intl.DateTimeFormat("sv-SE", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);
 }
 
@@ -18,10 +18,10 @@ function dayAfter(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
 }
 
-/** When a day begins in the reader's zone; where its clocks skip midnight, the first moment after it. */
+/** When a day begins in the reader's time zone; if its clocks skip midnight, the first moment after it. */
 function startOfDay(day: string, timeZone = chosenZone()): number {
   const asUtc = Date.parse(`${day}T00:00:00Z`);
-  // No zone is further than fifteen hours from UTC: the day begins in between, at a full quarter of an hour.
+  // No zone is more than fifteen hours from UTC, and a day begins at a full quarter of an hour: searched within that range.
   const QUARTER_MS = 15 * 60_000;
   let low = -15 * 4;
   let high = 15 * 4;
@@ -40,7 +40,7 @@ type DatesDialogProps = {
   onChoose: (range: { from: number | undefined; to: number | undefined }) => void;
 };
 
-/** Whole days in the zone that the page's times are written in. */
+/** Whole days, in the time zone of all times on the page. */
 export function DatesDialog({ from, to, onClose, onChoose }: DatesDialogProps) {
   const t = useTranslations("jobSearch.dateDialog");
   const form = useId();

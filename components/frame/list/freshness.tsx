@@ -6,7 +6,7 @@ import { freshnessOf } from "@/lib/browser/poll/poll-plan";
 
 type FreshnessProps = { atMs: number | undefined; everyMs: number; isFailing: boolean };
 
-/** live, 12 s old, or not updated since 14:02: never a silent stale page. */
+/** "live", "12 s old", or "not updated since 14:02": an outdated page always says so. */
 export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
   const t = useTranslations("common.age");
   const nowMs = useNow();

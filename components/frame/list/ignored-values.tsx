@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 
-/** A bad value in the address is left out, and said: a view that silently shows something else would mislead. */
+/** Says which bad values of the address were ignored, as silently showing another list would mislead. */
 export function IgnoredValues({ list }: { list: readonly string[] }) {
   const t = useTranslations("common");
   if (list.length === 0) return null;

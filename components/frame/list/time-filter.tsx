@@ -10,17 +10,17 @@ const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => modu
 const hoursOf = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30, quarter: 24 * 90 } as const;
 const noTime = { from: undefined, to: undefined, within: undefined };
 
-/** `from` (included) and `to` (excluded) are moments; `within` is hours back from now. */
+/** `from` (included) and `to` (excluded) are moments; `within`: hours back from now. */
 export type TimeRange = { from?: number; to?: number; within?: number };
 type TimeFilterProps = {
   range: TimeRange;
   spans: readonly (keyof typeof hoursOf)[];
-  /** Any time is a choice, too. */
+  /** "Any time" is offered, too. */
   hasAny?: boolean;
   onGo: (change: TimeRange) => void;
 };
 
-/** A while back from now, or whole days between two dates. */
+/** A period back from now, or whole days between two dates. */
 export function TimeFilter({ range: { from, to, within }, spans, hasAny = false, onGo }: TimeFilterProps) {
   const t = useTranslations("jobSearch");
   const clock = useClock();

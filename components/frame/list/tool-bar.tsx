@@ -1,13 +1,13 @@
 import { type ReactNode } from "react";
 
-/** Marks where the key `/` leads. */
+/** Marks the element that the key `/` focuses. */
 export const FILTERS = "data-filters";
 
 type ToolBarProps = { label: string; isLong?: boolean; children: ReactNode };
 
 /**
- * Below the page's header and as still as it: filters on the left, what is about the view on the right. `isLong`: in two rows where one is
- * too narrow; what is below it knows its height from --tool-bar (globals.css).
+ * Sticky below the page's header: filters on the left, the view's tools on the right. `isLong`: two rows where one is too narrow;
+ * elements below it read its height from --tool-bar (globals.css).
  */
 export function ToolBar({ label, isLong = false, children }: ToolBarProps) {
   return (

@@ -6,7 +6,7 @@ import { failureText } from "../failure/failure-text";
 
 type Question = { isOpen: boolean; act: () => Promise<ApiFailure | undefined>; close: () => void };
 
-/** An act behind a question: the question stays, with all that was typed, until the answer came, and says why where it failed. */
+/** An act behind a confirmation: the dialog keeps everything typed until the answer arrives, and shows why it failed. */
 export function useConfirmed({ isOpen, act, close }: Question) {
   const errors = useTranslations("errors");
   const [isBusy, setBusy] = useState(false);
@@ -29,7 +29,7 @@ export function useConfirmed({ isOpen, act, close }: Question) {
       else if (stays.current) setFailure(refused);
       else showToast({ tone: "bad", text: failureText(errors, refused) });
     },
-    /** After a change of filters, the failure of the list before is forgotten. */
+    /** Drops an earlier failure when the dialog opens again. */
     begin: () => setFailure(undefined),
   };
 }

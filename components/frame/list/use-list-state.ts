@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
 import { useRouter } from "@/components/ui/hooks/use-router";
 
-/** Where a list is, and how to get to another place of it. */
+/** The list's query, and ways to change it. */
 export type ListState<Query> = {
-  /** What was asked for last, even if its rows are still on their way. */
+  /** The newest request, even if its rows are still loading. */
   query: Query;
   isMoving: boolean;
   hrefOf: (change: Partial<Query>) => string;
-  /** The same function for as long as the page is there. */
+  /** A stable function while the page is mounted. */
   go: (change: Partial<Query>) => void;
 };
 
-/** The address is the state: a press changes it, and the controls show the press at once. A new question begins on its first page. */
+/** The address holds the state: a click changes it, and the controls show the click at once. A new query begins on its first page. */
 export function useListState<Query extends { offset: number }>(query: Query, hrefFor: (query: Query) => string): ListState<Query> {
   const router = useRouter();
   const [isMoving, startTransition] = useTransition();

@@ -3,10 +3,10 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { useRouter } from "@/components/ui/hooks/use-router";
 
-/** From here on a panel has room beside the list. */
+/** From this width on there is room for a panel beside the list. */
 const WIDE = "(min-width: 1024px)";
 
-/** What is open beside a list. A store and not state of the page: a press marks its row at once, and the list is not drawn for it. */
+/** What is open beside a list. A store and not React state of the page: a click marks its row at once without rendering the list. */
 export type Opened = {
   subscribe: (listener: () => void) => () => void;
   get: () => string | undefined;
@@ -14,7 +14,7 @@ export type Opened = {
   /** False where there is no room beside the list. */
   open: (id: string) => boolean;
   close: () => void;
-  /** The address may have changed by other ways. */
+  /** Reads the address again, which may have changed in other ways. */
   settle: () => void;
 };
 
@@ -40,7 +40,7 @@ function createOpened(name: string, first: string | undefined): Opened {
   };
 }
 
-/** The page's address with one of its parameters changed or taken away. */
+/** The page's address with one parameter changed or removed. */
 function addressWith(name: string, value: string | undefined): string {
   const address = new URL(window.location.href);
   if (value === undefined) address.searchParams.delete(name);
@@ -48,14 +48,14 @@ function addressWith(name: string, value: string | undefined): string {
   return address.pathname + address.search;
 }
 
-/** What the parameter `name` names, open beside the list; on a narrow screen its own page. The list stays as it is: nothing is asked of the server. */
+/** Opens the item named by parameter `name` beside the list; on a narrow screen its page. The list stays, and no request is made. */
 export function useOpened(name: string, pageOf: (id: string) => `/${string}`): Opened {
   const router = useRouter();
   const id = useSearchParams()?.get(name) ?? undefined;
   const [opened] = useState(() => createOpened(name, id));
   useEffect(() => opened.settle(), [opened, id]);
   useEffect(() => {
-    // A link made on a wide screen still leads to the thing on a narrow one.
+    // A link made on a wide screen opens the item's page on a narrow one.
     if (id !== undefined && !window.matchMedia(WIDE).matches) router.replace(pageOf(id));
   }, [id, pageOf, router]);
   return opened;

@@ -15,10 +15,10 @@ import { Link } from "@/components/ui/link";
 
 type ViewsDialogProps = {
   screen: ViewScreen;
-  /** The query of the list as it is. */
+  /** The list's current query. */
   query: string;
   hrefOf: (query: string) => string;
-  /** May keep views for the team. */
+  /** The member may save views for the team. */
   canShare: boolean;
   onClose: () => void;
 };
@@ -31,14 +31,14 @@ async function readViews(path: `/${string}`): Promise<SavedView[]> {
   return result.value.views;
 }
 
-/** A list is the same in whatever order its address names its parts: the one that is kept may be older than this version. */
+/** Compares lists independently of the order of their parameters, as a saved view may come from an older version. */
 function inOneOrder(query: string): string {
   const parts = new URLSearchParams(query);
   parts.sort();
   return parts.toString();
 }
 
-/** Views are opened by their links; this list as it is can be kept as another one. */
+/** Opens saved views by their links, and saves the current list as a view. */
 export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
   const words: ViewWords = `${screen}.views`;
   const t = useTranslations(words);
@@ -105,7 +105,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
   );
 }
 
-/** Where a list keeps its words for its views. */
+/** The namespace of the list's sentences about views. */
 type ViewWords = `${ViewScreen}.views`;
 
 type ViewLineProps = {

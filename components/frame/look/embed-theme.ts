@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 
-/** What the host page said since this page was opened. */
+/** The theme that the host page has set since this page was opened. */
 const turned = createStore<{ theme?: EmbedTheme }>(() => ({}));
 
 export function turnEmbedTheme(theme: EmbedTheme): void {

@@ -5,7 +5,7 @@ import { Select } from "@/components/ui/controls/select";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useLanguage } from "./use-language";
 
-/** Each language in its own words, so that each can be found by who reads no other. */
+/** Each language is written in itself, so that people who read no other can find it. */
 export function LanguageSwitch({ className }: { className?: string }) {
   const t = useTranslations("frame.language");
   const { language, change } = useLanguage();

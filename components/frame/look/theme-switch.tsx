@@ -9,11 +9,11 @@ import { useHydrated } from "@/components/ui/time/use-now";
 const themes = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };
 
-/** Goes round: as the system, light, dark. */
+/** Cycles through system, light, dark. */
 export function ThemeSwitch() {
   const t = useTranslations("frame.theme");
   const { theme, setTheme } = useTheme();
-  // The choice lies in the browser; until it is read, the button shows the default in the same size.
+  // The choice is stored in the browser; until it is read, the button shows the default in the same size.
   const chosen = (useHydrated() && themes.find((name) => name === theme)) || "system";
   const Icon = icons[chosen];
   const label = t("now", { theme: t(chosen) });

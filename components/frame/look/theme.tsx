@@ -5,12 +5,12 @@ import { type ReactNode } from "react";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 import { useEmbedTheme } from "./embed-theme";
 
-/** `embedded`: the host page's word, which goes before what this browser keeps for the console. */
+/** `embedded`: the host page's theme, which takes precedence over what this browser stores for the console. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
   const told = useEmbedTheme(embedded);
   const own = told && { storageKey: "lightdesk.embedded-theme", forcedTheme: told === "system" ? undefined : told };
   return (
-    // The stylesheet sets color-scheme itself; a style attribute would need a wider content policy.
+    // The stylesheet sets color-scheme itself, as a style attribute would need a less strict content security policy.
     <ThemeProvider
       attribute="data-theme"
       defaultTheme="system"

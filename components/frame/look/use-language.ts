@@ -4,7 +4,7 @@ import { type Language, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 
 const A_YEAR = 365 * 24 * 60 * 60;
 
-/** The language of the page, and another from now on: the server renders again, what was typed stays. */
+/** The page's language, and a function that changes it: the server renders again, and what was typed stays. */
 export function useLanguage() {
   const router = useRouter();
   function change(language: Language) {

@@ -22,7 +22,7 @@ const MOST = 6;
 
 type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
 
-/** Assets by a piece of their name: the service is asked, as only it knows them all. */
+/** Searches assets by a part of their name at the service, which alone knows them all. */
 function useSoughtAssets(typed: string): SoughtAssets | undefined {
   const { id: connection, hasNoAssets } = useSeenConnection() ?? {};
   const text = typed.trim();
@@ -37,7 +37,7 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
 
 const LONGEST_TEXT = 200;
 
-/** A field that finds pages, jobs, workflows, samples, assets, connections and acts: arrows move, Enter goes, and so does a finger. */
+/** Finds pages, jobs, workflows, samples, assets, connections and acts by typing: arrows move, Enter or a click runs the choice. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.palette");
   const errors = useTranslations("errors");
@@ -64,7 +64,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const found = findItems(items, typed);
   const active = found[Math.min(marked, found.length - 1)];
 
-  // The dialog gives the focus to its first control; some engines leave it at the dialog where the control came later.
+  // The dialog focuses its first control; some engines focus the dialog itself if the control was added later.
   useEffect(() => field.current?.focus(), []);
 
   function choose(item: PaletteItem) {
@@ -73,7 +73,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    // An input method uses the same keys to choose among its own suggestions.
+    // An input method uses the same keys to choose among its suggestions.
     if (event.nativeEvent.isComposing) return;
     const at = active ? found.indexOf(active) : -1;
     if (event.key === "ArrowDown") setMarked((at + 1) % Math.max(1, found.length));
@@ -143,12 +143,12 @@ type PaletteListProps = {
   onChoose: (item: PaletteItem) => void;
 };
 
-/** The focus stays in the field; what is marked is told by `aria-activedescendant`. */
+/** The focus stays in the field; `aria-activedescendant` names the marked item. */
 function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListProps) {
   const t = useTranslations("frame.palette");
   const marked = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // Some browsers answer with a promise, which an effect must not return.
+    // Some browsers return a promise, which an effect must not return.
     void marked.current?.scrollIntoView({ block: "nearest" });
   }, [activeKey]);
   return (
@@ -167,7 +167,7 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
                 id={`${id}-${item.key}`}
                 role="option"
                 aria-selected={item.key === activeKey}
-                // The field keeps the focus, or a keyboard on glass would fold away at each press.
+                // Keeps the focus in the field: otherwise an on-screen keyboard would close at each tap.
                 onPointerDown={(event) => event.preventDefault()}
                 onPointerMove={() => item.key !== activeKey && onPoint(item)}
                 onClick={() => onChoose(item)}

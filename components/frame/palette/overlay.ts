@@ -1,6 +1,6 @@
 import { create } from "zustand";
 
-/** What may lie over every page, opened by a key, a button or a command: the commands, or the list of keys. */
+/** What may open over every page by a key, a button or a command: the commands, or the list of keys. */
 export type Overlay = "palette" | "keys";
 
 export const useOverlay = create<Overlay | undefined>(() => undefined);

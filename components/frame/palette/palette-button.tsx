@@ -7,7 +7,7 @@ import { cn } from "@/components/ui/cn";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { showOverlay } from "./overlay";
 
-/** The way to the commands for a hand without a keyboard, and where their key is learnt. */
+/** Opens the commands without a keyboard, and shows their key. */
 export function PaletteButton({ small = false, className }: { small?: boolean; className?: string }) {
   const t = useTranslations("frame.palette");
   const isMac = useHydrated() && /mac|iphone|ipad/i.test(navigator.platform);

@@ -2,22 +2,22 @@ export const paletteGroups = ["pages", "jobs", "workflows", "samples", "assets",
 export type PaletteGroup = (typeof paletteGroups)[number];
 
 export type PaletteItem = {
-  /** Unlike every other's; a part of an element's id. */
+  /** Unique; also a part of an element's id. */
   key: string;
   group: PaletteGroup;
   label: string;
   note?: string;
-  /** Found by these too, though they are not shown. */
+  /** Also found by this text, which is not shown. */
   also?: string;
-  /** Shown only where something was typed: there are too many of them for a list that was not asked for. */
+  /** Shown only after something was typed, as there are too many of these. */
   onDemand?: boolean;
   run: () => void;
 };
 
-/** Where nothing is typed, each group shows so many. */
+/** The number of items per group while nothing is typed. */
 const SHOWN_OF_A_GROUP = 12;
 
-/** Those that hold every word that was typed, in the order of the groups; what begins with the text comes first. */
+/** Items that contain every typed word, in the order of the groups; those that begin with the text come first. */
 export function findItems(items: readonly PaletteItem[], typed: string): PaletteItem[] {
   const text = typed.trim().toLowerCase();
   const words = text.split(/\s+/).filter(Boolean);
@@ -33,7 +33,7 @@ export function findItems(items: readonly PaletteItem[], typed: string): Palette
   });
 }
 
-/** The id of a job, whole, wherever it was copied from; undefined for anything shorter or else. */
+/** A complete job id in pasted text; undefined for anything shorter or different. */
 export function wholeJobId(typed: string): string | undefined {
   const text = typed.trim();
   return /^[\w-]{16,200}$/.test(text) && /\d/.test(text) ? text : undefined;

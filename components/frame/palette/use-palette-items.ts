@@ -24,14 +24,14 @@ const themes = ["system", "light", "dark"] as const;
 
 type Ports = {
   jobs: readonly JobListItem[];
-  /** By what they hold; what was typed need not be adjacent. */
+  /** Jobs found by their content; the typed words need not be adjacent. */
   found: FoundJobs | undefined;
-  /** Named as what was typed. */
+  /** Assets whose name contains what was typed. */
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
 
-/** Everything that can be gone to or done from anywhere. */
+/** Everything that can be opened or done from anywhere. */
 export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): PaletteItem[] {
   const t = useTranslations("frame");
   const router = useRouter();
@@ -151,7 +151,7 @@ function stateWord({ status }: JobListItem, t: Words): string {
   return state === "unknown" ? status : t(`states.${state}`);
 }
 
-/** Those of the newest jobs, the latest first; one without a name goes by its id. */
+/** The workflows of the newest jobs, latest first; one without a name is listed by its id. */
 function workflowsOf(jobs: readonly JobListItem[]): { id: string; name: string }[] {
   const names = new Map<string, string>();
   for (const { workflow_id: id, workflow_name: name } of jobs) if (id && !names.has(id)) names.set(id, name ?? id);

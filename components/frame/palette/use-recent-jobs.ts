@@ -9,7 +9,7 @@ import { useSought } from "./use-sought";
 
 const NEWEST = 100;
 
-/** The newest jobs, asked for once when the commands open; where they cannot be had, pages and actions still work. */
+/** The newest jobs, requested once when the commands open; if that fails, pages and actions still work. */
 export function useRecentJobs(): readonly JobListItem[] {
   const connection = useSeenConnection()?.id;
   const [jobs, setJobs] = useState<readonly JobListItem[]>([]);
@@ -28,7 +28,7 @@ const SHORTEST = 2;
 const MOST_FOUND = 12;
 export type FoundJobs = { text: string; jobs: readonly JobListItem[]; reach?: JobReach; failure?: ApiFailure };
 
-/** Jobs by words of their prompt, their error, their workflow's or person's name, however old. */
+/** Jobs of any age, by words of their prompt, error, workflow name or person's name. */
 export function useFoundJobs(typed: string): FoundJobs | undefined {
   const connection = useSeenConnection()?.id;
   const text = typed.trim();
@@ -43,7 +43,7 @@ export type SoughtJob = { id: string } & (
   { kind: "asking" } | { kind: "found"; job: JobListItem } | { kind: "failed"; failure: ApiFailure }
 );
 
-/** The job of an id that is not among the newest. */
+/** The job with this id, if it is not among the newest. */
 export function useSoughtJob(id: string | undefined): SoughtJob | undefined {
   const connection = useSeenConnection()?.id;
   const path = id === undefined || !connection ? undefined : withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });

@@ -3,10 +3,13 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 
-/** No question is sent for each letter that is being typed. */
+/** Avoids a request for each typed letter. */
 const PAUSE_MS = 200;
 
-/** What the answer to `path` is read as, a moment after the typing rests. What was found stays while the next is looked for; without a path there is nothing. */
+/**
+ * The parsed answer to `path`, requested a moment after the last typed letter. Earlier results stay while the next answer loads; without a
+ * path there are none.
+ */
 export function useSought<Answer, Found>(
   path: `/${string}` | undefined,
   read: (result: Result<Answer, ApiFailure>) => Found,

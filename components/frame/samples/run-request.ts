@@ -1,5 +1,5 @@
-// What another page hands to the Run page: a sample to be run at once, or files to be opened. In memory alone: an address that ran
-// something by being opened could be sent as a link.
+// Passed from another page to the Run page: a sample to run at once, or files to open. Kept in memory only: if an address could run
+// something on opening, it could be sent as a link.
 
 import { type SampleName } from "./samples";
 
@@ -11,7 +11,7 @@ export function requestRun(request: RunRequest): void {
   waiting = request;
 }
 
-/** Once. */
+/** Returns the request once. */
 export function takeRunRequest(): RunRequest | undefined {
   const taken = waiting;
   waiting = undefined;

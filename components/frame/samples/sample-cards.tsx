@@ -13,12 +13,12 @@ import { sampleClasses, type SampleName, samples } from "./samples";
 
 type SampleCardsProps = {
   names: readonly SampleName[];
-  /** Absent for whoever may not run, and where a sample is only to be chosen. */
+  /** Absent for members who may not run, and where a sample is only to be chosen. */
   onRun?: (name: SampleName) => Promise<void>;
   onOpen: (name: SampleName) => Promise<void>;
 };
 
-/** Samples as the pictures that they give: the picture opens one as a form, Run starts it as it is. */
+/** Samples, shown by their resulting pictures: the picture opens a sample as a form, Run starts it as it is. */
 export function SampleCards({ names, onRun, onOpen }: SampleCardsProps) {
   const connection = useConnection();
   const lacking = useLackingClasses(connection);
@@ -94,7 +94,7 @@ function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: Sampl
 const none: readonly string[] = [];
 const everyClass = [...new Set(samples.flatMap((name) => sampleClasses[name]))].sort().join(",");
 
-/** Classes of the samples that the connection's service says it lacks; none while it is not known. The service inside has them all. */
+/** Node classes of the samples that the connection's service lacks; empty while unknown. The embedded service has them all. */
 function useLackingClasses(connection: CurrentConnection | undefined): readonly string[] {
   const isAsked = connection !== undefined && !connection.embedded;
   const path = isAsked ? withQuery("/api/console/lacking-classes", { names: everyClass, connection: connection.id }) : undefined;
@@ -107,7 +107,7 @@ function useLackingClasses(connection: CurrentConnection | undefined): readonly 
   return data ?? none;
 }
 
-/** An outage is told by whatever else is asked of the service: here it only means that nothing is known. */
+/** Outages are reported by other requests: here one only means that nothing is known. */
 async function readLacking(path: `/${string}`): Promise<readonly string[]> {
   const answer = await callApi<LackingClasses>(path);
   return answer.ok ? answer.value.lacking : none;

@@ -18,7 +18,7 @@ export const pictureSamples = [
 ] as const satisfies readonly SampleName[];
 export type SampleName = (typeof samples)[number];
 
-/** The node classes of each: a service may lack some of them. */
+/** The node classes of each sample: a service may lack some of them. */
 export const sampleClasses: Readonly<Record<SampleName, readonly string[]>> = {
   "01-invert": ["EmptyImage", "ImageInvert", "SaveImage"],
   "02-poster-from-photo": ["EmptyImage", "ImageBlend", "ImageScale", "ImageSharpen", "LoadImage", "SaveImage"],

@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useContext } from "react";
 
 const May = createContext(false);
 
-/** Whether links for people without an account can be made here: what is offered. What is allowed is judged by the server alone. */
+/** Whether share links for people without an account are offered here. The server alone decides what is allowed. */
 export function MayShare({ value, children }: { value: boolean; children: ReactNode }) {
   return <May value={value}>{children}</May>;
 }

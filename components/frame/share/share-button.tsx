@@ -9,7 +9,7 @@ const ShareDialog = dynamic(() => import("./share-dialog").then((module) => modu
 
 type ShareButtonProps = { subject: ShareSubject; connectionId: string | undefined };
 
-/** Absent where no share can be made. */
+/** Renders nothing where no share can be made. */
 export function ShareButton({ subject, connectionId }: ShareButtonProps) {
   const t = useTranslations("sharing");
   const [isOpen, setOpen] = useState(false);

@@ -20,7 +20,7 @@ const HOUR_MS = 60 * 60_000;
 const ends = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
 type End = keyof typeof ends;
 const endNames = ["hour", "day", "week", "month"] as const satisfies readonly End[];
-/** As the contract has them: of it only types come to a browser. */
+/** The same values as in the contract, of which only types reach the browser. */
 const SHORTEST_PASSWORD = 8;
 const LONGEST_TITLE = 120;
 
@@ -29,7 +29,7 @@ type ShareDialogProps = { subject: ShareSubject; connectionId: string | undefine
 
 const notCleanableIn = object({ notCleanable: list(text) });
 
-/** Makes a link that needs no account. It is shown once: the console keeps a hash of it. */
+/** Makes a link that needs no account. It is shown once, as the console keeps only a hash of it. */
 export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps) {
   const t = useTranslations("sharing.dialog");
   const common = useTranslations("common");
@@ -55,7 +55,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
       keepsMetadata,
       showsMaker: fields.has("showsMaker"),
       showsWorkflow: fields.has("showsWorkflow"),
-      // Asked again after it was said which they are.
+      // True on the second try, after the dialog named the files that cannot be cleaned.
       leavesOut: notCleanable !== undefined,
     };
     setBusy(true);

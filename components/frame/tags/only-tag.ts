@@ -1,18 +1,18 @@
 import { readTags } from "@/lib/shared/read-tags";
 
-/** The tag that is meant by a typed part of it: the only one that is offered, unless one was typed to its end. */
+/** The tag meant by a typed part: the only one offered, unless the text is a complete tag. */
 export function onlyTag(typed: string, offered: readonly string[]): string | undefined {
   if (typed === "" || offered.includes(typed)) return typed || undefined;
   return offered.length === 1 ? offered[0] : undefined;
 }
 
-/** Of a field of tags with commas between, the last one, which is still typed, and what is before it. */
+/** Splits comma-separated tags: the last one, which is still being typed, and the text before it. */
 export function lastTag(text: string): { before: string; typed: string } {
   const [before = ""] = /^.*[,\n，]\s*/s.exec(text) ?? [];
   return { before, typed: text.slice(before.length).trim() };
 }
 
-/** Tags that the unfinished last one may become. */
+/** Tags that complete the last, unfinished one. */
 export function tagsFor(text: string, known: readonly string[]): string[] {
   const { before, typed } = lastTag(text);
   const taken = readTags(before);

@@ -6,14 +6,14 @@ import { useTags } from "./use-tags";
 type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange" | "onKeyDown"> & {
   connection: string | undefined;
   value: string;
-  /** Offered beside those that the service lists. */
+  /** Offered in addition to those that the service lists. */
   seen?: readonly string[];
   onText: (text: string) => void;
 };
 
 const OFFERED = 30;
 
-/** Tags with commas between. Enter on a part of one takes the only tag that has it, as everywhere; after a whole one it is the form's. */
+/** Comma-separated tags. Enter on a part of a tag completes it if only one matches; after a complete tag Enter belongs to the form. */
 export function TagsInput({ connection, value, seen = [], onText, ...rest }: TagsInputProps) {
   const list = useId();
   const [isTyped, setTyped] = useState(false);

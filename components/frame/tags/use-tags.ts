@@ -20,7 +20,7 @@ function known(tags: TagCount[] | null | undefined, failure: ApiFailure | undefi
   return tags ? { state: "present", tags } : { state: "asking", tags: [] };
 }
 
-/** The service's tags that begin so, most used first. That it answers at all says which generation it is. */
+/** The service's tags with this prefix, most used first. Whether it answers at all also tells its generation. */
 export function useTags(connectionId: string | undefined, prefix = ""): TagsKnown {
   const path =
     connectionId === undefined ? null : withQuery("/api/console/optional/tags", { prefix, limit: 100, connection: connectionId });
@@ -28,7 +28,7 @@ export function useTags(connectionId: string | undefined, prefix = ""): TagsKnow
   return known(data, error);
 }
 
-/** The tags of what a view shows, with how often each is there. */
+/** The tags of a view's assets, with the number of assets for each. */
 export function useRefinedTags(connectionId: string | undefined, query: AssetsQuery): TagsKnown {
   const { include_tags, exclude_tags, name_contains, metadata_filter, include_public } = query;
   const filters = { include_tags, exclude_tags, name_contains, metadata_filter, include_public };

@@ -13,7 +13,7 @@ type AddressLineProps = {
   onAgain: (url: string) => void;
 };
 
-/** One address: what is there, or why it is not fetched. The query never shows. */
+/** One address: the file found there, or why it is not fetched. The query is never shown. */
 export function AddressLine({ address, check, refused, locale, onAgain }: AddressLineProps) {
   const facts = check?.kind === "known" ? check.facts : undefined;
   return (
@@ -49,7 +49,7 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
     return (
       <p className="text-sm text-bad">
         {t("refused", { reason: failureText(errors, check.failure) })}{" "}
-        {/* Another host will not be permitted the next moment; a source may answer then. */}
+        {/* A forbidden host stays forbidden, so only other failures can be tried again. */}
         {check.failure.code === "UNSUPPORTED_SOURCE" ? null : (
           <button
             type="button"

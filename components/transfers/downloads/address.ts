@@ -1,10 +1,10 @@
-// Addresses as a person types them, one a line: which of them a service may be asked for at all.
-// Guarantees: bounded; says what is wrong with each. The last word has the service.
+// Addresses as typed, one per line, and whether a service may be asked for each.
+// Guarantees: bounded; says what is wrong with each. The service decides in the end.
 
 import { maskedAddress } from "@/lib/contract/assets/download-task";
 
 export type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
-/** `shown` is without the query: it may hold a token. */
+/** `shown` is without the query, which may hold a token. */
 export type Address = { url: string; shown: string; fault?: AddressFault };
 
 export const MOST_ADDRESSES = 100;
@@ -30,7 +30,7 @@ function faultOf(text: string): AddressFault | undefined {
   const { protocol, hostname, username, password } = new URL(text);
   if (hostname === "") return protocol === "http:" || protocol === "https:" ? "host" : "scheme";
   if (username !== "" || password !== "") return "credentials";
-  // A source on this very machine is something that only a service's own settings permit: it is asked.
+  // Only a service's own settings may permit a source on the same machine, so the service is asked.
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
   return "scheme";
 }

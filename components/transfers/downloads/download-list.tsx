@@ -24,7 +24,7 @@ const looks: Readonly<Record<DownloadState, { tone: Tone; ink: string }>> = {
   gone: { tone: "unknown", ink: "text-ink-2" },
 };
 
-/** What the service fetches by itself: also what was started before a reload, in another browser, or by another person of the team. */
+/** Files that the service fetches itself, including those started before a reload, in another browser, or by another member. */
 export function DownloadList({ downloads, connection, canAdd }: DownloadListProps) {
   const t = useTranslations("uploads.downloads");
   const errors = useTranslations("errors");
@@ -98,7 +98,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
 
 type Words = ReturnType<typeof useTranslations<"uploads">>;
 
-/** A bar where the service tells how far it is; an honest "working" where it does not. */
+/** A percentage where the service reports progress; a plain "working" where it does not. */
 function progressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTask, t: Words, locale: string): string {
   if (state === "failed") return reason ? t("downloads.failedWhy", { reason }) : t("downloads.failed");
   if (state !== "working") return t(`downloads.${state}`);

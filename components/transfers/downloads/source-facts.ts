@@ -1,5 +1,5 @@
-// What a service says of an address before it is fetched: name, size, picture, and what is wrong with it.
-// Guarantees: bounded; a picture is one that is in the answer itself, so that nothing is fetched from elsewhere to show it.
+// What a service reports about an address before it is fetched: name, size, picture, and what is wrong with it.
+// Guarantees: bounded; a picture must be embedded in the answer itself, so that showing it fetches nothing from elsewhere.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";

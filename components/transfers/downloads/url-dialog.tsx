@@ -31,7 +31,7 @@ type UrlDialogProps = {
   onClose: () => void;
 };
 
-/** Addresses that the service fetches itself. Each is looked at while it is typed; what is refused stays, with the reason. */
+/** Addresses that the service fetches itself. Each is checked while it is typed; refused ones stay, with the reason. */
 export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlDialogProps) {
   const t = useTranslations("uploads.url");
   const errors = useTranslations("errors");
@@ -61,7 +61,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     const failures = new Map<string, ApiFailure>();
     const headers = { [ACT_HEADER]: newUuid() };
     const count = { already: 0, started: 0 };
-    // One after another; where one is refused, the others are still fetched.
+    // One after another; if one is refused, the others are still fetched.
     for (const { url } of good) {
       const answer = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",
@@ -79,7 +79,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     if (count.already > 0) showToast({ tone: "ok", text: t("already", { count: count.already }) });
     if (count.started > 0) onStarted();
     setRefused(failures);
-    // What was taken leaves the list; what was refused, or never asked for, stays in it.
+    // Accepted addresses leave the list; refused ones, and those never requested, stay.
     const taken = new Set(good.map(({ url }) => url).filter((url) => !failures.has(url)));
     const left = addresses.filter(({ url }) => !taken.has(url));
     if (left.length === 0) return onClose();

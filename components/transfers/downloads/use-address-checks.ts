@@ -4,13 +4,13 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Address } from "./address";
 import { type SourceCheck, toCheck } from "./source-facts";
 
-/** Typing may go on. */
+/** The person may still be typing. */
 const PAUSE_MS = 400;
 const AT_ONCE = 3;
 
 type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url: string) => void };
 
-/** What the service says of each address before it is fetched: asked once an address, three at a time, while the dialog is open. */
+/** The service's report on each address before it is fetched: requested once per address, three at a time, while the dialog is open. */
 export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): AddressChecks {
   const [checks, setChecks] = useState<ReadonlyMap<string, SourceCheck>>(new Map());
   const [round, setRound] = useState(0);

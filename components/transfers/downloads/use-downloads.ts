@@ -10,7 +10,7 @@ export type Downloads = ReturnType<typeof useDownloads>;
 
 const told = new Set<string>();
 
-/** Lists hear of an asset once, and not of those that an earlier visit brought. */
+/** Announces each new asset to the lists once, but not those that an earlier visit brought. */
 function readDownloads(answer: DownloadTasks): DownloadTasks {
   for (const { id, state, assetId } of answer.tasks) {
     if (state === "working") told.add(id);
@@ -21,7 +21,7 @@ function readDownloads(answer: DownloadTasks): DownloadTasks {
 
 const motion = ({ underWay }: DownloadTasks) => (underWay > 0 ? ("moving" as const) : ("background" as const));
 
-/** The background downloads of a connection, whoever started them and wherever. */
+/** The background downloads of a connection, by any member and from any browser. */
 export function useDownloads(connection: string | undefined) {
   const path = connection === undefined ? undefined : withQuery("/api/console/tasks", { connection });
   const poll = usePoll<DownloadTasks, DownloadTasks>(path, { read: readDownloads, motion });

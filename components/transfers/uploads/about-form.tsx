@@ -6,21 +6,21 @@ import { Textarea } from "@/components/ui/controls/textarea";
 import { type AboutDraft, type DraftFaults } from "./about";
 
 type AboutFormProps = {
-  /** Whose tags are offered. */
+  /** The connection whose tags are offered. */
   connection: string | undefined;
   draft: AboutDraft;
   faults: DraftFaults;
   onChange: (draft: AboutDraft) => void;
   /** A single file can be renamed; several keep their names. */
   withName?: boolean;
-  /** There is no file that brings a name of its own. */
+  /** There is no file with a name of its own. */
   isNameless?: boolean;
   /** It is stored and has a name already. */
   isStored?: boolean;
   withHashHint?: boolean;
 };
 
-/** Name, tags, metadata, preview. What few people need waits behind one press. */
+/** Name, tags, metadata, preview. Rarely needed fields are collapsed. */
 export function AboutForm({
   connection,
   draft,

@@ -1,5 +1,5 @@
-// What shall be on an asset: name, tags, metadata, its preview; as a form holds it, as it is sent, and what differs between two.
-// Guarantees: what leaves the form is what the interface takes; a form that makes no sense says which of its fields.
+// The description of an asset: name, tags, metadata, its preview; as a form holds it, as it is sent, and the difference between two.
+// Guarantees: a parsed form is valid for the interface; an invalid form names the wrong fields.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
@@ -16,7 +16,7 @@ export type About = {
 
 export type AboutDraft = { name: string; tags: string; metadata: string; preview: string };
 export type DraftFaults = Partial<Record<keyof AboutDraft, true>>;
-/** What folders above a file are good for. */
+/** How the folders above a file are used. */
 export type FolderUse = "none" | "tags" | "name";
 
 const DEFAULT_TAG = "input";
@@ -46,14 +46,14 @@ export function readDraft({ name, tags: tagText, metadata: metadataText, preview
   return ok({ name: name.trim(), tags, metadata, ...(previewId !== "" && { previewId }) });
 }
 
-/** The name, tags and metadata of one file, from those given for all. */
+/** The name, tags and metadata of one file, from the form for all files. */
 export function aboutFile(about: About, path: string, use: FolderUse): About {
   const folders = path.split("/").slice(0, -1);
   if (use === "tags") return { ...about, tags: [...new Set([...about.tags, ...folders])] };
   return use === "name" && folders.length > 0 ? { ...about, name: path } : about;
 }
 
-/** Into what is there already: what the form leaves empty stays. */
+/** Merged into what exists already: fields left empty in the form keep their values. */
 export function mergeAbout(before: About, more: About): About {
   return {
     name: before.name,
@@ -78,7 +78,7 @@ export function changesBetween(before: About, after: About): Changes | undefined
   return addedTags.length + removedTags.length + Object.keys(fields).length === 0 ? undefined : { addedTags, removedTags, fields };
 }
 
-/** What is there once all but these parts was written. */
+/** The resulting description when all but these parts were written. */
 export function writtenBut(parts: readonly Part[], before: About, after: About): About {
   const left = (part: Part) => (parts.includes(part) ? before : after);
   return { name: left("name").name, tags: left("tags").tags, metadata: left("metadata").metadata, previewId: left("preview").previewId };

@@ -1,4 +1,4 @@
-// Alarms of stored files that differ from what was sent, kept in this browser until a person dismisses them: a reload takes none away.
+// Alarms about stored files that differ from what was sent, kept in this browser until a person dismisses them, even across a reload.
 // Guarantees: bounded, the newest stay; other tabs are told of each change.
 // Must never: hold more of a file than its name, its size and the two hashes.
 
@@ -6,13 +6,13 @@ import { type KeptIn, ofBrowser, persisted } from "@/lib/browser/persisted";
 import { list, number, object, type ReadBy, text } from "@/lib/contract/json/readers";
 import { isAlarm, type UploadItem } from "./upload-item";
 
-/** `id`: the one that was made for the file here. `ours`: absent where the size alone gave it away. */
+/** `id`: the one made here for the file. `ours`: absent if the size alone showed the difference. */
 const alarm = object({ id: text, assetId: text, name: text, size: number, theirs: text, atMs: number }, { connection: text, ours: text });
 export type KeptAlarm = ReadBy<typeof alarm>;
 export const ALARMS_KEY = "lightdesk.uploads.alarms";
 const MOST = 100;
 
-/** The same one always, on the server too. */
+/** Always the same object, on the server too. */
 export const noAlarms: readonly KeptAlarm[] = [];
 
 export function createAlarmBook(keptIn: KeptIn = ofBrowser) {

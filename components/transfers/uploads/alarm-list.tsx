@@ -7,7 +7,7 @@ import { type KeptAlarm, keptAlarms } from "./alarm-book";
 import { OpenAsset } from "./open-asset";
 import { Act } from "./upload-row";
 
-/** Alarms of an earlier visit. Each stays until a person says that it was dealt with. */
+/** Alarms of an earlier visit. Each stays until a person dismisses it. */
 export function AlarmList({ alarms }: { alarms: readonly KeptAlarm[] }) {
   const t = useTranslations("uploads");
   const locale = useLocale();

@@ -1,7 +1,8 @@
-// The upload of one file: look for it by its id where it may exist, hash it, offer the hash, send it only where the service does not have it, compare.
-// Guarantees: no byte is sent for content that the service finds by its hash; of equal files one goes and the others wait to be found by
-// theirs; a file that may have arrived is asked for before it is sent again; what the service holds is compared with what was hashed here, whichever way was taken.
-// Must never: touch the queue; it tells what happens, and a signal that ends ends it.
+// Uploads one file: looks for its id if it may exist, hashes it, offers the hash, sends the file only if the service lacks it, compares.
+// Guarantees: no byte is sent for content that the service finds by its hash; of identical files one is sent and the others wait to be
+// found by hash; a file that may have arrived is looked up before it is sent again; the service's hash is compared with the one made
+// here, in every case.
+// Must never: change the queue itself; it reports what happens, and stops when its signal aborts.
 
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type HashPool } from "@/lib/browser/uploads/hash-pool";
@@ -23,13 +24,13 @@ export type UploadPorts = {
   /** Undefined: the service does not know the hash. */
   fromHash: (hash: string, file: File, about: About, asking: Asking) => Promise<Result<StoredAsset | undefined, ApiFailure>>;
   send: (upload: { id?: string; file: File; about: About }, sending: Asking & { onProgress: (share: number) => void }) => Answer;
-  /** Undefined: no picture, or one that is not judged. */
+  /** Undefined: not a picture, or not checked. */
   canBeRead: (file: File) => Promise<boolean | undefined>;
   change: (id: string, changes: Changes, asking: Asking) => Promise<Result<unknown, Unwritten>>;
   nowMs: () => number;
 };
 
-/** What earlier files taught about the connection and about this browser. */
+/** What earlier files showed about the connection and this browser. */
 export type Learnt = {
   speeds: () => Speeds;
   measured: (what: keyof Speeds, sample: { bytes: number; ms: number }) => void;
@@ -46,7 +47,7 @@ type Carrying = {
   ports: UploadPorts;
   learnt: Learnt;
   told: Told;
-  /** The same content is on its way to the same place. */
+  /** The same content is being sent to the same place already. */
   isBehind: (hash: string) => boolean;
   signal: AbortSignal;
 };
@@ -104,7 +105,7 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
 
   async function sendIt(): Promise<UploadStatus> {
     let isSent = false;
-    // The hash that was not made first is made meanwhile: what arrived is still compared.
+    // If the hash was not made first, it is made during sending: what arrived is still compared.
     const late =
       hash === undefined && !signal.aborted ? hashIt((share) => isSent && told.status({ kind: "checking", share })) : Promise.resolve(hash);
     const started = ports.nowMs();
@@ -120,7 +121,7 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
   }
 
-  /** It may have arrived anyway: the service says whether it has it. Undefined: it has not, or cannot say, which is kept. */
+  /** It may have arrived anyway: the service is asked. Undefined: it has not, or cannot say, which is remembered. */
   async function lookUp(): Promise<UploadStatus | undefined> {
     told.know({ mayBeThere: true });
     if (signal.aborted || learnt.service.takesNoId) return undefined;
@@ -164,7 +165,7 @@ function reasonToSend({ file, hash, about }: UploadItem, { speeds, service }: Le
 function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
   const { status, code, message } = failure;
   if (lacksOperation(failure)) return "no-from-hash";
-  // Some say it in words alone.
+  // Some services say it only in words.
   return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }
 

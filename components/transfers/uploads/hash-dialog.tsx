@@ -17,7 +17,7 @@ import { AboutForm } from "./about-form";
 import { uploadHabits } from "./upload-habits";
 import { type StoredAsset } from "./upload-item";
 
-/** An asset of content that is there already, by its hash alone. */
+/** Makes an asset of existing content, by its hash alone. */
 export function HashDialog({ connection, onClose }: { connection?: string; onClose: () => void }) {
   const t = useTranslations("uploads.hash");
   const [text, setText] = useState("");
@@ -114,7 +114,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
   );
 }
 
-/** A hash as a person copied it, in the interface's spelling; undefined for what is none. */
+/** A pasted hash in the interface's spelling; undefined if it is no hash. */
 export function readHash(text: string): string | undefined {
   const found = /^(?:(blake3|sha256):)?([0-9a-f]{64})$/.exec(text.trim().toLowerCase());
   return found ? `${found[1] ?? "blake3"}:${found[2]}` : undefined;

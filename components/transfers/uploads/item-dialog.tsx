@@ -15,7 +15,7 @@ import { cannotChange, otherName, stateText } from "./upload-words";
 
 const WIDE = "w-[min(560px,calc(100vw-24px))]";
 
-/** One file: its whole story, both hashes, and what is on it. */
+/** One file: all its details, both hashes, and its description. */
 export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () => void }) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");
@@ -25,7 +25,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   const other = otherName(item);
   const describe = (about: About) => tabUploads.describe(new Set([item.key]), () => about);
   const facts: [string, ReactNode][] = [
-    // Why it is not stored is above.
+    // For a failed file, the reason is shown above.
     ...(status.kind === "failed" ? [] : [[t("item.state"), stateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
     [t("item.size"), formatBytes(file.size, locale)],
     ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),
@@ -83,7 +83,7 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   );
 }
 
-/** All files of the list at once: what is filled in is added to each. */
+/** Describes all listed files at once: what is filled in is added to each. */
 export function DescribeAllDialog({ items, onClose }: { items: readonly UploadItem[]; onClose: () => void }) {
   const t = useTranslations("uploads.item");
   const [first] = items;

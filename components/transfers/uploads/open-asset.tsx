@@ -6,7 +6,7 @@ import { withQuery } from "@/lib/browser/urls";
 
 type OpenAssetProps = { assetId: string; name: string; connection?: string };
 
-/** Leads from a line of the tray to what it stored. */
+/** A link from a line of the tray to the stored asset. */
 export function OpenAsset({ assetId, name, connection }: OpenAssetProps) {
   const t = useTranslations("uploads.act");
   return (

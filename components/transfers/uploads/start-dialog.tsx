@@ -28,7 +28,7 @@ type StartDialogProps = {
   onClose: () => void;
 };
 
-/** What is about to be added, and what shall be on it. Enter adds. */
+/** The files about to be added, and their description. Enter adds them. */
 export function StartDialog({ dropped, connection, onStart, onClose }: StartDialogProps) {
   const t = useTranslations("uploads.start");
   const locale = useLocale();
@@ -49,7 +49,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   const hasFolders = files.some(({ path }) => path.includes("/"));
 
   function start() {
-    // A name is for one: a person may have typed it before others joined.
+    // A name is for a single file: it may have been typed before others were added.
     const about = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
     if (!about.ok) return setFaults(about.failure);
     uploadHabits.set(isLast ? { ask: false, tags: draft.tags } : usualHabits);
@@ -127,7 +127,7 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
   );
 }
 
-/** The largest file that the service takes; undefined where it does not say. */
+/** The largest file that the service accepts; undefined if it does not say. */
 function useUploadLimit(connection: string | undefined): number | undefined {
   const [limit, setLimit] = useState<number>();
   useEffect(() => {

@@ -16,7 +16,7 @@ import { type Asking } from "./carry";
 import { type StoredAsset, type Unwritten } from "./upload-item";
 import { createUploadStore } from "./upload-store";
 
-/** One for the tab: uploads outlive the page that started them. */
+/** One for the tab, as uploads outlive the page that started them. */
 export const tabUploads = createUploadStore(
   {
     hash: hashPool,
@@ -62,7 +62,7 @@ function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, Api
   return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
-/** Each by itself: a service that changes no names may still take tags. The first that is refused says why. */
+/** Each part separately: a service that changes no names may still accept tags. The first refusal is reported. */
 async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, Unwritten>> {
   const tags: `/${string}` = `${assetPath(id)}/tags`;
   const calls: { path: `/${string}`; init: CallInit; parts: Part[] }[] = [];

@@ -1,11 +1,11 @@
-// A file on its way into the service: what it is, what shall be on it, and what it is doing. Types only, and the words' keys.
+// A file being uploaded: the file, its description, and its state. Types only, and the keys of their sentences.
 
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type About, type Part } from "./about";
 
-/** What a service answers of an asset that was made or found. */
+/** The service's answer about an asset that was made or found. */
 export type StoredAsset = {
   id: string;
   name?: string;
@@ -16,9 +16,9 @@ export type StoredAsset = {
   user_metadata?: Readonly<JsonObject>;
 };
 
-/** Why a file is sent without having been offered by its hash. */
+/** Why a file is sent without offering its hash first. */
 export type SentWhole =
-  /** Hashing would have taken longer than sending, by what was measured. */
+  /** By measurement, hashing would have taken longer than sending. */
   | "hashing-slower"
   | "no-tags"
   /** The service cannot make an asset from a hash. */
@@ -29,18 +29,18 @@ export type SentWhole =
 
 export type Check =
   | { kind: "verified" }
-  /** Alarm: what the service holds is not what was sent. */
+  /** Alarm: the service holds something else than what was sent. */
   | { kind: "differs"; theirs: string }
   | { kind: "unchecked"; why: "no-hash" | "other-hash" | "not-hashed" };
 
 export type UploadStatus =
-  /** `isBehind`: the same content is on its way already, and sending it twice would not help. */
+  /** `isBehind`: the same content is being sent already, and sending it twice would not help. */
   | { kind: "waiting"; isBehind?: true }
   | { kind: "hashing"; share: number }
-  /** By its id, then by its hash. */
+  /** Looks it up at the service, by its id, then by its hash. */
   | { kind: "asking" }
   | { kind: "sending"; share: number }
-  /** Everything was sent; the hash is still being made. */
+  /** Everything was sent; the hash is still being computed. */
   | { kind: "checking"; share: number }
   /** The service asked for a pause. */
   | { kind: "holding" }
@@ -53,23 +53,23 @@ export type Unwritten = { parts: readonly Part[]; failure: Failure };
 
 export type UploadItem = {
   key: number;
-  /** Made here, so that the same file sent again is the same asset. */
+  /** Made here, so that sending the same file again gives the same asset. */
   id: string;
   file: File;
   connection?: string;
-  /** The files that were added together. */
+  /** The id of the files added together. */
   act?: string;
   about: About;
   hash?: string;
   hashedTo?: HashPoint;
-  /** It was sent before and no clear answer came: the service is asked by its id first. */
+  /** It was sent before without a clear answer: the service is asked for its id first. */
   mayBeThere: boolean;
   sentWhole?: SentWhole;
-  /** It calls itself a picture, and this browser cannot read it as one. */
+  /** It claims to be a picture, but this browser cannot read it as one. */
   isNoPicture?: boolean;
-  /** What shall be on the stored asset is being written there, or could not be. */
+  /** The description is being written to the stored asset, or could not be. */
   changing?: "now" | Unwritten;
-  /** What is on the stored asset, where that is not `about` yet. */
+  /** The stored asset's description, if it differs from `about`. */
   standing?: About;
   status: UploadStatus;
 };
@@ -91,7 +91,7 @@ export function isAlarm({ status }: UploadItem): boolean {
   return status.kind === "done" && status.check.kind === "differs";
 }
 
-/** What shall be on it does not, and may be tried again. */
+/** Its description was not written, and may be tried again. */
 export function isUnwritten({ changing }: Pick<UploadItem, "changing">): boolean {
   return changing !== undefined && changing !== "now";
 }

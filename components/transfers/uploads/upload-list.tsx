@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from "react";
 import { type UploadItem } from "./upload-item";
 import { ROW_PX, UploadRow } from "./upload-row";
 
-/** Rows above and below those in sight. */
+/** Extra rows above and below the visible ones. */
 const MARGIN = 6;
 const HEIGHT_PX = 312;
 
-/** Thousands of files, and only those near the eye in the document. The row with the focus stays where it is drawn. */
+/** May list thousands of files, and renders only those near the view. The focused row stays rendered. */
 export function UploadList({ items, onDetails }: { items: readonly UploadItem[]; onDetails: (key: number) => void }) {
   const t = useTranslations("uploads");
   const scroller = useRef<HTMLDivElement>(null);
@@ -15,7 +15,7 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
   const shown = Math.ceil(HEIGHT_PX / ROW_PX);
   const from = Math.max(0, Math.min(Math.floor(top / ROW_PX), items.length - shown) - MARGIN);
   const to = Math.min(items.length, from + shown + 2 * MARGIN);
-  // A list that became shorter leaves the scroll position behind.
+  // A list that became shorter changes the scroll position.
   useEffect(() => setTop(scroller.current?.scrollTop ?? 0), [items.length]);
   if (items.length === 0) return <p className="px-3 py-4 text-center text-ink-3">{t("tray.none")}</p>;
   return (
@@ -40,7 +40,7 @@ export function UploadList({ items, onDetails }: { items: readonly UploadItem[];
   );
 }
 
-/** An SVG has a height without an inline style. */
+/** An SVG can have a height without an inline style. */
 function Space({ rows }: { rows: number }) {
   return rows > 0 ? (
     <li aria-hidden="true">

@@ -24,7 +24,7 @@ const ink: Readonly<Record<Tone, string>> = {
 
 type UploadRowProps = { item: UploadItem; onDetails: (key: number) => void };
 
-/** One height, whatever happens to the file; what it is doing has room for two lines, and the whole story is one press away. */
+/** All rows have the same height, with two lines for the state; a click shows all details. */
 export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowProps) {
   const t = useTranslations("uploads");
   const errors = useTranslations("errors");

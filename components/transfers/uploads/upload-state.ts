@@ -1,6 +1,6 @@
 // The queue of files: every change it can go through. Pure.
-// Guarantees: the order is that of choosing and never changes; a file that fails and an alarm stay until a person deals with them;
-// what was stored is not changed by a pause.
+// Guarantees: files keep the order in which they were chosen; failed files and alarms stay until a person deals with them;
+// a pause does not change stored files.
 
 import { isProblem, isUnderWay, isUnfinished, type UploadItem } from "./upload-item";
 
@@ -8,14 +8,14 @@ export type UploadQueue = { items: readonly UploadItem[]; isPaused: boolean };
 export type UploadFilter = "all" | "unfinished" | "problems" | "noPictures" | "stored";
 
 export const noUploads: UploadQueue = { items: [], isPaused: false };
-/** Three at a time: enough to fill a line while one is hashed, few enough that each one moves. */
+/** Three at a time: enough to use the connection while one is hashed, few enough that each makes progress. */
 const AT_ONCE = 3;
 
 export type UploadAction =
   | { type: "added"; items: readonly UploadItem[] }
   | { type: "changed"; key: number; change: Partial<Omit<UploadItem, "key" | "file">> }
   | { type: "removed"; keys: ReadonlySet<number> }
-  /** Stored ones leave the list; problems stay. */
+  /** Stored files leave the list; problems stay. */
   | { type: "cleared" }
   | { type: "paused"; isPaused: boolean };
 
@@ -44,7 +44,7 @@ export function nextToStart({ items, isPaused }: UploadQueue): UploadItem | unde
   return items.find((item) => item.status.kind === "waiting" && !isBehind(item, underWay));
 }
 
-/** The same content is on its way to the same place. */
+/** The same content is being sent to the same place. */
 export function isBehind(
   { key, connection, hash }: Pick<UploadItem, "key" | "connection" | "hash">,
   items: readonly UploadItem[],
@@ -55,7 +55,7 @@ export function isBehind(
 
 export type Tally = Record<UploadFilter | "underWay" | "paused" | "known" | "share", number>;
 
-/** Bytes count, so that one film among a hundred notes does not make the bar a liar. */
+/** Weighted by bytes, so that one video among a hundred notes does not distort the progress bar. */
 export function tallyOf(items: readonly UploadItem[]): Tally {
   const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, noPictures: 0, underWay: 0, paused: 0, known: 0, share: 0 };
   let [bytes, through] = [0, 0];
@@ -67,7 +67,7 @@ export function tallyOf(items: readonly UploadItem[]): Tally {
     if (wasKnown(item)) tally.known += 1;
     if (isNoPicture(item)) tally.noPictures += 1;
     if (item.status.kind === "paused") tally.paused += 1;
-    // An empty file is a step as well.
+    // Even an empty file adds a step.
     const weight = item.file.size + 1;
     bytes += weight;
     through += weight * shareOf(item);
@@ -87,7 +87,7 @@ export function filterItems(items: readonly UploadItem[], filter: UploadFilter):
   return items.filter(wanted[filter]);
 }
 
-/** The service had its content: nothing of it was sent. */
+/** The service had its content, so no bytes were sent. */
 export function wasKnown({ status, file }: Pick<UploadItem, "status" | "file">): boolean {
   return status.kind === "done" && status.sentBytes === 0 && file.size > 0;
 }

@@ -1,6 +1,7 @@
-// The uploads of this tab, outside every page: a look at a job and back finds them where they are.
-// Guarantees: three at a time, each file carried by one at most, equal ones one after the other; an answer that arrives after its upload was paused, removed or restarted is ignored;
-// a pause keeps what was hashed, and says when bytes were being sent; what would meet every file holds those that wait.
+// The uploads of this tab, outside every page: they continue while the person looks at a job.
+// Guarantees: three at a time, at most one upload per file, identical files one after the other; an answer that arrives after its upload was
+// paused, removed or restarted is ignored;
+// a pause keeps finished hashes, and reports if bytes were being sent; a failure that would meet every file holds the waiting ones.
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
@@ -14,11 +15,11 @@ import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, ty
 import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 
 export type NewUpload = { file: File; about: About };
-/** Events that other parts listen to. */
+/** Events for other parts of the program. */
 export type UploadNews = {
-  /** And what was written to it afterwards. */
+  /** Called again after each later change that was written to it. */
   stored: (assetId: string) => void;
-  /** The service holds something else; and that was taken off the list. */
+  /** The service holds something else; `dismissed`: that alarm was removed from the list. */
   alarm: (item: UploadItem) => void;
   dismissed: (item: UploadItem) => void;
 };
@@ -58,7 +59,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const isMine = () => running.get(key) === mine;
     const told = {
       status: (status: UploadStatus) => isMine() && change(key, { status }),
-      // Where a hash was stopped is worth keeping after the pause as well, unless the file has started again.
+      // A partial hash is worth keeping after the pause too, unless the file has started again.
       know: (facts: Partial<UploadItem>) => (isMine() || !running.has(key)) && change(key, facts),
     };
     change(key, { status: { kind: "asking" } });
@@ -85,26 +86,26 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     pump();
   }
 
-  /** Bytes are stored whatever they are; that a picture is none is worth a word beside it. */
+  /** Files are stored whatever they are; but a picture that cannot be read is marked. */
   async function judge(key: number): Promise<void> {
     const item = find(key);
     if (item && (await ports.canBeRead(item.file)) === false) change(key, { isNoPicture: true });
   }
 
-  /** `carried` went along with the file; it may have been described meanwhile. */
+  /** `carried`: the description sent with the file, which may have changed meanwhile. */
   function describeStored(key: number, carried: About): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
-    // An asset that was made from a hash took no preview along.
+    // An asset made from a hash got no preview.
     if (asset.created_new !== false) return write(key, sentBytes > 0 ? carried : { ...carried, previewId: undefined }, item.act);
-    // One that was there keeps what is on it, and gets what is wanted of this file besides.
+    // An existing asset keeps its description, and gets this file's description in addition.
     const before = { name: asset.name ?? "", tags: asset.tags ?? carried.tags, metadata: asset.user_metadata ?? {} };
     change(key, { about: { ...mergeAbout(before, item.about), name: item.about.name } });
     return write(key, before, item.act);
   }
 
-  /** What shall be on the stored asset and does not yet. */
+  /** Writes the parts of the description that the stored asset lacks. */
   async function write(key: number, before: About, act: string | undefined): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return;
@@ -134,11 +135,11 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     if (!item || (item.status.kind !== "waiting" && !isUnderWay(item)) || item.status.kind === "checking") return;
     const lost = item.status.kind === "sending";
     stop(key);
-    // The last of its bytes may have left: the service is asked before they go again.
+    // Its last bytes may have been sent: the service is asked before they are sent again.
     change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
   }
 
-  /** Begins nothing until it is told to; whatever is begun by hand goes by itself. */
+  /** Starts nothing until it is released; a file started by hand runs anyway. */
   function hold(wanted: (item: UploadItem) => boolean) {
     const keys = keysOf(wanted);
     if (keys.size === 0) return;
@@ -150,7 +151,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   function wait(key: number) {
     const item = find(key);
     if (item?.status.kind !== "paused" && item?.status.kind !== "failed") return;
-    // An id that the service will not take is no use a second time.
+    // An id that the service rejected is not used again.
     const isIdSpent = item.status.kind === "failed" && item.status.failure.code === "ASSET_ID_UNAVAILABLE";
     change(key, { status: { kind: "waiting" }, ...(isIdSpent && { id: newUuid(), mayBeThere: false }) });
   }
@@ -159,7 +160,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     get: store.getState,
     speeds: () => speeds,
     subscribe: store.subscribe,
-    /** `takesNoId`: known of the service beforehand, so that nothing is sent to hear it refused. */
+    /** `takesNoId`: it is known that the service accepts no ids, so none is sent. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
       if (!store.getState().items.some(isUnfinished)) release();
       if (takesNoId) learntOf(connection).service.takesNoId = true;
@@ -180,7 +181,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       pause(key);
       pump();
     },
-    /** Also what failed, and what could not be written to what is stored. */
+    /** Also for failed files, and for descriptions that could not be written. */
     again(key: number) {
       const standing = find(key)?.standing;
       if (standing) void write(key, standing, newUuid());
@@ -199,7 +200,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       for (const key of keysOf(({ status }) => status.kind === "failed")) wait(key);
       pump();
     },
-    /** Ends its connection where it has one. */
+    /** Aborts its request, if there is one. */
     remove(key: number) {
       const gone = find(key);
       if (gone && isAlarm(gone)) news.dismissed?.(gone);
@@ -214,9 +215,9 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       release();
     },
     clear: () => dispatch({ type: "cleared" }),
-    /** Alarms stay: each is dismissed by itself. */
+    /** Alarms stay: each is dismissed separately. */
     dropFailed: () => dispatch({ type: "removed", keys: keysOf(({ status }) => status.kind === "failed") }),
-    /** Goes along with what waits; is written afterwards to what is stored or on its way. */
+    /** For waiting files the description is sent along; for files stored or being sent it is written afterwards. */
     describe(keys: ReadonlySet<number>, about: (item: UploadItem) => About) {
       const act = newUuid();
       for (const key of keys) {
@@ -229,13 +230,13 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   };
 }
 
-/** It is no fault of this file: the service is away, or the session has ended. Who hangs up on the bytes themselves may mean this one. */
+/** Not the file's fault: the service is away, or the session has ended. A connection lost while sending bytes may be due to this file. */
 function meetsOthers({ status, code }: Failure, during: UploadKind | undefined): boolean {
   if (status === 401 || code === "UPSTREAM_REFUSED_KEY") return true;
   return during === "asking" && (code === CONSOLE_UNREACHABLE || [502, 503, 504].includes(status));
 }
 
-/** A mistake of ours: said as one, and the queue goes on. */
+/** A programming error: reported as one, and the queue continues. */
 function broken(cause: unknown): UploadStatus {
   console.error(cause);
   return { kind: "failed", failure: { code: "INTERNAL", message: "", status: 0 } };

@@ -17,7 +17,7 @@ export function toneOf(item: UploadItem): Tone {
   return kind === "waiting" || kind === "holding" ? "wait" : "run";
 }
 
-/** What a file is doing, and why in this way, in one line. */
+/** A file's state and the reason for it, in one line. */
 export function stateText(item: UploadItem, { t, errors, locale }: Words): string {
   const { status, sentWhole } = item;
   switch (status.kind) {
@@ -37,7 +37,7 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
       return `${t("state.failed")}: ${failureText(errors, status.failure)}`;
     case "done":
       return joined([
-        // An alarm is what the eye meets first.
+        // An alarm comes first.
         isAlarm(item) ? checkText(item, t) : undefined,
         isUnwritten(item) ? changingText(item, { t, errors, locale }) : undefined,
         item.isNoPicture ? t("state.noPicture") : undefined,
@@ -55,7 +55,7 @@ function doneText({ status, file, about }: UploadItem, { t, locale }: Words): st
   return other === undefined ? t("state.known") : t("state.knownAs", { name: other });
 }
 
-/** Content that was there keeps the name that it had. */
+/** Existing content keeps the name that it had. */
 export function otherName({ status, file, about }: Pick<UploadItem, "status" | "file" | "about">): string | undefined {
   const name = status.kind === "done" ? status.asset.name : undefined;
   return name === "" || name === (about.name || file.name) ? undefined : name;
@@ -75,7 +75,7 @@ function changingText({ changing }: UploadItem, { t, errors, locale }: Words): s
   return t("changing.failed", { parts, reason: cannotChange({ changing }) ? t("changing.absent") : failureText(errors, changing.failure) });
 }
 
-/** The service has said that it changes no stored assets. */
+/** The service has said that it cannot change stored assets. */
 export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
   return changing !== undefined && changing !== "now" && lacksOperation(changing.failure);
 }
@@ -84,7 +84,7 @@ function joined(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(" · ");
 }
 
-/** 0 to 1 of what is under way now; undefined where nothing can be told. */
+/** The progress of the current step, 0 to 1; undefined if unknown. */
 export function shareOfStep({ status }: UploadItem): number | undefined {
   return status.kind === "hashing" || status.kind === "sending" || status.kind === "checking" ? status.share : undefined;
 }

@@ -8,7 +8,7 @@ import { type WayRequest } from "../way-request";
 /** `dropped` is undefined while folders are read. */
 export type Coming = { dropped?: Dropped };
 
-/** What was dropped, pasted or picked and waits to be added: what comes meanwhile joins it, and what was cancelled while it was read stays away. */
+/** Files dropped, pasted or picked that wait to be added: later ones join them; a batch cancelled while it was read stays away. */
 export function useComingFiles(request: WayRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
   const [coming, setComing] = useState<Coming>();
   const [asked, setAsked] = useState(0);
@@ -47,7 +47,7 @@ export function useComingFiles(request: WayRequest, onPlain: (uploads: readonly 
   };
 }
 
-/** Bounds that were met are something to read before anything begins, and so is what is empty or left out. */
+/** Exceeded limits, and empty or skipped files, must be shown before anything begins. */
 function isPlain({ files, unreadable, leftOut, isCut }: Dropped): boolean {
   return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
 }

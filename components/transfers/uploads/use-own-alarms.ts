@@ -2,7 +2,7 @@ import { useMemo, useSyncExternalStore } from "react";
 import { useConnections } from "@/components/frame/connection/connection-context";
 import { type KeptAlarm, keptAlarms, noAlarms } from "./alarm-book";
 
-/** Those of connections that this member may use: another person's at the same browser are not theirs to see. */
+/** Alarms of connections that this member may use: those of another member in the same browser are hidden. */
 export function useOwnAlarms(): readonly KeptAlarm[] {
   const connections = useConnections();
   const all = useSyncExternalStore(keptAlarms.subscribe, keptAlarms.get, () => noAlarms);

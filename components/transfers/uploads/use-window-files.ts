@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/files/dropped-files";
 import { chosenZone } from "@/components/ui/time/time-zone";
 
-/** Longer than the pause between two events of a drag, which is half a second in some browsers; a drag that ends without a word ends with it. */
+/** Longer than the pause between two drag events, half a second in some browsers; it also ends a drag that sends no final event. */
 const STILL_OVER_MS = 1_000;
 const LONGEST_TEXT = 100_000;
 
@@ -10,7 +10,7 @@ type Kind = "files" | "addresses";
 type WindowFiles = {
   isOn: boolean;
   onFiles: (files: Promise<Dropped>) => void;
-  /** One a line. */
+  /** One per line. */
   onAddress: (addresses: string) => void;
 };
 
@@ -36,13 +36,13 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
     const listening = new AbortController();
     const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
       window.addEventListener(type, listener, { signal: listening.signal });
-    // A link or a picture of this very page that a person moves about.
+    // A link or picture of this very page is being dragged.
     on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
     on("dragend", () => void (isOwn = false));
     const over = (event: DragEvent) => {
       const kind = kindOf(event);
       if (!kind) return end();
-      // Without this the browser would leave the page and show what was dropped.
+      // Without this the browser would leave the page and show the dropped file.
       event.preventDefault();
       clearTimeout(timer);
       timer = setTimeout(end, STILL_OVER_MS);
@@ -50,7 +50,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
     };
     on("dragenter", over);
     on("dragover", over);
-    // Into nothing: the pointer has left the window.
+    // No related target: the pointer has left the window.
     on("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
     on("drop", (event) => {
       end();
@@ -79,7 +79,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
   return over;
 }
 
-/** Undefined where there is anything else in the text. */
+/** Undefined if the text contains anything else. */
 function addressesIn(text: string): string | undefined {
   const lines = text
     .slice(0, LONGEST_TEXT)
@@ -90,14 +90,17 @@ function addressesIn(text: string): string | undefined {
   return isAll ? lines.join("\n") : undefined;
 }
 
-/** A field under the cursor keeps its own paste. */
+/** A focused field keeps its own paste. */
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
 const moment = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
 
-/** A browser calls every pasted picture image.png: the moment, in the zone of every other time, tells them apart. A file that was copied keeps its name. */
+/**
+ * A browser names every pasted picture image.png: adding the time, in the zone of all other times, tells them apart. A copied file keeps its
+ * name.
+ */
 export function pastedName(file: File, at: Date): File {
   const plain = /^image(\.\w+)$/i.exec(file.name);
   if (!plain) return file;
