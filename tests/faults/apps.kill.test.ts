@@ -1,4 +1,4 @@
-// The console is killed in the middle of runs of an app, at a service on a port that goes on: none is sent twice, none is lost.
+// The console is killed in the middle of an app's runs, while its service on a port keeps running: no run is sent twice or lost.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ let console: Started;
 let app: AppView;
 let headers: Record<string, string>;
 let url: string;
-/** What gets no answer through the gate: the service has it where it is an answer, and has it not where it is the upload. */
+/** Requests that get no answer through the gate. "answers": the service gets the request; "uploads": it does not. */
 const held = new Set<"answers" | "uploads">();
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ it("sends none twice and loses none: answered, not answered, and not sent when i
   held.clear();
   await begin();
 
-  // The service went on meanwhile, and the run is found again with what it made.
+  // The service kept running meanwhile, and the run is found again with its results.
   await ended("answered");
   expect(await stateOf("unanswered")).toBe("unknown");
   expect(await stateOf("unsent")).toBe("unsent");

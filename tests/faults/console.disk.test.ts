@@ -1,4 +1,4 @@
-// The disk that holds the console's data is full: what changes something is told 507, who signs out is out, and reads go on.
+// The disk that holds the console's data is full: changes are answered 507, signing out still works, and reads go on.
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The stand-alone service is killed in the middle of downloads and started again on the same folder; the source counts what it gave.
+// The stand-alone service is killed in the middle of downloads and restarted on the same folder; the source counts the bytes it sent.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ describe("a download in a process that ends", () => {
     expect(task.result?.hash).toBe(`blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`);
     const content = await httpClient(service.url, key).raw("GET", `/api/assets/${task.result?.asset_id}/content`);
     expect(Buffer.from(await content.arrayBuffer()).equals(source.behaviour.bytes)).toBe(true);
-    // What a kill wastes is what was on its way: a small part of the file, where beginning anew would have cost several files.
+    // A kill wastes only what was in transit, a small part of the file; starting over each time would have cost several files.
     expect(source.sent()).toBeLessThan(SIZE * 1.5);
     await until("the part is gone", async () => (await partials()).length === 0);
     expect(await service.stop()).toBe(0);

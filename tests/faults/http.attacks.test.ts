@@ -1,4 +1,4 @@
-// What somebody without an account can do with sockets alone, to either server as it really runs.
+// Attacks on either server, as it really runs, by a client that has sockets but no account.
 import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { startProcess, type Started } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
-/** For tests that only ask: one server for all of them. */
+/** One server shared by all tests that only send requests. */
 function oneServer(script: string, label: string): () => Started & { url: string } {
   let folder: string;
   let server: Started & { url: string };
@@ -56,7 +56,7 @@ const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/f
 const memoryOf = async ({ pid }: Running) => Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 const health = ({ url }: Running) => fetch(`${url}/api/health`).then(({ status }) => status);
 
-/** What one reader takes for the body another takes for the next request. */
+/** Two readers that disagree about the body's length: one takes as body what the other takes as the next request. */
 const twoLengths = (lengths: string) =>
   `POST /api/prompt HTTP/1.1\r\nHost: localhost\r\n${lengths}\r\n\r\n0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
@@ -116,7 +116,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     const before = await descriptorsOf(server);
     const silent = attack(server, "");
     const slow = attack(server, "GET /api/health HTTP/1.1\r\nHost: x\r\nX-Slow: ", { isHalfOpen: true });
-    // More than the buffers of both systems hold together: the rest waits here.
+    // More than the buffers of both systems hold together, so that the rest waits in the server.
     const unread = Array.from({ length: 16 }, () => attack(server, `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(16)));
     for (const { socket } of unread) socket.pause();
     await until("it answers them", async () => (await descriptorsOf(server)) > before + 10);
@@ -195,7 +195,7 @@ describe("the console", () => {
       expect(policy, path).toMatch(/default-src '(self|none)'/);
       expect(policy.match(/default-src/g), path).toHaveLength(1);
     }
-    // Asked for by a browser that has not read the page's link yet.
+    // A browser requests it before it has read the page's link.
     const icon = await fetch(`${url}/favicon.ico`);
     expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
     const missing = await fetch(`${url}/set-up/x.png`);
@@ -228,7 +228,7 @@ describe("the console", () => {
     ]);
     expect(entries[1]?.member).toBeUndefined();
     expect(JSON.stringify(entries)).not.toContain("wrong-field");
-    // Then nobody who is not known may try, but for the browser that signed in before.
+    // Then only the browser that signed in before may still try.
     for (let count = 0; count < 5; count += 1) expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
     const device = session.split("; ").find((cookie) => cookie.startsWith("lightdesk.device=")) ?? "";
     expect((await signIn("ada@desk.test", password)).status).toBe(429);

@@ -1,4 +1,4 @@
-// What the disk or somebody's hand has damaged: rows, pages, blobs. Each is told, and takes nothing else with it.
+// Damaged rows, pages and blobs, by the disk or by hand. Each damage is reported and affects nothing else.
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -99,7 +99,7 @@ describe("a damaged row", () => {
 });
 
 describe("a damaged database", () => {
-  /** Overwrites the first page of that table, as a failing disk might. */
+  /** Overwrites the first page of the table, as a failing disk might. */
   function spoil(file: string, table: string): void {
     const database = new Sqlite(file);
     database.pragma("wal_checkpoint(TRUNCATE)");

@@ -1,4 +1,4 @@
-// The disk fills up, or lets nobody write, while the service works; and then there is room again. Nobody restarts it in between.
+// The disk fills up or becomes read-only while the service works, and later has room again. The service is not restarted in between.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -53,7 +53,7 @@ describe.each(disks)("on $name that is full", ({ make }) => {
       body: { code: "INSUFFICIENT_STORAGE", message: expect.stringMatching(/disk .* full.*Whoever runs/) },
     });
     expect(await write(client, "new ".repeat(500_000))).toMatchObject({ status: 507, text: expect.stringContaining("full") });
-    // A log that was emptied a moment ago may still take a few: what is answered 200 is there, and soon nothing is taken any more.
+    // A log that was just emptied may still take a few: each submission answered 200 is kept, and soon all are refused.
     const taken: string[] = [];
     const refused = await until("a submission is refused", async () => {
       const answer = await submit(client, 0, 100 + taken.length, "n".repeat(20_000));
@@ -180,7 +180,7 @@ describe.each(disks)("on $name that is full to the last byte", ({ make, isReal }
       const now = await state(after, cut.id);
       return (now === "completed" || now === "failed") && now;
     });
-    // Where the start finds room it begins again at once, and what it makes may find none.
+    // If the start finds room, the job begins again at once, and its results may then find none.
     if (isReal) expect(ended).toBe("completed");
     const done = await submit(after, 0, 1);
     expect(done.status).toBe(200);

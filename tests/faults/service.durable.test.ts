@@ -1,5 +1,5 @@
-// What is acknowledged survives a loss of power: its bytes are synced before they get a name, the name's folder and every new folder
-// above it before the rows are committed, and all of it before the answer. Watched from outside, in the order in which the disk was asked.
+// Acknowledged data survives a loss of power: bytes are synced before they get a name; the name's folder and every new folder above
+// it are synced before the rows are committed; and all of it happens before the answer. Observed from outside, by the order of disk calls.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -39,7 +39,7 @@ afterAll(async () => {
   for (const path of [folder, order()]) rmSync(path, { recursive: true, force: true });
 });
 
-/** What the disk was asked for since the last call; `named` are the blobs among it. */
+/** The disk calls since the last time; `named` are the blobs among them. */
 function sinceThen(): string[][] {
   const all = steps();
   const since = all.slice(seen);

@@ -1,5 +1,5 @@
 // The process is killed with SIGKILL at random moments of a mixed load, again and again, each time on the folder it left behind.
-// What is random follows from a seed; LIGHTDESK_TEST_SEED runs the same rounds again.
+// All randomness follows from a seed; LIGHTDESK_TEST_SEED runs the same rounds again.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,10 +52,10 @@ async function killAgainAndAgain(dataDir: string, random: Random): Promise<void>
     const [first] = ledgers;
     if (first) loads.push(sendHalf({ url: service.url, key: first.key, bytes: 1 + random.below(300_000), goesAway: false }));
     const failed = Promise.all(loads);
-    failed.catch(() => undefined); // told below, after the process has gone
+    failed.catch(() => undefined); // reported below, after the process has gone
     const enough = moments(ledgers) + 10 + random.below(250);
     await Promise.race([until("the load has come this far", () => moments(ledgers) >= enough, { everyMs: 1, timeoutMs: 30_000 }), failed]);
-    // Not only where an answer was just read: a few thousandths of a second into whatever follows it.
+    // Not only right after an answer was read: a few milliseconds into the work that follows it.
     await new Promise((resolve) => setTimeout(resolve, random.below(12)));
     await service.stop("SIGKILL");
     await failed;

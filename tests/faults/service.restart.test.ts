@@ -1,4 +1,4 @@
-// What the stand-alone service says and does at its start, at its end, and after a worker was lost again and again.
+// The stand-alone service's output and behaviour at its start, at its end, and after a worker was lost repeatedly.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The service is killed while a runner works for it: the next start finds the job there, and its result is there once.
+// The service is killed while a runner works for it: the next start finds the job there, and its result is stored once.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ it("takes the result of a job that ran on while the service was dead, and submit
   closing.push(server.close);
   const key = await createKey(dataDir, "ada");
   const first = await startServiceProcess(dataDir);
-  // Beside the running service, which follows.
+  // The command runs beside the service, which notices the change.
   expect(await serviceCommand(dataDir, "runners", "add", server.address, "--label", "GPU")).toContain("Added GPU with 5 node classes");
   server.does("hold");
   const client = httpClient(first.url, key);

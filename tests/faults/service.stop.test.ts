@@ -1,4 +1,4 @@
-// SIGTERM in the middle of work, and who may open a data folder.
+// SIGTERM in the middle of work, and which process may open a data folder.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const graph = (seconds: number, color: number) => ({
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
 });
 
-/** Until the line is cut or the service says that it is stopping. */
+/** Repeats the step until the connection is cut or the service says that it is stopping. */
 async function untilRefused(step: (n: number) => Promise<number>): Promise<void> {
   try {
     for (let n = 0; (await step(n)) < 500; n += 1);
@@ -69,7 +69,7 @@ describe("SIGTERM under load", () => {
       sendHalf({ url: service.url, key, bytes: 200_000, goesAway: false }),
     ]);
     await until("there is load", () => jobs.size > 20 && assets.size > 5);
-    // Bounded by the test's own time: graces of 30 s for requests, 10 s and 5 s behind them.
+    // The test's own timeout bounds this: graces of 30 s for requests, then 10 s and 5 s.
     expect(await service.stop("SIGTERM")).toBe(0);
     await load;
     expect(service.output()).not.toMatch(/"level":50/);
@@ -106,7 +106,7 @@ describe("a data folder", () => {
     expect(await serviceCommand(dataDir, "keys", "create", "--user", "ada")).toMatch(/^ld-/);
     await service.stop("SIGKILL");
 
-    // The operating system has freed the lock; the pid that stands in the file belongs to somebody else by now.
+    // The operating system has freed the lock; the pid in the file now belongs to another process.
     const pidFile = join(dataDir, "service", "lock.pid");
     expect(await readFile(pidFile, "utf8")).toBe(String(service.pid));
     await writeFile(pidFile, String(process.pid));

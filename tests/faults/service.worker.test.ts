@@ -1,4 +1,4 @@
-// The threads that run nodes die, are missing, or the clock is set back under them: a job may fail for it, and nothing but the job.
+// The threads that run nodes die or are missing, or the clock is set back: a job may fail because of it, but nothing else may.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ async function start(options: Parameters<typeof startService>[0]): Promise<Servi
   return bench;
 }
 
-/** A worker of our own instead of the service's: what happens to a thread from outside, or inside a library. */
+/** A worker that replaces the service's: it simulates what happens to a thread from outside or inside a library. */
 function workerThat(does: string): string {
   const folder = mkdtempSync(join(tmpdir(), "lightdesk-worker-"));
   folders.push(folder);

@@ -1,9 +1,9 @@
-// Where components stand that are rendered outside of a page: the address of the page, and a router that goes nowhere.
+// Gives components that are rendered outside of a page the address of a page and a router that goes nowhere.
 import { createContext, type ReactNode, use } from "react";
 
 const nothing = () => undefined;
 
-/** It tells where it was asked to go. */
+/** `push` receives the addresses it was asked to go to. */
 export function plainRouter(push: (href: string) => void = nothing) {
   return { push, replace: nothing, refresh: nothing, back: nothing, forward: nothing, prefetch: nothing, bfcacheId: "0" };
 }
@@ -16,7 +16,7 @@ export function AtPage({ children, ...given }: Partial<Page> & { children: React
   return <PageContext value={{ ...use(PageContext), ...given }}>{children}</PageContext>;
 }
 
-/** In place of those of next/navigation (tests/support/mock-navigation.ts). */
+/** Replaces the functions of next/navigation (tests/support/mock-navigation.ts). */
 export const navigation = {
   useRouter: () => use(PageContext).router,
   usePathname: () => use(PageContext).pathname,

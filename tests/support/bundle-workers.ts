@@ -1,4 +1,4 @@
-// Worker threads run JavaScript: the bundles are made before the suites, by the same stamp as everywhere, so that no stale one stays.
+// Worker threads run JavaScript: the bundles are built before the suites, checked by the same stamp as everywhere, so that none is stale.
 import { ensureBundles } from "@/bin/prepare.mjs";
 
 export async function setup(): Promise<void> {

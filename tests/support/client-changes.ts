@@ -1,4 +1,4 @@
-// What a public client takes back, and what became of the jobs by the word of the service or console that it was asked of.
+// Everything a public client can take back, and what then became of the jobs according to the service or console that it called.
 import { expect } from "vitest";
 import { canvas, detail, ended, list, record, running, waiting } from "@/tests/integration/service/support";
 import { type Controls, type Graph } from "./public-clients";

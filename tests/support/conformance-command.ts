@@ -1,4 +1,4 @@
-// `npm run conformance` as a person runs it: a process of its own.
+// `npm run conformance` as a user runs it: a process of its own.
 import { execFile } from "node:child_process";
 
 export type Ran = { code: number; output: string };

@@ -13,7 +13,7 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
   const tool = `${root}node_modules/dependency-cruiser/bin/dependency-cruise.mjs`;
   const args = [tool, "--config", `${root}.dependency-cruiser.cjs`, "--output-type", "json", ...folders];
   const report = await promisify(execFile)(process.execPath, args, { cwd: tree, maxBuffer: 64e6 }).catch((error: unknown) => {
-    // The exit code is the number of violations; the report is there all the same.
+    // The exit code is the number of violations; the report is still there.
     if (error instanceof Error && "stdout" in error && typeof error.stdout === "string") return { stdout: error.stdout };
     throw error;
   });
@@ -21,7 +21,7 @@ export async function cruise(tree: string, folders: readonly string[]): Promise<
   return { ...summary, modules };
 }
 
-/** Pairs of folders side by side in `room` that import each other; its own files belong to none of them. */
+/** Pairs of folders side by side in `room` that import each other; files directly in `room` belong to none of them. */
 export function circlesIn(room: string, modules: readonly Module[]): string[] {
   const folderOf = (file: string) => new RegExp(`^${room}/([^/]+)/`).exec(file)?.[1];
   const imports = new Set(

@@ -1,2 +1,2 @@
-// Stands in for "server-only" and "client-only", which throw outside the bundler.
+// Replaces "server-only" and "client-only", which throw outside the bundler.
 export {};

@@ -1,5 +1,5 @@
-// Numbers with a fraction, drawn evenly between two bounds. fc.double draws evenly among what a double can say, and nearly all of that
-// lies next to nothing: a property of places and shares would be tried at zero alone.
+// Fractions, drawn evenly between two bounds. fc.double draws evenly among the values a double can have, and nearly all of those
+// are close to zero: a property of places and shares would be tried at zero alone.
 import fc from "fast-check";
 
 const STEPS = 1_000_000;

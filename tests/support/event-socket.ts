@@ -1,4 +1,4 @@
-// A WebSocket to /ws that keeps what it hears; whoever opens it closes it.
+// A WebSocket to /ws that keeps the messages it receives; the test that opens it closes it.
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { until } from "./until";
@@ -6,7 +6,7 @@ import { until } from "./until";
 export type Heard = { type: string; data: Record<string, unknown> };
 export type EventSocket = Awaited<ReturnType<typeof openEvents>>;
 
-/** `url`: of the server, with the path and query of the socket. Fails with the status where it is refused. */
+/** `url`: the server's, with the path and query of the socket. Fails with the status if it is refused. */
 export async function openEvents(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   const heard: Heard[] = [];
@@ -17,9 +17,9 @@ export async function openEvents(url: string, headers: Record<string, string> = 
   return {
     socket,
     heard,
-    /** Of one job, in order. */
+    /** The messages about one job, in order. */
     of: (id: string) => heard.filter(({ data }) => data.prompt_id === id),
-    /** Until the family's last word of a job. */
+    /** Waits for the last message that the family sends about a job. */
     over: (id: string) =>
       until(`the end of ${id} is heard`, () =>
         heard.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),

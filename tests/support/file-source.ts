@@ -1,5 +1,5 @@
-// Somebody's server with one file on it, as good or as bad as a test wants: it may lack ranges, change the file, cut or hold the line.
-// It remembers what each request asked for and how many bytes of the file it gave away.
+// A foreign server with one file on it, as good or as bad as a test wants: it may lack ranges, change the file, cut or hold the connection.
+// It remembers what each request asked for and how many bytes of the file it sent.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
 import { type LittleServer, type Seen, startLittleServer } from "./little-server";
@@ -12,16 +12,16 @@ export type Behaviour = {
   hasRanges: boolean;
   hasLength: boolean;
   headers: Record<string, string>;
-  /** For each connection in turn: after so many bytes of the body the line is cut; undefined lets it pass. */
+  /** For each connection in turn: cut it after that many bytes of the body; undefined lets it pass. */
   cuts: (number | undefined)[];
   refusesHead?: boolean;
-  /** What the next requests are answered with, one each. */
+  /** Statuses that answer the next requests, one each. */
   busy?: number[];
-  /** After so many bytes of the body nothing comes any more, until the client goes. */
+  /** After that many bytes of the body nothing more is sent, until the client leaves. */
   holdAfter?: number;
-  /** What Content-Range says instead of the truth. */
+  /** A false Content-Range. */
   contentRange?: string;
-  /** So many bytes at a time, with a pause between. */
+  /** That many bytes at a time, with a pause in between. */
   drip?: { bytes: number; everyMs: number };
 };
 export type Given = { range?: string; ifRange?: string; status: number; start: number; sent: number };
@@ -29,7 +29,7 @@ export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; 
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const given: Given[] = [];
-  /** Lines that are held, to be cut. */
+  /** Connections on hold, kept so that they can be cut. */
   const held = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
   const server = await startLittleServer(

@@ -1,4 +1,4 @@
-// For a server that must be told its port, because it says another address than its own.
+// For a server that must be told its port because it announces another address than its own.
 import { once } from "node:events";
 import { createServer } from "node:net";
 

@@ -1,5 +1,5 @@
 // The whole console without a socket: real store, real embedded service, members of each role with minted sessions, a captured log.
-// Requests are real Requests that go through the route handlers on disk. Whoever makes one disposes of it.
+// Requests are real Requests that go through the route handlers on disk. The test that creates a harness disposes of it.
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ export const HOST = "desk.test";
 export const PASSWORD = "correct horse battery staple";
 
 export type Asking = {
-  /** A role, or a cookie header of one's own; nobody when left out. */
+  /** A role, or a custom cookie header; anonymous if both are left out. */
   as?: Role;
   cookie?: string;
   method?: string;
@@ -32,12 +32,12 @@ export type Asking = {
 type Claims = { sub: string; version: number; sid?: string };
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-/** `made`: a data folder that a harness has filled, or a copy of it; its members are there. */
+/** `made`: a data folder filled by an earlier harness, or a copy of it; its members exist already. */
 type HarnessOptions = Partial<Pick<CompositionOptions, "now" | "upstreamLimits">> & { settings?: Record<string, string>; made?: string };
 
 export async function createHarness({ settings = {}, made, ...options }: HarnessOptions = {}) {
   const folder = made ?? (await mkdtemp(join(tmpdir(), "lightdesk-console-")));
-  // The same suites run on both: vitest.config.ts says which of them on PostgreSQL too.
+  // The same suites run on both databases: vitest.config.ts lists those that run on PostgreSQL too.
   const server = inject("postgres");
   const own = server === undefined || made !== undefined || settings.DATABASE_URL !== undefined ? undefined : await createDatabase(server);
   const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...(own && { DATABASE_URL: own.url }), ...settings });
@@ -77,7 +77,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     cookies.set(role, cookie);
   }
 
-  /** As a sign-in makes one, with its session in the store; with another secret only the cookie. */
+  /** Like a sign-in's cookie, with its session in the store; with another secret only the cookie. */
   async function mintCookie(claims: Claims, secret = console.authSecret): Promise<string> {
     const { sub: memberId, version, sid: id = randomUUID() } = claims;
     const at = console.now();
@@ -102,7 +102,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     const init = { method, headers: sent, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
     const asked = new Request(`http://${HOST}${path}`, init);
     const match = matchRoute(new URL(asked.url).pathname);
-    // As Next does it.
+    // As Next does.
     const handlers = match && (await loadHandlers(match.file));
     const handler = handlers?.get(method) ?? (method === "HEAD" ? handlers?.get("GET") : undefined);
     if (!match || !handler) throw new Error(`no handler for ${method} ${path}`);
@@ -115,7 +115,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     request,
     mintCookie,
     cookieOf: (role: Role) => cookies.get(role) ?? "",
-    /** For whoever ended sessions: those of every role that is still there begin anew. */
+    /** For tests that end sessions: signs in again every member that still exists. */
     async renewCookies() {
       for (const [role, { memberId }] of viewers) {
         const member = await console.store.members.get(memberId);
@@ -127,7 +127,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
       if (!viewer) throw new Error(`no viewer ${role}`);
       return viewer;
     },
-    /** A shared connection, with a key unless it is undefined, without asking the service. */
+    /** A shared connection, made without asking the service; without a key if that is undefined. */
     async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
       const { store, ring, now } = console;
       const connection = await store.connections.create({ name: "Another service", baseUrl, createdAt: now() });
@@ -135,7 +135,7 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
       return connection.id;
     },
     log: () => logged,
-    /** All that the store holds, as it lies there. */
+    /** The store's whole content in its raw form. */
     async stored(): Promise<string> {
       if (own === undefined) {
         const files = ["console.sqlite", "console.sqlite-wal"].map((name) => readFile(join(folder, name), "latin1"));

@@ -1,14 +1,14 @@
-// The arguments of an ICU message: enough of its grammar to hold two languages against each other.
+// The arguments of an ICU message: enough of its grammar to compare two languages.
 export type IcuArgument = { name: string; kind: "value" | "number" | "plural" | "select" | "tag"; cases: string[] };
 
-/** Every argument in the order it stands, those inside cases included. Throws where braces do not match. */
+/** Every argument in order, including those inside cases. Throws if braces do not match. */
 export function icuArguments(message: string): IcuArgument[] {
   const found: IcuArgument[] = [...message.matchAll(/<([a-z]+)>/g)].map(([, name = ""]) => ({ name, kind: "tag", cases: [] }));
   readText(withoutQuotes(message), 0, 0, found);
   return found;
 }
 
-/** `'{'` writes a brace that means nothing; an apostrophe elsewhere is one. */
+/** `'{'` quotes a literal brace; an apostrophe elsewhere is an apostrophe. */
 function withoutQuotes(message: string): string {
   return message.replace(/'[{}][^']*'/g, "");
 }

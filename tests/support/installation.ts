@@ -1,4 +1,4 @@
-// A console with everything in it that people keep, and what it tells of that: the same before and after, wherever its data went.
+// A console with every kind of data that people keep, and a description of it that must stay the same wherever the data is moved.
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { openApiKey } from "@/lib/server/keys/api-keys";
@@ -42,7 +42,7 @@ export async function upload(world: AppWorld, path: string, fields: Record<strin
   return post(world, path, { body: form });
 }
 
-/** Members of every role are the harness's own. */
+/** The members of every role are the harness's own. */
 export async function fillInstallation(world: AppWorld): Promise<Installation> {
   const { harness } = world;
   const connection = await harness.connect("http://127.0.0.1:9", ANOTHER_KEY);
@@ -65,7 +65,7 @@ export async function fillInstallation(world: AppWorld): Promise<Installation> {
   return { job, image: original, masked, app: app.id, run: run.body.run.id, share: path.slice("/share/".length), connection };
 }
 
-/** By what was asked: the answer, bytes by their hash. Times of use, and what a start counts anew, are left out. */
+/** By request: the answer, bytes by their hash. Leaves out times of use and values that a start counts anew. */
 export async function tellOf(world: AppWorld, made: Installation): Promise<Record<string, unknown>> {
   const { harness } = world;
   const told: Record<string, unknown> = {};

@@ -1,7 +1,7 @@
-// What jsdom knows by name and cannot do: dialogs that open, and elements that have a size.
+// Parts that jsdom declares but does not implement: dialogs that open, and elements that have a size.
 import { vi } from "vitest";
 
-/** Until `vi.unstubAllGlobals`. */
+/** In effect until `vi.unstubAllGlobals`. */
 export function standInForSizes(): void {
   vi.stubGlobal(
     "ResizeObserver",

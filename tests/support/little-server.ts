@@ -1,14 +1,14 @@
-// A real HTTP server of a few lines that remembers what it was asked: stands for services of other people, good and bad ones.
+// A real HTTP server of a few lines that remembers its requests: stands for other people's services, good and bad ones.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer };
 export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
-/** What it returns is waited for. */
+/** A returned promise is awaited. */
 type Answer = (request: Seen, response: ServerResponse) => unknown;
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** `upgrade`: what becomes of WebSockets; without it there are none. */
+/** `upgrade` handles WebSockets; without it there are none. */
 export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Promise<LittleServer> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
@@ -47,7 +47,7 @@ export function answerJson(response: ServerResponse, value: unknown, status = 20
 
 async function read(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // A client that goes away in the middle is part of some tests: what came is what there is.
+  // Some tests have a client that leaves in the middle: the body is then what arrived.
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {

@@ -1,5 +1,5 @@
-// What a plain local server keeps: pictures under their names, assets (as with --enable-assets), user data. As the wire facts (3.11 to 3.21, 5)
-// describe it: its names are files' own names, a second one of the same name gets a number, an id chosen by a client is refused.
+// The files of a plain local server: pictures by name, assets (as with --enable-assets), user data. Follows the wire facts (3.11 to 3.21,
+// 5): its names are file names, a second file of the same name gets a number, an id chosen by a client is refused.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { blake3 } from "@napi-rs/blake-hash";
@@ -9,7 +9,7 @@ import { answerJson, type Seen } from "./little-server";
 type Asset = {
   id: string;
   name: string;
-  /** Not known of what lies in a folder until somebody asks for it. */
+  /** Absent for a file in a folder until a client asks for it. */
   asset_hash?: string;
   size: number;
   mime_type: string;
@@ -19,17 +19,17 @@ type Asset = {
   preview_url?: string;
 };
 export type LocalFiles = {
-  /** By kind, subfolder and name, as they lie on its disk. */
+  /** By kind, subfolder and name, as on its disk. */
   pictures: Map<string, Buffer>;
   assets: (Asset & { bytes: Buffer })[];
   userdata: Map<string, Buffer>;
-  /** What a job wrote, as "output/video/a.mp4": a file in its folder, and an asset of it. */
+  /** What a job wrote, such as "output/video/a.mp4": a file in its folder, and an asset for it. */
   write(path: string, bytes: Buffer, type: string): void;
   /** False: the request is about something else. */
   answer(request: Seen, response: ServerResponse): Promise<boolean>;
 };
 
-/** UTC, and no word of it. */
+/** UTC, without saying so. */
 const stamp = { created_at: "2026-01-01T00:00:00.123456", updated_at: "2026-01-01T00:00:00.123456" };
 
 export function createLocalFiles(): LocalFiles {
@@ -44,7 +44,7 @@ export function createLocalFiles(): LocalFiles {
   ) {
     const asset_hash = `blake3:${blake3(bytes).toString("hex")}`;
     const asset = { id: randomUUID(), name, asset_hash, size: bytes.length, mime_type: type, tags, user_metadata: metadata, bytes };
-    // The file of an asset that came in has its content's name, in the folder that its tag says.
+    // The file of an uploaded asset is named by its content, in the folder that its tag says.
     const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
     const stored = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
     const kept = folder === undefined ? asset : { ...asset, ...placed(`${folder}/${stored}`) };
@@ -136,7 +136,7 @@ export function createLocalFiles(): LocalFiles {
     const ref: { filename?: string; subfolder?: string; type?: string } = JSON.parse(textOf(form.get("original_ref")) || "{}");
     if (!ref.filename) return void response.writeHead(400).end();
     const original = pictures.get(`${ref.type ?? "output"}/${ref.subfolder ? `${ref.subfolder}/` : ""}${ref.filename}`);
-    // It names a file also where it found no original and stored nothing.
+    // It answers with a name even if it found no original and stored nothing.
     if (!original) return answerJson(response, { name: image.name, subfolder, type });
     const alpha = await sharp(bytes).ensureAlpha().extractChannel(3).raw().toBuffer();
     const { data, info } = await sharp(original).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
@@ -204,7 +204,7 @@ export function createLocalFiles(): LocalFiles {
   return { pictures, assets, userdata, write, answer };
 }
 
-/** The path within its folder, and the way to it; a passing picture is told no way. */
+/** The path within its folder, and its preview address; a temporary picture has no address. */
 function placed(path: string): Pick<Asset, "loader_path" | "preview_url"> {
   const [folder = "", ...rest] = path.split("/");
   const [filename = "", subfolder] = [rest.at(-1), rest.slice(0, -1).join("/")];
@@ -234,7 +234,7 @@ const types: Readonly<Record<string, string>> = {
   txt: "text/plain",
 };
 
-/** By the name alone; what it does not know is only bytes. */
+/** By the name alone; an unknown extension is plain bytes. */
 function typeOf(name: string): string {
   return types[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
 }

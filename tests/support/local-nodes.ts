@@ -1,4 +1,4 @@
-// Node classes as a plain local server of today lists them: choices that bring inputs, lists that grow, boxes, colours, films and sounds
+// Node classes as a current plain local server lists them: choices that add inputs, lists that grow, boxes, colours, videos and sounds
 // among its files, texts that are filled in on sending.
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });

@@ -1,5 +1,5 @@
-// A plain local server over real HTTP, as real ones answer: one user, no key, their own words, orders and refusals.
-// It runs nothing by itself: a test moves its jobs. What it has made once it takes from its cache, and tells of that to a named client only.
+// A plain local server over real HTTP, faithful to real ones: one user, no key, its own wording, orders and refusals.
+// It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which only a named client is told.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { type LocalFiles } from "./local-files";
@@ -12,22 +12,22 @@ export type LocalServer = LittleServer & {
   place: Place;
   submit(): string;
   begin(): void;
-  /** `outputs`: what this graph makes when it runs for the first time. */
+  /** `outputs`: the results when this graph runs for the first time. */
   end(outputs?: Entry["outputs"]): void;
-  /** Ends what runs as its Interrupt button does, inside this node. */
+  /** Ends the running job as its Interrupt button does, inside this node. */
   interrupt(nodeId: string): void;
-  /** Ends what runs with an exception of this node; those before it were done. */
+  /** Ends the running job with an exception in this node; the nodes before it were done. */
   fail(nodeId: string, message: string): void;
-  /** As after its process was ended and started: the queue and the history are lost. */
+  /** As after a restart of its process: the queue and the history are lost. */
   restart(): void;
-  /** Runs once, just before the next change of the queue is carried out. */
+  /** Runs once, just before the next change of the queue takes effect. */
   beforeChange(act: () => void): void;
 };
 
 /**
- * `files`: what it keeps; without them it was started without assets and holds next to nothing. `isOld`: a version before /api/jobs and
- * before assets (0.3.64), whose jobs carry no time of their own. `hasAssets`: false where it was started without them and has files all the
- * same. `objectInfo`: its list of nodes.
+ * `files`: its files; without them it was started without assets and has almost nothing. `isOld`: a version before /api/jobs and before
+ * assets (0.3.64), whose jobs have no times of their own. `hasAssets`: false if it was started without assets but still has files.
+ * `objectInfo`: its list of nodes.
  */
 export async function startLocalServer(
   files?: LocalFiles,
@@ -37,7 +37,7 @@ export async function startLocalServer(
   const made = new Map<string, Entry["outputs"]>();
   let number = 0;
   let latest = 0;
-  // Of two jobs in one millisecond one is the newer all the same.
+  // Two jobs in one millisecond still get different times.
   const tick = () => (latest = Math.max(Date.now(), latest + 1));
   let beforeNext: (() => void) | undefined;
   const submit = (graph: Record<string, unknown> = { "1": { class_type: "SaveImage", inputs: {} } }, extra: object = {}) => {
@@ -54,13 +54,13 @@ export async function startLocalServer(
     const url = new URL(request.url, "http://local");
     const route = `${request.method} ${url.pathname}`;
     const nothing = (status: number) => void response.writeHead(status).end();
-    // On loopback an Origin that is not its own host is refused; a key means nothing to it.
+    // On loopback it refuses an Origin other than its own host; it ignores keys.
     if (request.headers.origin !== undefined) return nothing(403);
-    // No route of that name: what is no GET meets the one for static files.
+    // Without such a route, requests other than GET reach the route for static files.
     if (isOld && /^\/api\/(jobs|assets|tags)(\/|$)/.test(url.pathname)) return noRoute(request, response);
     const isOfAssets = /^\/api\/(assets|tags)(\/|$)/.test(url.pathname);
     if ((hasAssets || !isOfAssets) && (await files?.answer(request, response))) return;
-    // These read a body without asking whether there is one.
+    // These read a body without checking that there is one.
     if (request.body.length === 0 && ["POST /api/queue", "POST /api/history", "POST /api/free"].includes(route)) return nothing(500);
     const body = readBody(request);
     if (route === "GET /api/system_stats")
@@ -74,7 +74,7 @@ export async function startLocalServer(
       return answerJson(response, { exec_info: { queue_remaining: place.pending.length + place.running.length } });
     if (route === "POST /api/interrupt") {
       const [item] = place.running;
-      // An id that does not run is left alone; without one it is whatever runs.
+      // An id that is not running is left alone; without an id, whatever runs is interrupted.
       if (item && [undefined, item[1]].includes(textOf(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
       return nothing(200);
     }
@@ -142,7 +142,7 @@ export async function startLocalServer(
   };
 }
 
-/** What it tells of every ending; each took a second. */
+/** The entry that it keeps for every ending; each job took a second. */
 function entryOf(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
   const at = Date.now();
   const told = (ms: number) => ({ prompt_id: prompt[1], timestamp: at + ms });
@@ -162,7 +162,7 @@ function factsOf([, , graph]: Item, node_id: string) {
   return { node_id, node_type: record(graph[node_id]).class_type, executed: ids.slice(0, Math.max(0, ids.indexOf(node_id))) };
 }
 
-/** Its error is the event itself, with the names of the nodes that were done where others tell their outputs. */
+/** Its error is the event itself; where others have outputs it has the names of the nodes that were done. */
 function failed(item: Item, nodeId: string, exception_message: string): Entry {
   const facts = factsOf(item, nodeId);
   const traceback = [`RuntimeError: ${exception_message}\n`];
@@ -175,7 +175,7 @@ function noRoute({ method }: Seen, response: ServerResponse): void {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(words);
 }
 
-/** Oldest first; without an offset the last ones. */
+/** Oldest first; without an offset, the last ones. */
 function historyPage(entries: [string, Entry][], query: URLSearchParams): [string, Entry][] {
   const most = Number(query.get("max_items") ?? entries.length);
   const given = Number(query.get("offset") ?? -1);
@@ -216,7 +216,7 @@ function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
   return Array.isArray(status.messages) ? (status.messages as [string, Record<string, unknown>][]) : [];
 }
 
-/** Of what waits or runs it tells no graph: that is in its queue. */
+/** For a waiting or running job it sends no graph: the graph is in its queue. */
 function jobDetails(place: Place, id: string) {
   const job = allJobs(place).find((one) => one.id === id);
   const entry = place.history.get(id);

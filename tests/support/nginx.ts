@@ -1,4 +1,4 @@
-// nginx with the example of docs/examples as it is, but for names, ports and certificates.
+// nginx with the example of docs/examples, unchanged except for names, ports and certificates.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Started, startProgram } from "./start-process";

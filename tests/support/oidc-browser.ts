@@ -1,4 +1,4 @@
-// A person's browser on the way to a provider and back, without a browser: it keeps cookies, and speaks to the console's own handlers.
+// Plays a browser on the way to a provider and back: it keeps cookies and calls the console's own handlers.
 import { join } from "node:path";
 import { type NextAuthOptions } from "next-auth";
 import { NextRequest } from "next/server";
@@ -12,10 +12,10 @@ import { type TokenIssuer } from "./token-issuer";
 type Cookie = { name: string; value: string };
 type Answered = { redirect?: string; body?: unknown; cookies?: Cookie[] };
 type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Promise<Answered> };
-/** next-auth without Next around it: its handler for route files needs a request that Next opened. */
+/** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
 const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 
-/** A browser: it keeps cookies, and follows the console to the provider and back. */
+/** Keeps cookies, and follows the console to the provider and back. */
 export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) {
   const cookie = () =>
     Object.entries(jar)
@@ -76,7 +76,7 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
   };
 }
 
-/** Of a sentence its name, of a page its path. */
+/** For a refusal its name, for a page its path. */
 function whereTo(location: string): string {
   const { pathname, searchParams } = new URL(location, `http://${HOST}`);
   return searchParams.get("refused") ?? pathname;

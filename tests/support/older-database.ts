@@ -1,10 +1,10 @@
-// The console's database as an earlier version made it: its tables, and nothing in them.
+// The console's database as an earlier version made it: its tables, all empty.
 import SqliteDatabase from "better-sqlite3";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { expect } from "vitest";
 import { migrations } from "@/lib/server/store/migrations";
 
-/** `version`: the newest migration that it knew. Whoever asks closes it. */
+/** `version`: the newest migration that it knew. The caller closes it. */
 export async function createOlderDatabase(file: string, version: string): Promise<SqliteDatabase.Database> {
   const known = Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= version));
   const database = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new SqliteDatabase(file) }) });

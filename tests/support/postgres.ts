@@ -1,10 +1,10 @@
-// Before the suites that run on PostgreSQL: one server for all of them.
+// Starts one server before the suites that run on PostgreSQL, for all of them.
 import { type TestProject } from "vitest/node";
 import { startPostgres } from "./postgres-server";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Where databases can be made; absent: the suite runs on SQLite. */
+    /** The server on which databases can be created; absent if the suite runs on SQLite. */
     postgres: string;
   }
 }

@@ -1,4 +1,4 @@
-// Prometheus' text, read strictly: what a real scraper would refuse, or what would cost it dear, is an error here.
+// Prometheus' text, read strictly: anything that a real scraper would refuse, or that would be expensive for it, is an error here.
 
 export type Series = { name: string; labels: Record<string, string>; value: number };
 export type Scrape = { series: Series[]; types: Map<string, string> };

@@ -1,5 +1,5 @@
-// A reverse proxy as people put one before a server: it adds headers to every request and every WebSocket, or has the server below a path of
-// a host that is another product's too.
+// A reverse proxy as people put one in front of a server: it adds headers to every request and WebSocket, or serves the server below a
+// path of a host that another product uses too.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as ask } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -7,18 +7,18 @@ import { type Duplex } from "node:stream";
 
 type Proxying = {
   headers?: Record<string, string>;
-  /** What is not below it is the other product's: 404. `isTakenOff`: the server does not see it. */
+  /** Paths outside belong to the other product and answer 404. `isTakenOff`: the proxy strips the path. */
   path?: { name: string; isTakenOff: boolean };
 };
 
 /**
- * `targetOf`: asked at each request, since a server may be told the proxy's address before it has one of its own. Of the answer, `host` is where
- * it listens, and `others` what was asked of the other product.
+ * `targetOf` is called for each request, since a server may need the proxy's address before it has its own. In the result, `host` is where
+ * the proxy listens, and `others` lists the requests for the other product.
  */
 export async function startProxy(targetOf: () => string, { headers = {}, path }: Proxying) {
   const onwardOf = (request: IncomingMessage) => {
     const { hostname, port, host } = new URL(targetOf());
-    // Below a path people have the proxy's own address open, which the server must be told.
+    // Below a path, browsers use the proxy's own address, so the server must get that host.
     return { hostname, port, url: urlBehind(request.url ?? "/"), sent: { ...request.headers, ...(!path && { host }), ...headers } };
   };
   const urlBehind = (url: string) => {
@@ -62,7 +62,7 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
 
 type Onward = { hostname: string; port: string; url: string; sent: Record<string, unknown> };
 
-/** What begins as a request of HTTP and goes on as something else: bytes both ways until one side ends. */
+/** Connections that begin as an HTTP request and continue as something else: bytes both ways until one side ends. */
 export function passUpgrade({ method }: IncomingMessage, socket: Duplex, head: Buffer, { hostname, port, url, sent }: Onward): void {
   const onward = connect(Number(port), hostname);
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}`);

@@ -1,6 +1,5 @@
-// Public clients of the family, from the registry and unchanged, each doing what it can: a graph submitted and followed to its end, the
-// bytes of its picture, an upload, what can be read, and what takes back: interrupt, delete, clear, free. What comes back is what the
-// client made of the answers.
+// Public clients of the family, unchanged from the registry, each doing what it can: follow a submitted graph to its end, fetch its
+// picture, upload, read, and take back (interrupt, delete, clear, free). The results are what the client made of the answers.
 import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
 import { Client } from "@stable-canvas/comfyui-client";
 import { ComfyUIClient, type Prompt, type QueuePromptResult } from "comfy-ui-client";
@@ -9,11 +8,11 @@ import { WebSocket } from "ws";
 import { startProxy } from "./proxy";
 import { until } from "./until";
 
-/** `base`: the address with the path before /prompt and the others, `headers`: what says who asks. */
+/** `base`: the address up to the path before /prompt and the others; `headers` identify the caller. */
 export type Place = { base: string; headers: Record<string, string> };
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 export type Driven = {
-  /** Of the picture that `outputNode` put out. */
+  /** The picture that `outputNode` made. */
   picture: Uint8Array;
   uploaded: string;
   queue: { running: number; pending: number };
@@ -21,21 +20,21 @@ export type Driven = {
   history: string[];
   system: unknown;
   classes: string[];
-  /** What it heard on the way. */
+  /** The types of the events it received. */
   heard: string[];
 };
 
 type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
 type Item = { filename: string; subfolder: string; type: string };
 
-/** What a client offers to change what was submitted; the whole of it is for the key, or the member, that it has. */
+/** What a client offers for changing submitted jobs; all of it acts for the key or member that the client has. */
 export type Controls = {
   submit(graph: Graph): Promise<string>;
   interrupt(id: string): Promise<void>;
-  /** Deletes from the queue; two of the three can. */
+  /** Deletes from the queue; two of the three clients can. */
   unqueue?(id: string): Promise<void>;
   clearQueue?(): Promise<void>;
-  /** Of one job, from the history; undefined where there is no entry. */
+  /** The history entry of one job; undefined if there is none. */
   entry(id: string): Promise<unknown>;
   forget(id: string): Promise<void>;
   clearHistory(): Promise<void>;
@@ -44,7 +43,7 @@ export type Controls = {
 
 const bytesOf = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
 
-/** Takes a `fetch` and a WebSocket of one's own; asks for /ws beside its base. It looks at no status: its `fetch` does. */
+/** Accepts a custom `fetch` and WebSocket; connects to /ws beside its base. It checks no status, so its `fetch` does. */
 function stableCanvas({ base, headers }: Place): Client {
   const { host, pathname } = new URL(base);
   class Socket extends WebSocket {
@@ -67,7 +66,7 @@ function stableCanvas({ base, headers }: Place): Client {
 
 const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), { credentials: { type: "custom", headers } });
 
-/** It listens for a job's end from when it knows the job's id: of a job that ends sooner it would never hear. */
+/** The client listens for a job's end only once it knows the job's id, so it would miss the end of a job that ends sooner. */
 class ListeningClient extends ComfyUIClient {
   override async queuePrompt(prompt: Prompt): Promise<QueuePromptResult> {
     this.ws?.pause();
@@ -77,18 +76,18 @@ class ListeningClient extends ComfyUIClient {
   }
 }
 
-/** Sends no header of one's own: a proxy adds them. */
+/** It cannot send custom headers: a proxy adds them. */
 async function comfyUi({ base, headers }: Place) {
   const proxy = await startProxy(() => new URL(base).origin, { headers });
   const { pathname } = new URL(base);
   return { client: new ListeningClient(`${proxy.host}${pathname === "/" ? "" : pathname}`, randomUUID()), proxy };
 }
 
-/** They hand a picture on as soon as its node has put it out: the job ends a moment later. */
+/** These clients return a picture as soon as its node has made it; the job ends a moment later. */
 const end = (heard: readonly string[]) => until("the client hears of the job's end", () => heard.includes("execution_success"));
 
 export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
-  /** It uploads nothing. */
+  /** It cannot upload. */
   async "@stable-canvas/comfyui-client"(place, { graph, outputNode }) {
     const client = stableCanvas(place);
     const heard: string[] = [];
@@ -120,7 +119,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
     }
   },
 
-  /** Takes headers of one's own; asks for /ws below its base. */
+  /** Accepts custom headers; connects to /ws below its base. */
   async "@saintno/comfyui-sdk"(place, { graph, outputNode, upload }) {
     const api = saintno(place);
     const heard: string[] = [];
@@ -176,7 +175,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
   },
 };
 
-/** Each without a socket: what is asked here is answered at once. */
+/** Each works without a socket: these calls are answered at once. */
 export const controlsOf: Record<string, (place: Place, act: (controls: Controls) => Promise<void>) => Promise<void>> = {
   async "@stable-canvas/comfyui-client"(place, act) {
     const client = stableCanvas(place);
@@ -192,7 +191,7 @@ export const controlsOf: Record<string, (place: Place, act: (controls: Controls)
     });
   },
 
-  /** Interrupts without naming a job, and so without a body. */
+  /** Interrupts without naming a job, so it sends no body. */
   async "@saintno/comfyui-sdk"(place, act) {
     const api = saintno(place);
     await act({
@@ -210,7 +209,7 @@ export const controlsOf: Record<string, (place: Place, act: (controls: Controls)
     api.destroy();
   },
 
-  /** Interrupts as the one before, and then reads an object that no service of the family answers with. */
+  /** Interrupts like the one before, and then expects a JSON object that no service of the family answers with. */
   async "comfy-ui-client"(place, act) {
     const { client, proxy } = await comfyUi(place);
     await act({

@@ -1,11 +1,11 @@
-// Requests byte by byte, as clients send them that no library of ours would.
+// Requests byte by byte, such as none of our libraries would send.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 type Raw = { socket: Socket; heard(): string };
 export type RawAnswer = { status: number; head: string; body: string };
 
-/** Sends bytes as they are; resolves with all that came back before the connection ended. */
+/** Sends bytes as they are; resolves with everything that came back before the connection ended. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const { socket, heard } = openRaw(url);
   socket.write(bytes);
@@ -13,13 +13,13 @@ export async function sendRaw(url: string, bytes: string | Buffer): Promise<stri
   return heard();
 }
 
-/** For a conversation; whoever opens it ends it. `from`: an address of this machine's own to come from. `isHalfOpen`: leaves FINs unanswered. */
+/** For a conversation; the caller ends it. `from`: one of this machine's own addresses as source. `isHalfOpen`: leaves FINs unanswered. */
 export function openRaw(url: string, { from, isHalfOpen = false }: { from?: string; isHalfOpen?: boolean } = {}): Raw {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, localAddress: from, allowHalfOpen: isHalfOpen });
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
-  socket.on("error", () => undefined); // ended in the middle of our sending: "close" tells
+  socket.on("error", () => undefined); // ended while we were sending: "close" follows
   return { socket, heard: () => Buffer.concat(chunks).toString("utf8") };
 }
 

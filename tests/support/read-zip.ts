@@ -1,4 +1,4 @@
-// The files of a ZIP whose entries are stored and not packed, read by its central directory, each checked against its CRC.
+// The files of a ZIP whose entries are stored uncompressed, read by its central directory, each checked against its CRC.
 import { crc32 } from "node:zlib";
 
 const END = 0x06054b50;

@@ -1,4 +1,4 @@
-// The console's route handlers as they lie on disk: every one of them, so that a suite can leave none out.
+// All of the console's route handlers on disk, so that a suite can leave none out.
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { type Guard, type Handler } from "@/lib/server/bff/guard";
@@ -11,7 +11,7 @@ export type Route = { method: string; path: string; file: string; handler: Handl
 
 let listed: RouteFile[] | undefined;
 
-/** Static folders before [one], and [one] before [...rest]. Read once: every request of a test looks here. */
+/** Static folders before [one], and [one] before [...rest]. Read once, because every request of a test looks here. */
 export function listRouteFiles(): RouteFile[] {
   return (listed ??= readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(^|[\\/])route\.tsx?$/.test(name))
@@ -25,7 +25,7 @@ function rank({ segments }: RouteFile): string {
   return segments.map((segment) => (segment.startsWith("[...") ? 2 : segment.startsWith("[") ? 1 : 0)).join("");
 }
 
-/** Every handler with its path; folders in brackets are filled with a harmless value. */
+/** Every handler with its path; folders in brackets get a harmless value. */
 export async function loadRoutes(): Promise<Route[]> {
   const routes: Route[] = [];
   for (const { file, segments } of listRouteFiles()) {
@@ -41,7 +41,7 @@ export async function loadHandlers(file: string): Promise<Map<string, Handler>> 
   return new Map(methods.flatMap((method) => (exported[method] ? [[method, exported[method]] as const] : [])));
 }
 
-/** Values arrive decoded, as Next hands them over. */
+/** Values are decoded, as Next passes them. */
 export function matchRoute(pathname: string): { file: string; params: Record<string, string | string[]> } | undefined {
   const parts = pathname.split("/").filter((part) => part !== "");
   for (const route of listRouteFiles()) {

@@ -1,5 +1,5 @@
-// A plain local server of the family that runs what it is sent, one job after the other: strict about the dialect, with faults to order.
-// Its nodes compute nothing: what one puts out is told by `makes`. It knows no key and refuses an Origin.
+// A plain local server of the family that runs the jobs it gets, one after the other: strict about the dialect, with faults on demand.
+// Its nodes compute nothing: `makes` decides their outputs. It knows no key and refuses an Origin.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, type Socket } from "node:net";
@@ -9,19 +9,19 @@ type Json = Record<string, unknown>;
 type Node = { class_type: string; inputs: Json };
 type Item = [number, string, Record<string, Node>, Json, string[]];
 type Made = { files?: { name: string; bytes: Buffer; type?: "output" | "temp"; key?: string }[]; others?: Json };
-/** `run` runs to its end; `hold` stays in its first node until it is let go; `fail` ends with an exception of its last node. */
+/** `run` runs to its end; `hold` stays in its first node until it is released; `fail` ends with an exception in its last node. */
 type Way = "run" | "hold" | "hold the last" | "fail";
 
 export type RunnerServer = Awaited<ReturnType<typeof startRunnerServer>>;
 
 export type RunnerOptions = {
-  /** Answers of GET /object_info. */
+  /** The answer of GET /object_info. */
   objectInfo: Json;
   makes?: (node: Node, nodeId: string) => Made | undefined;
-  /** An older one: it chooses the ids of jobs, and interrupts whatever runs. */
+  /** An older version: it chooses the ids of jobs itself, and interrupts whatever runs. */
   isOld?: boolean;
   vram?: number;
-  /** Called when a job begins, before its nodes; they wait for what it returns. */
+  /** Called when a job begins, before its nodes, and awaited. */
   works?: (graph: Record<string, Node>) => Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
     deletes: [] as unknown[],
     ran: [] as string[],
   };
-  /** By path: what answers in place of the real answer, once for each entry or always. */
+  /** By path: handlers that replace the real answer, one for each entry or for every request. */
   const faults = new Map<string, (request: IncomingMessage, response: ServerResponse, real: () => Promise<void>) => unknown>();
 
   const tell = (item: Item, type: string, data: Json) => {
@@ -265,13 +265,13 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
     seen,
     faults,
     inputs,
-    /** Somebody listens to it. */
+    /** Whether a client listens to it. */
     isHeard: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
-    /** How each job goes from now on. */
+    /** How jobs behave from now on. */
     does: (how: Way | ((item: Item) => Way)) => void (way = typeof how === "function" ? how : () => how),
     letGo: () => letGo?.(),
-    /** Its process ended and was started anew: queue and history are lost. */
+    /** As after a restart of its process: queue and history are lost. */
     restart(): void {
       generation += 1;
       running = undefined;
@@ -280,12 +280,12 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
       for (const peer of listeners.values()) peer.terminate();
       letGo?.();
     },
-    /** Nothing reaches it and it reaches nobody; what runs goes on. */
+    /** Cut off from the network in both directions; the running job goes on. */
     goDark,
     comeBack: listen,
-    /** Somebody else's job. */
+    /** Adds a job of another client. */
     strange: (graph: Record<string, Node>) => submit({ prompt: graph }, () => undefined),
-    /** Somebody presses Interrupt there. */
+    /** Presses Interrupt there, as another person would. */
     interrupt: () => stopRunning?.(),
     close: goDark,
   };
@@ -310,7 +310,7 @@ const io = (required: Json, output: string[], output_node = false) => ({
   output_node,
 });
 
-/** A few classes that the built-in runner does not have, with these models, and two that it has. */
+/** A few classes that the built-in runner lacks, with these models, and two that it has. */
 export function gpuClasses(models: readonly string[]): Json {
   const classes: Record<string, Json> = {
     LoadModel: io({ model: [[...models], {}] }, ["MODEL"]),

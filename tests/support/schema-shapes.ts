@@ -1,11 +1,11 @@
-// The tables of a database as they were made, said alike for SQLite and PostgreSQL, so that the two can be compared.
+// The tables of a database as created, described in the same words for SQLite and PostgreSQL, so that the two can be compared.
 import SqliteDatabase from "better-sqlite3";
 import pg from "pg";
 
 type Column = { name: string; kind: string; isNeeded: boolean; value: string | null };
 type Shape = { columns: Column[]; primary: string[]; unique: string[]; references: string[]; indexes: string[] };
 
-/** `own`: what only one of the two has. */
+/** `own`: tables that only one of the two has. */
 export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
   const database = new SqliteDatabase(file, { readonly: true });
   const all = (text: string) => database.prepare<[], Record<string, string | number | null>>(text).all();
@@ -30,7 +30,7 @@ export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
             columns.map((column) => ({
               name: String(column.name),
               kind: kindOf(String(column.type)),
-              // SQLite lets a key be null that says nothing else.
+              // SQLite allows NULL in a key unless the column forbids it.
               isNeeded: column.notnull === 1 || Number(column.pk) > 0,
               value: column.dflt_value === null ? null : String(column.dflt_value),
             })),
@@ -111,7 +111,7 @@ export async function shapesOfPostgres(url: string, own: RegExp, schema = "publi
   );
 }
 
-/** PostgreSQL tells a list of values as an array of texts. */
+/** PostgreSQL prints a list of values as an array of texts. */
 function textOf(name: string, isUnique: boolean, columns: readonly string[], where: string): string {
   const condition = where
     .toLowerCase()
@@ -121,7 +121,7 @@ function textOf(name: string, isUnique: boolean, columns: readonly string[], whe
   return `${isUnique ? "unique " : ""}${name} (${columns.join(",")}) ${condition}`.trim();
 }
 
-/** How wide a whole number is differs: SQLite has one kind of them. */
+/** The width of integers is ignored: SQLite has only one. */
 function kindOf(type: string): string {
   return /^(integer|bigint)$/i.test(type) ? "whole" : type.toLowerCase();
 }

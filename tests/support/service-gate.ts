@@ -1,9 +1,9 @@
-// In front of a service on a port: what it is asked is remembered, and of some questions the asker gets no answer. WebSockets pass.
+// Sits in front of a service on a port: it remembers the requests and leaves some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
 import { passUpgrade } from "./proxy";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
 
-/** Not passed on; or passed on, and its answer kept back. */
+/** "lost": not passed on. "unanswered": passed on, but its answer is kept back. */
 type Fate = "lost" | "unanswered" | undefined;
 
 export function startServiceGate(service: { url: string }, fateOf: (asked: Seen) => Fate): Promise<LittleServer> {
@@ -17,7 +17,7 @@ export function startServiceGate(service: { url: string }, fateOf: (asked: Seen)
       async (answer) => ({ answer, read: Buffer.from(await answer.arrayBuffer()) }),
       () => undefined,
     );
-    // As the line there broke, the one from here does.
+    // The connection to the service broke, so this one breaks too.
     if (!heard) return void response.destroy();
     const { answer, read } = heard;
     if (fate === "unanswered") return;

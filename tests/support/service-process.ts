@@ -1,4 +1,4 @@
-// The stand-alone service as a process of its own, spoken to over real HTTP.
+// The stand-alone service as a process of its own, called over real HTTP.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -24,14 +24,14 @@ export async function startServiceProcess(dataDir: string, settings: Record<stri
   return { ...started, url: await started.printed("Service") };
 }
 
-/** Runs a command of the service's own command line; resolves with the last line it printed. */
+/** Runs a subcommand of the service's command line; resolves with the last line it printed. */
 export async function serviceCommand(dataDir: string, ...words: string[]): Promise<string> {
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", LIGHTDESK_DATA_DIR: dataDir };
   const { stdout } = await execute(process.execPath, ["dist/service.mjs", ...words], { env });
   return stdout.trim().split("\n").at(-1) ?? "";
 }
 
-/** A key as `keys create` makes one, without a process of its own. */
+/** A key as `keys create` makes one, without starting a process. */
 export async function createKey(dataDir: string, user: string): Promise<string> {
   const store = await openServiceStore(join(dataDir, "service"), { concurrency: 1 });
   const { key } = await store.keys.createKey(user).finally(() => store.close());

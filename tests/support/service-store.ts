@@ -1,4 +1,4 @@
-// The service's database alone, for suites that need no service around it: SQLite in a folder of its own, or PostgreSQL where they run on that.
+// The service's database without a service: SQLite in a folder of its own, or PostgreSQL for the suites that run on it.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { createDatabase } from "./postgres-server";
 
 export type ServicePlace = Awaited<ReturnType<typeof makeServicePlace>>;
 
-/** Where it lies; it may be opened again and again. */
+/** A place for the database, which may be opened again and again. */
 export async function makeServicePlace() {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-service-store-"));
   const file = join(folder, "service.sqlite");
@@ -24,7 +24,7 @@ export async function makeServicePlace() {
   return {
     folder,
     open: (now: () => number = Date.now): Promise<Database> => (own ? openPostgres(own.url, now) : openDatabase(file, now)),
-    /** A user with a key and many jobs, before it is opened. */
+    /** Creates a user with a key and many jobs, before the database is opened. */
     async seed(userName: string, jobs: number) {
       const database = await openDatabase(file, Date.now);
       await createKeys(database, Date.now).createKey(userName);
@@ -39,7 +39,7 @@ export async function makeServicePlace() {
   };
 }
 
-/** The rows that a seed makes; what triggers keep, they keep there too. */
+/** Copies the rows that a seed makes; the triggers of the new database maintain their values again. */
 async function copySeeded(file: string, url: string): Promise<void> {
   await (await openPostgres(url, Date.now)).close();
   const from = new Sqlite(file, { readonly: true });

@@ -1,4 +1,4 @@
-// A real embedded service in a folder of its own, spoken to as a client would: requests in, answers out.
+// A real embedded service in a folder of its own, used as a client would: requests in, answers out.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
 import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
 
-// Real jobs and processes on a machine that may be busy: bounds on a hang, not figures.
+// Real jobs and processes on a machine that may be busy: these only bound a hang.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ORIGIN = "http://service.test";
@@ -22,7 +22,7 @@ export type ServiceBench = Awaited<ReturnType<typeof startService>>;
 
 type Send = (request: Request) => Promise<Response>;
 
-/** `key`: may be still in the making. `body`: an object goes as JSON, anything else as it is. */
+/** `key` may be a promise. `body`: an object is sent as JSON, anything else as it is. */
 export function createClient(send: Send, key: string | undefined | Promise<string>, origin = ORIGIN) {
   async function raw(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const isPlain =
@@ -68,7 +68,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Of each folder, where the suites run on PostgreSQL: a service that is started there again finds what it had. */
+/** By folder, where the suites run on PostgreSQL: a service restarted on a folder finds its database again. */
 const databases = new Map<string, OwnDatabase>();
 
 async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
@@ -80,7 +80,7 @@ async function databaseOf(folder: string): Promise<OwnDatabase | undefined> {
 
 export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = options.dataDir ?? (await mkdtemp(join(tmpdir(), "lightdesk-service-")));
-  // One that is given, or `undefined` for SQLite, counts.
+  // An explicit `databaseUrl` wins, also `undefined`, which means SQLite.
   const own = "databaseUrl" in options ? undefined : await databaseOf(folder);
   const complaints: unknown[] = [];
   const complain = (fields: unknown, message: string) => void complaints.push({ fields, message });
@@ -104,15 +104,15 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     service,
     settings,
     complaints,
-    /** A client of a new key of that user. */
+    /** A client with a new key of that user. */
     client(user = "ada") {
       const key = service.keys.createKey(user).then((made) => made.key);
-      // Whoever sends with it gets the error.
+      // The request that uses the key reports the error.
       key.catch(() => undefined);
       return createClient(send, key);
     },
     anonymous: (key?: string) => createClient(send, key),
-    /** A statement past the service, on whichever database it has. */
+    /** Runs a statement directly on the service's database, whichever it is. */
     async rows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
       if (own) return ask<Row>(inSchema(own.url, SERVICE_SCHEMA), statement);
       const database = new Sqlite(join(folder, "service.sqlite"));
@@ -123,7 +123,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
         database.close();
       }
     },
-    /** What is kept of keys: the rows on PostgreSQL, else the bytes of the files. */
+    /** Everything stored about keys: the rows on PostgreSQL, else the bytes of the files. */
     async storedKeys() {
       if (own) return JSON.stringify(await ask(own.url, "SELECT * FROM lightdesk_service.keys"));
       const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));

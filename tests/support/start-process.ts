@@ -1,22 +1,22 @@
-// Starts one of the program's own processes from its bundle and reads the addresses it prints, as a script of somebody else would.
+// Starts one of the program's own processes from its bundle and reads the addresses it prints, as another person's script would.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 export type Started = {
   pid: number;
-  /** What stands behind `label: ` on a line of stdout; waits for it, and fails when the process ends first. */
+  /** The text after `label: ` on a line of stdout; waits for it, and fails if the process ends first. */
   printed(label: string): Promise<string>;
-  /** Everything that came out of it, both streams. */
+  /** Everything it printed, both streams. */
   output(): string;
   /** The exit code; null after a signal that it did not handle. */
   ended: Promise<number | null>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-/** Settings of the person at the keyboard must not reach the process under test. */
+/** Settings of the developer's shell must not reach the process under test. */
 const kept = ["PATH", "HOME", "TMPDIR", "LANG", "SystemRoot"];
 
-/** `script` is relative to `cwd`, else to the project's folder, where every suite runs. `descriptors`: how many it may have open at once. */
+/** `script` is relative to `cwd`, else to the project's folder, where every suite runs. `descriptors` limits its open files. */
 export function startProcess(
   script: string,
   settings: Record<string, string>,
@@ -58,7 +58,7 @@ export function startProcess(
   return { pid: child.pid ?? 0, printed, output: () => output, ended, stop };
 }
 
-/** A program of others, which says nothing that is waited for. */
+/** Another program; nothing it prints is waited for. */
 export function startProgram(program: string, args: string[], home: string): Started {
   const settings: NodeJS.ProcessEnv = {
     NODE_ENV: "production",
@@ -70,7 +70,7 @@ export function startProgram(program: string, args: string[], home: string): Sta
   const child = spawn(program, args, { env: settings, stdio: "ignore" });
   const ended = once(child, "close").then(() => child.exitCode);
   const stop = (signal: NodeJS.Signals = "SIGTERM") => {
-    // nginx takes SIGKILL from its workers' side only: asked to end, it ends them too.
+    // nginx's workers survive a SIGKILL of their master; asked to end, it ends them too.
     child.kill(signal === "SIGKILL" ? "SIGTERM" : signal);
     return ended;
   };

@@ -1,19 +1,19 @@
-// A provider of sign-in whose answers a test bends: discovery, keys, and ID tokens with whatever claims, header and key it is told.
+// A sign-in provider whose answers a test can bend: discovery, keys, and ID tokens with any claims, header and key.
 // A real one, which gives good answers, is started by tests/e2e/support/oidc-server.ts.
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo } from "node:net";
 
 type Bent = {
-  /** Over the claims of a good token; undefined takes one away. */
+  /** Added to the claims of a good token; undefined removes one. */
   claims?: Record<string, unknown>;
   algorithm?: "RS256" | "none" | "HS256";
-  /** Signs with a key that it does not publish. */
+  /** Signs with a key that is not published. */
   withOtherKey?: boolean;
-  /** In the configuration. */
+  /** Added to the discovery document. */
   configuration?: Record<string, unknown>;
   userinfo?: Record<string, unknown>;
-  /** Answers this status to everything. */
+  /** Answers everything with this status. */
   status?: number;
 };
 export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;
@@ -23,7 +23,7 @@ export const CLIENT = { id: "lightdesk", secret: "a secret of the provider's" };
 export async function startTokenIssuer() {
   const keys = [newKey(), newKey()] as const;
   let bent: Bent = {};
-  /** By code: what the browser was sent with. */
+  /** By code: the parameters with which the browser arrived. */
   const begun = new Map<string, { nonce: string | null; challenge: string | null }>();
   const answer: RequestListener = (request, response) => {
     const { pathname } = new URL(request.url ?? "/", url);
@@ -58,7 +58,7 @@ export async function startTokenIssuer() {
   return {
     url,
     bend: (next: Bent) => void (bent = next),
-    /** What the person at the browser does there: from the address that the console names to the query that it gets back. */
+    /** Plays the person at the provider: takes the address that the console names and returns the query that comes back. */
     visit(authorization: string): Record<string, string> {
       const { searchParams } = new URL(authorization);
       const code = randomUUID();
@@ -73,7 +73,7 @@ export async function startTokenIssuer() {
   };
 }
 
-/** Settings of the console by which it trusts this provider. */
+/** Console settings that make it trust this provider. */
 export function settingsOf(id: string, { url }: { url: string }, more: Record<string, string> = {}): Record<string, string> {
   const usual = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...more };
   return Object.fromEntries(Object.entries(usual).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));

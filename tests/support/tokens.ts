@@ -1,4 +1,4 @@
-// Personal access tokens of a harness's members, also such as nobody could make any more: expired, of a connection that is gone.
+// Personal access tokens of a harness's members, including impossible ones: expired, or of a connection that is gone.
 import { randomBytes } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { type NewToken, type Token } from "@/lib/server/store/people/tokens";
@@ -6,7 +6,7 @@ import { type Harness } from "./harness";
 
 export type MadeToken = Token & { token: string; headers: { "x-api-key": string } };
 
-/** The member's own role, everything, on the service inside, for ever, unless said otherwise. */
+/** By default the member's own role, all scopes, the built-in service, and no expiry. */
 export async function makeToken(harness: Harness, role: Role, given: Partial<NewToken> = {}): Promise<MadeToken> {
   const { store, now } = harness.console;
   const token = `ld_${randomBytes(32).toString("hex")}`;

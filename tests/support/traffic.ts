@@ -1,4 +1,4 @@
-// What a page fetches, as the browser counts it: every request but those answered from within the page, and the bytes that came over the line.
+// What a page fetches, as the browser counts it: every request except those answered within the page, and the bytes over the network.
 import { type CDPSession } from "@playwright/test";
 
 export type Fetched = { url: string; kind: string; bytes: number };
@@ -15,7 +15,7 @@ export async function watchTraffic(cdp: CDPSession) {
   };
   cdp.on("Network.requestWillBeSent", ({ requestId, request, type }) => {
     if (!/^https?:/.test(request.url)) return;
-    // A redirect is a request more, under the same id.
+    // A redirect is one more request under the same id.
     const id = fetched.has(requestId) ? `${requestId} ${fetched.size}` : requestId;
     fetched.set(id, { url: request.url, kind: type ?? "Other", bytes: 0 });
     underWay.add(requestId);
@@ -27,7 +27,7 @@ export async function watchTraffic(cdp: CDPSession) {
   return {
     fetched: () => [...fetched.values()],
     kibibytes: () => [...fetched.values()].reduce((sum, { bytes }) => sum + bytes, 0) / 1024,
-    /** For so long nothing was asked for and nothing was on its way. */
+    /** Whether for that long nothing was requested and nothing was in transit. */
     isQuietFor: (ms: number) => underWay.size === 0 && performance.now() - changedAtMs > ms,
   };
 }

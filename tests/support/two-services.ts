@@ -1,4 +1,4 @@
-// Two services on one PostgreSQL with one place of bytes, each with a line to the database that can be cut.
+// Two services on one PostgreSQL with one place for bytes, each with a connection to the database that can be cut.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,9 +22,9 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, ot
     url: own.url,
     here,
     there,
-    /** Of the one that is there. */
+    /** The database connection of `there`. */
     wire,
-    /** A client of each, with one key. */
+    /** A client of each, with the same key. */
     async clients(user = "ada") {
       const { key } = await here.service.keys.createKey(user);
       const [send, sendThere] = [here, there].map(

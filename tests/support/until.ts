@@ -1,6 +1,6 @@
-// Waits for something to become true by asking again and again, for a bounded time. The only way in which tests wait.
+// Waits for something to become true by asking again and again, for a bounded time. Tests wait only this way.
 
-/** The first value of `probe` that is neither undefined, null nor false. Fails naming `what` after `timeoutMs`. */
+/** The first value of `probe` that is not undefined, null or false. Fails naming `what` after `timeoutMs`. */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,

@@ -16,7 +16,7 @@ const CLAIMED = 1000;
 const PICKED_UP = 200;
 const KINDS = ["first", "second"];
 
-/** A library in place of the service's queue over PostgreSQL, with both ways of giving jobs only to those able to run them (decision 63). */
+/** A library in place of the service's queue over PostgreSQL, with both ways of giving jobs only to capable processes (decision 63). */
 export const queue: Section = {
   name: "queue",
   isOnDemand: true,

@@ -1,4 +1,4 @@
-// What the suite of durable steps shares.
+// Helpers shared by the suites about durable steps.
 import sharp from "sharp";
 
 /** The blobs that got their name in these steps. */
@@ -7,7 +7,7 @@ export function blobsIn(steps: readonly string[][]): string[] {
   return [...new Set(named)];
 }
 
-/** A picture of one colour with that alpha. */
+/** A picture of one colour with the given alpha. */
 export async function painted(red: number, alpha: number): Promise<Uint8Array<ArrayBuffer>> {
   const background = { r: red, g: 200, b: 30, alpha: alpha / 255 };
   return new Uint8Array(

@@ -1,8 +1,8 @@
-// A full disk for the databases of this process: every write of SQLite is refused as such a disk refuses it.
+// A full disk for this process's databases: every write of SQLite fails as on such a disk.
 import SqliteDatabase from "better-sqlite3";
 import { vi } from "vitest";
 
-/** Statements that were prepared before are not known to it: what is asked often was. `mockRestore` makes room again. */
+/** It does not affect statements prepared earlier, so those that were used before keep working. `mockRestore` makes room again. */
 export function fillForSqlite() {
   const prepare = SqliteDatabase.prototype.prepare;
   return vi.spyOn(SqliteDatabase.prototype, "prepare").mockImplementation(function (this: SqliteDatabase.Database, sql: string) {

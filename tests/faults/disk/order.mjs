@@ -1,5 +1,5 @@
-// Loaded into the service's process before its own code (node --import): what it asks of the disk is written down, line by line, in
-// <LIGHTDESK_TEST_ORDER>, at the moment when the disk says that it is done. Outside of the service, which knows nothing of it.
+// Loaded into the service's process before its own code (node --import): records every call to the disk, line by line, in
+// <LIGHTDESK_TEST_ORDER>, at the moment the disk reports it done. It works from outside; the service does not know of it.
 import fs from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 
@@ -50,7 +50,7 @@ fs.openSync = (path, ...rest) => {
   return number;
 };
 noteAfter(fs, "fsyncSync", ([number]) => ["synced", paths.get(number) ?? ""]);
-// The threads that run nodes write files as well.
+// The threads that run nodes write files too.
 const threads = createRequire(import.meta.url)("node:worker_threads");
 threads.Worker = class extends threads.Worker {
   constructor(path, options) {

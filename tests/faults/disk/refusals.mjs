@@ -1,5 +1,5 @@
-// Loaded into the service's process before its own code (node --import): while `<disk>.full` or `<disk>.read-only` exists, whatever
-// would write below the disk is refused with the error that the kernel gives. Outside of the service, which knows nothing of it.
+// Loaded into the service's process before its own code (node --import): while `<disk>.full` or `<disk>.read-only` exists, every write
+// below the disk fails with the kernel's error. It works from outside; the service does not know of it.
 import fs from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 
@@ -7,7 +7,7 @@ const disk = process.env.LIGHTDESK_TEST_DISK;
 const { promises } = fs;
 const exists = fs.existsSync;
 
-/** Full, but for what a reserve that was given up for a moment left. */
+/** The disk counts as full while a reserve file exists: giving up the reserve makes a little room. */
 const isFull = () => exists(`${disk}.full`) && [`${disk}/reserve`, `${disk}/service/reserve`].some((file) => exists(file));
 
 function refusal(call) {
@@ -21,7 +21,7 @@ function refusal(call) {
 
 const isBelow = (path) => String(path).startsWith(disk);
 
-/** The paths of a call: `link` and `rename` have two. */
+/** `pathsOf` gives the paths of a call: `link` and `rename` have two. */
 function refuse(owner, call, pathsOf, isWrite = () => true) {
   const real = owner[call];
   owner[call] = (...args) => {
@@ -59,7 +59,7 @@ const statfs = fs.statfsSync;
 fs.statfsSync = (path, ...rest) => Object.assign(statfs(path, ...rest), isBelow(path) && exists(`${disk}.full`) && { bavail: 0 });
 syncBuiltinESMExports();
 
-// SQLite writes by itself: a transaction that changed something fails at its end, where a full or read-only disk makes it fail.
+// SQLite writes by itself, so the COMMIT of a transaction with changes is made to fail, as a full or read-only disk would.
 const Sqlite = createRequire(import.meta.url)("better-sqlite3");
 const begun = new WeakMap();
 const { prepare } = Sqlite.prototype;

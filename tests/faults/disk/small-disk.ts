@@ -1,5 +1,5 @@
 // A disk of a few megabytes for the service's data, which can be filled and freed while the service runs.
-// Where this machine lets us mount, it is a real one (tmpfs); and everywhere the kernel's words for it are put into the process from
+// Where this machine allows mounts, one is real (tmpfs). Everywhere, another one injects the kernel's errors into the process from
 // outside (refusals.mjs), so that the same tests run on every machine.
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
@@ -8,22 +8,22 @@ import { join } from "node:path";
 
 export type SmallDisk = {
   path: string;
-  /** What the service's process needs in its environment to live on this disk. */
+  /** The environment that the service's process needs to use this disk. */
   env: Record<string, string>;
-  /** Nothing more fits. */
+  /** After this, nothing more fits. */
   fill(): void;
-  /** Room again. */
+  /** Makes room again. */
   free(): void;
   dispose(): void;
 };
 
-/** A kernel lets nobody make a disk read-only that is being written to: this one can. */
+/** A kernel does not let a disk become read-only while it is written to; this one can. */
 export type LockableDisk = SmallDisk & { makeReadOnly(): void; makeWritable(): void };
 
-/** Whether this machine lets us mount. */
+/** Whether this machine allows mounts. */
 export const canMount = tryMount();
 
-/** `isReal`: full by itself. The other one is full from when the reserve is held, so that a start finds room. */
+/** `isReal`: full by itself. The injected disk counts as full only once the reserve exists, so that a start finds room. */
 export const disks: readonly { name: string; isReal: boolean; make: () => SmallDisk }[] = [
   { name: "a disk that refuses by injection", isReal: false, make: makeInjected },
   ...(canMount ? [{ name: "a tmpfs of 24 MB", isReal: true, make: () => makeMounted(24) }] : []),
@@ -43,7 +43,7 @@ export function makeInjected(): LockableDisk {
   };
 }
 
-/** Where `canMount`. */
+/** Only where `canMount`. */
 export function makeMounted(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), "lightdesk-disk-"));
   const ballast = join(path, "ballast");
@@ -57,7 +57,7 @@ export function makeMounted(megabytes: number): SmallDisk {
         try {
           writeSync(file, piece);
         } catch {
-          piece = piece.subarray(0, piece.byteLength >> 1); // full but for less than this
+          piece = piece.subarray(0, piece.byteLength >> 1); // full but for less than this piece
         }
       }
       closeSync(file);

@@ -1,4 +1,4 @@
-// What the service answers after a restart, held against the ledger. What was uncertain is settled here: from now on it must stay as it is found.
+// Compares the service's answers after a restart with the ledger. Uncertain facts are settled here and must not change afterwards.
 import { expect } from "vitest";
 import { z } from "zod";
 import { type Client } from "@/tests/support/service";
@@ -28,7 +28,7 @@ export async function listAllJobs(client: Client): Promise<Map<string, string>> 
     const { jobs, pagination } = jobPage.parse((await client.get(`/api/jobs?limit=1000&offset=${offset}`)).body);
     for (const { id, status } of jobs) found.set(id, status);
     more = pagination.has_more;
-    // Jobs end while this is read, and none is made or removed: the total stands.
+    // Jobs end during this walk, but none is made or removed: the total stays the same.
     if (!more) expect(found.size, "the total is the count").toBe(pagination.total);
   }
   return found;
@@ -74,7 +74,7 @@ async function auditFiles(client: Client, ledger: Ledger): Promise<void> {
   for (const [name, texts] of ledger.files) {
     const answer = await client.get(`/api/userdata/${name}`);
     const text = answer.status === 404 ? "" : answer.text;
-    // The numbers of each text tell it from every other: half of one, or a mixture of two, is none of them.
+    // Each text has its own numbers: half a text or a mixture of two matches none of them.
     expect(texts.includes(text), `${name} of ${ledger.user} holds a whole text that was sent, not "${text.slice(0, 60)}"`).toBe(true);
     ledger.files.set(name, [text]);
   }

@@ -1,4 +1,4 @@
-// Every counter that is kept, held against counting; every index of words, held against its rows.
+// Compares every maintained counter with a count, and every index of words with its rows.
 import type Sqlite from "better-sqlite3";
 import { expect } from "vitest";
 
@@ -24,7 +24,7 @@ const counters: readonly { kept: string; counted: string }[] = [
     counted: "SELECT owner_id, sum(size) AS bytes FROM (SELECT DISTINCT owner_id, hash, size FROM assets WHERE owner_id <> 0) GROUP BY 1",
   },
   {
-    // Each asset is in the search index, or noted as one that still has to go there; and nothing that is gone is left in it.
+    // Each asset is in the search index or noted as still to be added; and no removed asset is left in it.
     kept: "SELECT asset_seq FROM asset_tag_codes UNION SELECT asset_seq FROM assets_unsearched JOIN assets ON seq = asset_seq",
     counted:
       "SELECT seq AS asset_seq FROM assets UNION SELECT asset_seq FROM asset_tag_codes WHERE asset_seq IN (SELECT asset_seq FROM assets_unsearched)",

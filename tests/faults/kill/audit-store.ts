@@ -1,4 +1,4 @@
-// What lies on the disk once everything has ended and the process has stopped: the database, and every file beside it.
+// Checks the disk once all jobs have ended and the process has stopped: the database, and every file beside it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
@@ -32,7 +32,7 @@ export function auditStore(folder: string, ledgers: readonly Ledger[]): void {
   }
 }
 
-/** Every job ended once, by legal steps; and what it left is what one run leaves. */
+/** Every job ended once, by legal steps, with the results of exactly one run. */
 function auditRuns(database: Sqlite.Database, ledgers: readonly Ledger[]): void {
   const trace = readTrace(database);
   const rows = database
@@ -74,7 +74,7 @@ function auditRuns(database: Sqlite.Database, ledgers: readonly Ledger[]): void 
   expect(doubled).toEqual([]);
 }
 
-/** One file for each row and one row for each file; each file's bytes are those its name says; nothing lies anywhere else. */
+/** One file for each row and one row for each file; each file's bytes match its name; there are no other files. */
 function auditBytes(database: Sqlite.Database, folder: string): void {
   const rows = database.prepare<[], { hash: string; size: number }>("SELECT hash, size FROM blobs").all();
   const blobs = join(folder, "blobs", "blake3-v1");

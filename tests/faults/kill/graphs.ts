@@ -1,4 +1,4 @@
-// The graphs of the load, and what each leaves when it has run to its end: how many files, and in which state.
+// The graphs of the load, and what each leaves when it has run to its end: how many files, and which state.
 import { type Random } from "./random";
 
 export type Kind = "single" | "several" | "loaded" | "slow" | "text" | "failing" | "partial";
@@ -15,7 +15,7 @@ export const left: Readonly<Record<Kind, { state: "completed" | "failed"; files:
   partial: { state: "completed", files: 1 },
 };
 
-/** `image` is the name of an upload; a number that no other graph has keeps the worker's cache out of it. */
+/** `image` is the name of an upload; a number that no other graph has prevents a hit in the worker's cache. */
 export function makeGraph(kind: Kind, random: Random, image: string): Load {
   const color = random.below(0xffffff);
   const empty = (batch_size = 1) => ({ class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size, color } });

@@ -1,7 +1,7 @@
-// An upload that never ends: its head and a part of its body are sent, and then nothing more comes.
+// An upload that never ends: sends its head and a part of its body, and then nothing more.
 import { request } from "node:http";
 
-/** Resolves when the line is closed, by us (`goesAway`) or by the other side. */
+/** Resolves when the connection is closed, by this client (`goesAway`) or by the other side. */
 export function sendHalf(options: { url: string; key: string; bytes: number; goesAway: boolean }): Promise<void> {
   return new Promise((resolve) => {
     const boundary = "half-an-upload";
@@ -13,7 +13,7 @@ export function sendHalf(options: { url: string; key: string; bytes: number; goe
         "content-length": String(options.bytes * 2 + 1000),
       },
     });
-    outgoing.on("error", () => undefined); // the line breaks: that is what this is for
+    outgoing.on("error", () => undefined); // the connection breaks on purpose
     outgoing.on("close", () => resolve());
     const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="half.bin"\r\n\r\n`;
     outgoing.write(head);

@@ -1,5 +1,5 @@
-// One user's mixed load against a running service, until the line is cut. Every step writes down what it was told.
-// An answer that the service should never give (a 5xx, an unknown refusal) ends the load with an error: a fault must not hide in it.
+// One user's mixed load against a running service, until the connection is cut. Every step records what it was told.
+// An answer that the service must never give (a 5xx, an unknown refusal) ends the load with an error, so that it cannot hide a fault.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
 import { type Answered, type Client } from "@/tests/support/service";
@@ -22,7 +22,7 @@ const kinds = ["single", "several", "loaded", "slow", "text", "failing", "partia
 export type LoadParts = { client: Client; ledger: Ledger; random: Random; url: string };
 type Step = (parts: LoadParts) => Promise<void>;
 
-/** How often each is chosen, in parts. */
+/** How often each step is chosen: its weight. */
 const steps: readonly (readonly [number, Step])[] = [
   [8, submit],
   [5, upload],
@@ -54,7 +54,7 @@ export async function loadUntilCut(parts: LoadParts): Promise<void> {
   }
 }
 
-/** fetch's word for a connection that broke. */
+/** fetch's error for a broken connection. */
 export function isCut(error: unknown): boolean {
   return error instanceof TypeError && /fetch failed|terminated/.test(error.message);
 }
@@ -91,7 +91,7 @@ async function upload(parts: LoadParts): Promise<void> {
 
 async function overwrite(parts: LoadParts): Promise<void> {
   const { client, ledger, random } = parts;
-  // One writer for each file, or nobody could say whose text must stand.
+  // Only one writer for each file at a time; otherwise the expected text would be unknown.
   const serial = (ledger.serial += 1);
   const free = ["a.json", "b.json", "c.json"].filter((name) => (ledger.files.get(name)?.length ?? 1) === 1);
   const name = free[random.below(free.length)];
@@ -153,7 +153,7 @@ async function removeFromHistory(parts: LoadParts): Promise<void> {
   );
 }
 
-/** What ends while the request is on its way may be removed with the rest. */
+/** Jobs that end while the request is in transit may be removed too. */
 async function clearHistory(parts: LoadParts): Promise<void> {
   if (parts.ledger.user !== "bob" || parts.ledger.clearsOpen > 0) return;
   const all = [...parts.ledger.jobs.values()].filter((job) => job.removed === "no");
@@ -182,7 +182,7 @@ async function fromHash(parts: LoadParts): Promise<void> {
   if (!asset) return;
   const body = { hash: asset.hash, tags: ["first"], name: "again.txt" };
   const answer = await expecting(parts, [200, 201, 404], parts.client.post("/api/assets/from-hash", body));
-  if (answer.status === 404) return; // deleted a moment ago
+  if (answer.status === 404) return; // it was just deleted
   const { id, tags } = created.parse(answer.body);
   if (!parts.ledger.assets.has(id))
     parts.ledger.assets.set(id, { ...asset, id, removed: "no", tags: new Map(tags.map((tag) => [tag, "yes"])) });
@@ -206,7 +206,7 @@ async function uploadMask(parts: LoadParts): Promise<void> {
   ledger.masks.push([name, ...Object.values(metadata.related_files)]);
 }
 
-/** A picture that is gone a moment later, while previews of it are still being made. */
+/** Deletes a picture while previews of it are still being made. */
 async function showAndDeletePicture(parts: LoadParts): Promise<void> {
   const { client, ledger, random } = parts;
   const bytes = await maskFor((ledger.serial += 1), random.below(0xffffff));

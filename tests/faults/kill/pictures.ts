@@ -1,4 +1,4 @@
-// Small real pictures: one to load for each user, and masks to paint over it.
+// Small real pictures: one for each user to load, and masks to paint over it.
 import sharp from "sharp";
 
 const EDGE = 64;
@@ -13,7 +13,7 @@ export async function pictureOf(user: string): Promise<Uint8Array<ArrayBuffer>> 
   );
 }
 
-/** So many pixels of it are painted (alpha 0): no two masks of a user have the same result. */
+/** Paints (alpha 0) a different number of pixels each time, so that no two masks of a user have the same result. */
 export async function maskFor(serial: number, color: number): Promise<Uint8Array<ArrayBuffer>> {
   const pixels = Buffer.alloc(EDGE * EDGE * 4, 255);
   const painted = serial % (EDGE * EDGE);

@@ -1,8 +1,8 @@
-// Chance that can be had again: everything random in a round follows from its seed, and the seed is printed when the round fails.
+// Reproducible randomness: everything random in a round follows from its seed, which is printed when the round fails.
 
 export type Random = { below(bound: number): number; pick<T>(items: readonly [T, ...T[]]): T };
 
-/** mulberry32: a public-domain generator of 32 bits; short, and good enough to choose what to do next. */
+/** mulberry32: a public-domain generator of 32 bits; short, and good enough to choose the next step. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

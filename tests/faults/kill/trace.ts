@@ -1,5 +1,5 @@
-// A durable trace of every job's steps, written by triggers in the same transactions as the steps themselves: it outlives the job's row.
-// From outside on purpose: what the service says of itself is no proof that a job did not run to its end twice.
+// A durable trace of every job's steps, written by triggers in the same transactions as the steps themselves; it outlives the job's row.
+// It works from outside on purpose: the service's own answers cannot prove that no job ran to its end twice.
 import Sqlite from "better-sqlite3";
 
 export type Step = { job: string; was: string | null; became: string };
