@@ -54,7 +54,7 @@ const TableRow = memo(TableRowView) as typeof TableRowView;
 
 function TableRowView<Row extends RowData>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
   const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(id) ?? false, no);
-  // A mark that comes or goes draws the row's edge, not its cells. They are called, not mounted: a component for each would be half of a row's work.
+  // A changed mark renders the row's edge, not its cells. Cells are called, not mounted: a component each would be half of a row's work.
   const cells = useMemo(() => {
     const model = drawn.modelOf(row, id);
     return drawn.columns.map(({ id: column, draw, className, style }) => (

@@ -112,7 +112,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
 
 type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
 
-/** Asks about one file after the other; one answer can apply to its whole batch. Once closed, it stays closed until a person reopens it. */
+/** Asks about one file after the other; one answer can apply to its whole batch. Closing it postpones the open batches until a click. */
 function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);

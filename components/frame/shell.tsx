@@ -31,8 +31,8 @@ type ShellProps = {
 };
 
 /**
- * The frame: a sidebar on wide screens, a bar at the top and one at the bottom on narrow ones. The document itself scrolls, so that the browser
- * restores the scroll position on Back.
+ * The frame: a sidebar on wide screens, a bar at the top and one at the bottom on narrow ones. The document itself scrolls, so that the
+ * browser restores the scroll position on Back.
  */
 export function Shell({ member, methods, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");

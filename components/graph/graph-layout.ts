@@ -5,8 +5,8 @@ import { type Ends, withLanes } from "./graph-lanes";
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
 /**
- * Distances from layer to layer, and from node to node within one. A layer with more than `most` nodes is folded into several, as five thousand
- * loose nodes would be one long line.
+ * Distances from layer to layer, and from node to node within one. A layer with more than `most` nodes is folded into several, as five
+ * thousand loose nodes would be one long line.
  */
 const pitches = {
   flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, most: 72 },
@@ -31,7 +31,7 @@ export type NodeLook = {
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
 /** A link's passage through a layer between two nodes: the point where it begins, at the middle of its line. */
 export type LaneStart = { x: number; y: number };
-/** `source` puts out what `input` of `target` takes. Links to nothing are no edges: they are shown in the node's inputs. `via`: what it passes. */
+/** `source` has the output that `input` of `target` takes. A link to a missing node is no edge; the input shows it. `via`: its lanes. */
 export type GraphEdge = {
   source: string;
   target: string;

@@ -31,7 +31,6 @@ type OutcomeNoteProps = {
   /** What the other side said, or its address. */ detail?: string;
 };
 
-/** The result of checking an address. */
 export function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteProps) {
   return (
     <div role="status" data-outcome={outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>

@@ -3,7 +3,6 @@ import { cn } from "./cn";
 import { ToneIcon } from "./tone-icon";
 
 type FailureNoticeProps = {
-  /** What failed. */
   title: ReactNode;
   /** What or who caused it, in two or three words. */
   cause?: ReactNode;

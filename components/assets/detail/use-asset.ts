@@ -16,7 +16,7 @@ type UseAsset = {
   listed?: AssetView;
 };
 
-/** One asset, kept up to date. */
+/** One asset, polled. */
 export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
   const poll = usePoll(path, { initial, initialFailure, read, motion: rarely });

@@ -86,7 +86,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
             aria-label={t(`filter.tag.${state}`, { tag })}
             className={chipStyle(
               state === "include",
-              // On narrow screens, an unused tag appears only in the dialog, once the focus has left its chip.
+              // Below 1400 px a tag that does not filter appears only in the dialog, once the focus has left its chip.
               cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "line-through"),
               state === "exclude",
             )}

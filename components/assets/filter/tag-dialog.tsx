@@ -30,7 +30,7 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const wanted = typed.trim();
   const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
   const refined = useRefinedTags(connectionId, query);
-  // Rows that arrive one after the other would move under the pointer: shown rows stay until all requests are answered.
+  // Rows that arrive one by one would move under the pointer: the first ones appear only once both requests are answered.
   const isAsking = connectionId !== undefined && (listed.state === "asking" || refined.state === "asking");
   const [isReady, setReady] = useState(!isAsking);
   if (!isReady && !isAsking) setReady(true);

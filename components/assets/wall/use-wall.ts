@@ -32,7 +32,7 @@ type WallOptions<S extends Shape> = {
   count: number;
   /** Must be a stable function while nothing changes. */
   layoutOf: (widthPx: number, screenPx: number) => S;
-  /** Where the list opens. */
+  /** The index at which the list opens. */
   startIndex: number;
   /** The scrolling came to rest with this tile at the top. */
   onRest: (firstIndex: number) => void;

@@ -1,4 +1,4 @@
-/** Files under /samples, in the order in which they are offered; the title of each is in the message catalogue, its picture under /samples/pictures. */
+/** Files under /samples, in the order of the offer; titles are in the message catalogue, pictures under /samples/pictures. */
 export const samples = [
   "02-poster-from-photo",
   "09-colour-field",

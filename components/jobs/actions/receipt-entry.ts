@@ -27,7 +27,6 @@ export type Outcome = (typeof outcomes)[number];
 /** By these people recognise a job; ids mean nothing to them. */
 export type JobNames = { workflow?: string; label?: string; createdMs?: number };
 
-/** The outcome for one job. */
 export type ReceiptEntry = JobNames & {
   id: string;
   outcome: Outcome;

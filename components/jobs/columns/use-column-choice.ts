@@ -14,8 +14,8 @@ function choiceOf(connection: string): Persisted<ColumnChoice | undefined> {
 }
 
 /**
- * The columns of the list, remembered in this browser for each connection; every tab follows. `usual` must be the same object that the first
- * render used, as otherwise every row would be rendered again.
+ * The columns of the list, remembered in this browser for each connection; every tab follows. `usual` must be the same object that the
+ * first render used, as otherwise every row would be rendered again.
  */
 export function useColumnChoice(connection = "", usual: ColumnChoice): [ColumnChoice, (choice: ColumnChoice) => void] {
   const kept = useMemo(() => choiceOf(connection), [connection]);

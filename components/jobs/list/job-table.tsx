@@ -13,7 +13,6 @@ type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "l
   onOpen?: (id: string) => boolean;
 };
 
-/** The table of every list of jobs. */
 export function JobTable({ linked, onOpen, ...table }: JobTableProps) {
   const states = useTranslations("frame.states");
   const onClick = useRowClick(linked, onOpen);

@@ -17,7 +17,6 @@ type JobsBesideProps = {
   linked: string | undefined;
   canRun: boolean;
   state: ListState;
-  /** The list. */
   children: ReactNode;
 };
 

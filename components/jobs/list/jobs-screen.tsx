@@ -32,7 +32,7 @@ const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog")
 
 type JobsToolsProps = {
   choice: ColumnChoice;
-  /** The columns after a reset. */
+  /** The columns that a reset restores. */
   usual: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
   state: ListState;

@@ -23,7 +23,7 @@ export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRu
   );
   if (query.offset > 0 && total !== 0) {
     const last = total === undefined ? undefined : lastOffset(total, query.limit);
-    // If the last page has just become empty, it is this one.
+    // If this was the last page and its rows have just gone, the first page is offered.
     const way =
       last === undefined || last >= query.offset
         ? reset(hrefOf({ offset: 0 }), pages("firstPage"))

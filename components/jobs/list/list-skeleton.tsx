@@ -22,7 +22,6 @@ const widths: Readonly<Record<string, "none" | "thumb" | "long">> = {
 
 type ListSkeletonProps = { list: keyof typeof tools; looks?: Readonly<Record<string, ColumnLook>> };
 
-/** A list of jobs before its answer. */
 export function ListSkeleton({ list, looks = columnLooks }: ListSkeletonProps) {
   const t = useTranslations(list);
   const isQueue = list === "queue";

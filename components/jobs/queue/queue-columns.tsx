@@ -95,7 +95,7 @@ function CancelOrUndo({
   );
 }
 
-/** Counts until the job starts, then stands still. */
+/** Counts until the job starts, then stays. */
 function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: CellWords) {
   if (createdMs === undefined) return t("nothing");
   if (state === "pending") return <RunningDuration fromMs={createdMs} />;

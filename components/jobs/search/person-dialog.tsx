@@ -20,7 +20,7 @@ function usePeople(connection: string | undefined) {
   return useSWR<JobPeople["people"], ApiFailure>(path, readPeople, { revalidateOnFocus: false });
 }
 
-/** The chosen member's name on the chip. */
+/** The chosen member's name, on the chip. */
 export function PersonName({ member, connection }: Member) {
   const t = useTranslations("jobSearch");
   const { data: people } = usePeople(connection);

@@ -1,7 +1,6 @@
 import { createMaskDocument, type MaskDocument } from "../drawing/mask-document";
 import { type OpenedMask } from "./open-mask";
 
-/** An opened picture, with the drawing on it. */
 export type OpenSession = { opened: OpenedMask; drawing: MaskDocument };
 
 export function sessionOf(opened: OpenedMask): OpenSession {

@@ -16,7 +16,6 @@ type SliderProps = {
   step?: number;
   /** The value as shown to people. */
   shown: string;
-  /** Its tooltip. */
   title?: string;
   /** The slider gives small values as much room as large ones. */
   isCurved?: boolean;

@@ -1,4 +1,4 @@
-// One input, and the values that the copies of a run give it.
+// The values that the copies of a run give to one input.
 // Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
 
 import { isSecretName } from "@/lib/contract/secrets/secret-names";

@@ -15,7 +15,6 @@ const attempt = object(
 );
 export type Attempt = ReadBy<typeof attempt>;
 
-/** The outcome of an attempt. */
 export type RunOutcome =
   /** `errors`: the service took the job and says that some nodes will not run. `heldSecrets`: where keys or tokens are in what was sent. */
   | { kind: "accepted"; jobId: string; errors: NodeErrors; heldSecrets?: readonly SecretPlace[] }

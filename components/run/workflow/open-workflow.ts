@@ -18,7 +18,6 @@ import { type BothFormats, type Known, type OpenedFile } from "../run-state";
 import { readWrittenNames } from "./written-names";
 import { workflowIdOf } from "./workflow-id";
 
-/** The service's list of nodes. */
 export type CataloguePort = { readCatalogue: () => Promise<Result<ObjectInfo, Failure>> };
 
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {

@@ -3,8 +3,8 @@ import { withScheme } from "@/lib/contract/base-url";
 export type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
 
 /**
- * Adds a missing scheme to an address. An empty base URL or key is left out, which keeps the stored one; an empty account URL is sent, which
- * removes the stored one.
+ * Adds a missing scheme to an address. An empty base URL or key is left out, which keeps the stored one; an empty account URL is sent,
+ * which removes the stored one.
  */
 export function readConnectionForm(data: FormData): ConnectionFields {
   const text = (name: string) => {

@@ -39,5 +39,4 @@ export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefin
   return { id, connection, assetId: status.asset.id, name: about.name || file.name, size: file.size, ours: hash, theirs, atMs };
 }
 
-/** Those of this browser. */
 export const keptAlarms = createAlarmBook();

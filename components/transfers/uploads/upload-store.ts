@@ -1,6 +1,6 @@
 // The uploads of this tab, outside every page: they continue while the person looks at a job.
-// Guarantees: three at a time, at most one upload per file, identical files one after the other; an answer that arrives after its upload was
-// paused, removed or restarted is ignored;
+// Guarantees: three at a time, at most one upload per file, identical files one after the other; an answer that arrives after its upload
+// was paused, removed or restarted is ignored;
 // a pause keeps finished hashes, and reports if bytes were being sent; a failure that would meet every file holds the waiting ones.
 // Must never: start on the server; only handlers call it.
 

@@ -14,7 +14,7 @@ type WindowFiles = {
   onAddress: (addresses: string) => void;
 };
 
-/** Files and addresses dropped or pasted anywhere in the window; what hangs over it. What a part of the page takes for itself never comes here. */
+/** Takes files and addresses dropped or pasted in the window that no part of the page takes itself; returns what is dragged over it. */
 export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind | undefined {
   const [over, setOver] = useState<Kind>();
   const take = useEffectEvent(onFiles);
@@ -98,8 +98,8 @@ function isField(target: EventTarget | null): boolean {
 const moment = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
 
 /**
- * A browser names every pasted picture image.png: adding the time, in the zone of all other times, tells them apart. A copied file keeps its
- * name.
+ * A browser names every pasted picture image.png: adding the time, in the zone of all other times, tells them apart. A copied file keeps
+ * its name.
  */
 export function pastedName(file: File, at: Date): File {
   const plain = /^image(\.\w+)$/i.exec(file.name);

@@ -5,8 +5,8 @@ import { inTurn, watchLost } from "./picture-turns";
 type PlainPictureProps = { src?: string; width: number; height: number; className?: string };
 
 /**
- * For long lists: the same box, without state. A picture that fails to load is marked, and the stylesheet draws the placeholder. Not lazy, as
- * such a list renders only what is near.
+ * For long lists: the same box, without state. A picture that fails to load is marked, and the stylesheet draws the placeholder. Not lazy,
+ * as such a list renders only what is near.
  */
 export function plainPicture({ src, width, height, className }: PlainPictureProps): ReactNode {
   if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;

@@ -32,8 +32,8 @@ export function clockText(locale: string, ms: number, look: keyof typeof looks):
 }
 
 /**
- * Formats every time in the product: in the reader's time zone or the one they chose, in the page's language and by the reader's habits. Only
- * the browser knows the zone: undefined on the server and in the first render, so that both agree.
+ * Formats every time in the product: in the reader's time zone or the one they chose, in the page's language and by the reader's habits.
+ * Only the browser knows the zone: undefined on the server and in the first render, so that both agree.
  */
 export function useClock(): (ms: number, look: keyof typeof looks) => string | undefined {
   const locale = useLocale();

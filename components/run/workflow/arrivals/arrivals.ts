@@ -24,8 +24,8 @@ import { type SentSamplePicture, shippedName, withSamplePictures } from "./sampl
 const SHORT_ID = 8;
 
 /**
- * What /run was opened with: ?job=ID (with &without=secrets: masked values are left out), ?file=workflows/x.json, ?carrier=ID (of an asset),
- * ?sample=NAME, ?app=ID (its workflow), or ?asset=ID and ?assets=ID,ID (pictures to put into a workflow).
+ * What /run was opened with: ?job=ID (with &without=secrets: masked values are left out), ?file=workflows/x.json, ?carrier=ID (of an
+ * asset), ?sample=NAME, ?app=ID (its workflow), or ?asset=ID and ?assets=ID,ID (pictures to put into a workflow).
  */
 export type Arrival =
   | { job: string; without?: "secrets" }
